@@ -1,1 +1,1 @@
-"""Labels against scenes whose truth is drawn alone."""
+"""Labels against rendered ground truth."""

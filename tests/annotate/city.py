@@ -1,4 +1,4 @@
-"""A made-up quarter drawn by the headless renderer, where every object can also be drawn alone: the truth about occlusion."""
+"""A synthetic quarter drawn by the headless renderer, where every object is also drawn alone: the truth about occlusion."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Attributes of tracks worked out on paper: what moves, what is ridden, what was parked all along."""
+"""Attributes of tracks worked out on paper: moving, ridden, parked."""
 
 import numpy as np
 import pytest
@@ -27,17 +27,17 @@ def actor(kind="vehicle", **attributes):
 
 
 def names(info, label, speeds_mps, x_m=None):
-    places = np.zeros((len(speeds_mps), 3))
-    places[:, 0] = 0.0 if x_m is None else x_m
-    rows = attributes_of_track(info, label, speed_mps=np.array(speeds_mps), origin_map_m=places, options=OPTIONS)
+    origins_m = np.zeros((len(speeds_mps), 3))
+    origins_m[:, 0] = 0.0 if x_m is None else x_m
+    rows = attributes_of_track(info, label, speed_mps=np.array(speeds_mps), origin_map_m=origins_m, options=OPTIONS)
     return [ATTRIBUTES[row][0] for row in rows]
 
 
-def test_a_car_moves_and_stops_at_the_threshold():
+def test_car_moves_above_the_threshold():
     assert names(actor(), "car", [0.6, 0.5, 0.0]) == ["vehicle.moving", "vehicle.stopped", "vehicle.stopped"]
 
 
-def test_a_person_stands_or_moves():
+def test_pedestrian_stands_or_moves():
     assert names(actor("walker"), "pedestrian", [0.0, 1.4]) == ["pedestrian.standing", "pedestrian.moving"]
 
 
@@ -49,11 +49,11 @@ def test_a_person_stands_or_moves():
         (actor("environment"), "cycle.without_rider"),
     ],
 )
-def test_a_bicycle_has_a_rider_unless_it_was_parked(info, attribute):
+def test_bicycle_has_a_rider_unless_parked(info, attribute):
     assert names(info, "bicycle", [0.0, 5.0]) == [attribute] * 2
 
 
-def test_part_of_the_town_is_parked_whatever_is_measured():
+def test_town_vehicle_is_parked_at_any_speed():
     assert names(actor("environment"), "car", [0.0, 9.0]) == ["vehicle.parked"] * 2
 
 
@@ -61,5 +61,5 @@ def test_part_of_the_town_is_parked_whatever_is_measured():
     ("speeds_mps", "x_m", "parked"),
     [([0.0, 0.0], [0.0, 0.1], True), ([0.0, 0.0], [0.0, 0.3], False), ([0.0, 0.9], [0.0, 0.1], False)],
 )
-def test_a_parked_car_that_is_pushed_or_drives_off_is_none_any_more(speeds_mps, x_m, parked):
+def test_parked_car_that_moves_is_not_parked(speeds_mps, x_m, parked):
     assert (names(actor(role_name="parked"), "car", speeds_mps, x_m)[0] == "vehicle.parked") is parked

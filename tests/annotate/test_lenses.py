@@ -1,14 +1,14 @@
-"""Boxes seen through lenses, against every pixel's own ray and against the area inside of projected outlines."""
+"""Boxes in images with lens distortion, against every pixel's own ray and against densely projected edges."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from uavsim.annotate.occluders import front_of
+from uavsim.annotate.kernels import most_in_front
 from uavsim.annotate.reach import reach_of_rows, reaches
 from uavsim.annotate.solids import CameraImages, PlacedCamera, Solids
-from uavsim.annotate.visibility import see
+from uavsim.annotate.visibility import measure_view
 from uavsim.geometry import cuboid
 from uavsim.geometry.lens import Lens
 from uavsim.geometry.se3 import SE3
@@ -37,7 +37,7 @@ def boxes(seed: int) -> Solids:
 
 
 @both
-def test_a_lens_that_no_box_reaches_into_shows_none(lens: Lens) -> None:
+def test_no_box_reaches_into_the_image(lens: Lens) -> None:
     """All boxes are above the camera that looks down."""
     above = boxes(1)
     above = Solids.of(
@@ -71,9 +71,9 @@ def sure(solids: Solids, eye: PlacedCamera, rays: FloatArray) -> tuple[BoolArray
 
 @both
 @pytest.mark.parametrize("seed", range(4))
-def test_a_pixel_is_of_a_box_when_its_bent_ray_meets_it(lens: Lens, seed: int) -> None:
+def test_silhouette_pixels_are_those_whose_bent_rays_hit(lens: Lens, seed: int) -> None:
     solids, eye = boxes(seed), camera(lens)
-    view = see(
+    view = measure_view(
         solids,
         np.arange(1, COUNT + 1),
         eye,
@@ -88,7 +88,7 @@ def test_a_pixel_is_of_a_box_when_its_bent_ray_meets_it(lens: Lens, seed: int) -
 
 
 @both
-def test_nearer_objects_and_depths_hide_pixels(lens: Lens) -> None:
+def test_nearer_objects_and_depth_are_blockers(lens: Lens) -> None:
     """The left half shows a nearer object, by its box or by depth; no more and no fewer pixels are hidden."""
     solids, eye = boxes(5), camera(lens)
     ids, depth_m = np.zeros(SIZE[::-1], np.uint16), np.full(SIZE[::-1], 100.0, np.float32)
@@ -98,7 +98,7 @@ def test_nearer_objects_and_depths_hide_pixels(lens: Lens) -> None:
     met = np.isfinite(enters_m(solids, eye, pixel_rays(lens)))
     left = met[:, :, :60].sum(axis=(1, 2))
     for depth in (None, depth_m):
-        view = see(solids, np.arange(1, COUNT + 1), eye, CameraImages(ids, np.ones_like(ids, np.uint8), depth))
+        view = measure_view(solids, np.arange(1, COUNT + 1), eye, CameraImages(ids, np.ones_like(ids, np.uint8), depth))
         others = view.row != nearest
         assert np.abs(view.blockers_px - left[view.row])[others].max() <= 1
         assert view.blockers_px[others].max() > 20
@@ -107,15 +107,13 @@ def test_nearer_objects_and_depths_hide_pixels(lens: Lens) -> None:
     by_id[1 : COUNT + 1] = away_m
     bounds, rays = reach_of_rows(solids, rows, eye)
     window = np.clip(np.concatenate([np.floor(bounds[:, :2]), np.ceil(bounds[:, 2:])], axis=1), 0, [*SIZE, *SIZE])
-    who, pixels = front_of(
-        rays, rows + 1, ids=ids, window_px=window.astype(np.int64), away_m=by_id, place_px=eye.place_px
-    )
+    who, pixels = most_in_front(rays, window.astype(np.int64), ids, rows + 1, by_id, eye.pinhole_px)
     assert np.abs(pixels - left[rows]).max() <= 1
     assert (who[pixels > 0] == nearest + 1).all()
 
 
 @both
-def test_whole_boxes_hold_bent_edges(lens: Lens) -> None:
+def test_bounds_hold_bent_edges(lens: Lens) -> None:
     """Long beams across the image: between their ends they bulge by pixels."""
     ends = [((0.0, 5.5, 0.0), (11.0, 0.1, 0.1)), ((9.0, 0.0, 0.0), (0.1, 7.0, 0.1)), ((0.0, 0.0, 2.0), (6.0, 6.0, 0.5))]
     eye = camera(lens)
@@ -133,21 +131,23 @@ def test_whole_boxes_hold_bent_edges(lens: Lens) -> None:
 
 
 @pytest.mark.parametrize("lens", [BROWN, replace(FISHEYE, focal_px=(75.0, 75.0))], ids=["brown", "fisheye"])
-def test_the_share_outside_is_that_of_the_lens_s_pixels(lens: Lens) -> None:
+def test_truncation_counts_the_pixels_of_the_lens(lens: Lens) -> None:
     """A plate that reaches out of the image's right side, counted in a lens of the same kind with a wider image."""
     more = replace(lens, size_px=(140, 80))
     plate = Solids.of(SE3(np.array([[1.0, 0, 0, 0]]), np.array([[11.5, 0.0, 0.0]])), np.array([[4.0, 3.0, 0.01]]))
     nothing = [CameraImages(np.zeros((80, width), np.uint16), np.ones((80, width), np.uint8)) for width in (120, 140)]
     eye = camera(lens)
     wide = PlacedCamera.of(eye.map_SE3_optical, CameraParams(140, 80, 90.0, more))
-    seen, all_of_it = (see(plate, np.array([1]), c, image) for c, image in zip((eye, wide), nothing, strict=True))
+    seen, all_of_it = (
+        measure_view(plate, np.array([1]), c, image) for c, image in zip((eye, wide), nothing, strict=True)
+    )
     assert all_of_it.truncation[0] == 0.0
     share = 1 - int(seen.silhouette_px[0]) / int(all_of_it.silhouette_px[0])
     assert 0.2 < share < 0.8
     assert seen.truncation[0] == pytest.approx(share, abs=0.03)
 
 
-def test_cameras_with_and_without_lenses_are_looked_at_together() -> None:
+def test_cameras_with_and_without_lenses_together() -> None:
     solids = boxes(7)
     eyes = [
         camera(BROWN),

@@ -1,12 +1,13 @@
-"""Who is in front, by masks drawn on paper: a camera at the origin that looks along z, boxes of two metres before it."""
+"""Occluders in masks drawn on paper: a camera at the origin that looks along z, and boxes of two metres."""
 
 from dataclasses import replace
 
 import numpy as np
 
-from uavsim.annotate.occluders import Occlusion, front_of, occlusions
+from uavsim.annotate.kernels import most_in_front
+from uavsim.annotate.occluders import Occlusion, occlusions
 from uavsim.annotate.silhouettes import rays_in_boxes
-from uavsim.annotate.solids import PlacedCamera, Solids
+from uavsim.annotate.solids import NO_LENS, PlacedCamera, Solids
 from uavsim.geometry.se3 import SE3
 from uavsim.records.labels import SceneLabels
 from uavsim.records.recording import Recording
@@ -23,9 +24,8 @@ def front(ids: UInt16Array) -> tuple[list[int], list[int]]:
     away_m = np.full(65536, -1.0)
     away_m[[FAR, NEAR, BEHIND]] = 21.0, 11.0, 41.0
     window = np.array([[40, 40, 60, 60]] * 3)
-    occluder, covered = front_of(
-        rays_in_boxes(solids, CAMERA), np.array([FAR, NEAR, BEHIND]), ids=ids, window_px=window, away_m=away_m
-    )
+    ids_of_boxes = np.array([FAR, NEAR, BEHIND])
+    occluder, covered = most_in_front(rays_in_boxes(solids, CAMERA), window, ids, ids_of_boxes, away_m, NO_LENS)
     return occluder.tolist(), covered.tolist()
 
 
@@ -37,25 +37,25 @@ def mask(*parts: tuple[int, slice]) -> UInt16Array:
     return ids
 
 
-def test_the_nearer_actor_that_covers_most_is_the_occluder() -> None:
+def test_occluder_is_the_nearer_actor_that_covers_most() -> None:
     occluder, covered = front(mask((FAR, slice(45, 49)), (NEAR, slice(49, 55))))
     assert (occluder[0], covered[0]) == (NEAR, 60)
     assert (occluder[1], covered[1]) == (0, 0)  # what shows the far box is behind the near one
     assert occluder[2] in (FAR, NEAR)
 
 
-def test_what_is_behind_or_has_no_box_hides_nothing() -> None:
+def test_actors_behind_or_without_a_box_are_no_occluders() -> None:
     assert front(mask((FAR, slice(45, 50)), (BEHIND, slice(50, 55))))[0][0] == 0
     assert front(mask((FAR, slice(45, 50)), (NO_BOX, slice(50, 55))))[0][0] == 0
     assert front(mask((FAR, slice(45, 55))))[0][0] == 0
 
 
-def test_the_hidden_share_is_that_of_the_label() -> None:
+def test_hidden_share() -> None:
     assert Occlusion(0, "CAMERA_FRONT_id_0", 5, 9, 60, 40, 100, 0.0).hidden_share == 0.6
     assert Occlusion(0, "CAMERA_FRONT_id_0", 5, 9, 0, 0, 0, 0.0).hidden_share == 1.0
 
 
-def test_masks_without_a_view_that_is_asked_for_are_not_read(recording: Recording, labels: SceneLabels) -> None:
+def test_masks_without_a_selected_view_are_not_read(recording: Recording, labels: SceneLabels) -> None:
     every = list(occlusions(recording, labels))
     assert len(every) == len(labels.views.box_row)
     border = int(np.median(labels.views.visible_px))

@@ -25,7 +25,7 @@ from uavsim.records.recording import Recording
 SMALL: dict[str, Any] = {"drones": 1, "size_px": (64, 36), "sweeps": 0}
 
 
-def test_centres_are_origins_plus_the_turned_offset(labels: SceneLabels) -> None:
+def test_box_centres_are_origins_plus_rotated_offsets(labels: SceneLabels) -> None:
     cast, boxes = street(), labels.boxes
     for row in range(len(boxes)):
         mover = cast[boxes.instance_id[row] - 1]
@@ -38,7 +38,7 @@ def test_centres_are_origins_plus_the_turned_offset(labels: SceneLabels) -> None
         np.testing.assert_allclose(boxes.map_SE3_box[row].translation_m, F @ (at + turn @ mover.box_offset), atol=1e-6)
 
 
-def test_only_chosen_classes_in_range(recording: Recording) -> None:
+def test_classes_and_range_select_boxes(recording: Recording) -> None:
     near = annotate(recording, options=AnnotateOptions(classes=("car", "bus"), range_m=40.0))
     assert {actor.label for actor in near.actors} == {"car", "bus"}
     far = 11  # the car 140 m away
@@ -46,7 +46,7 @@ def test_only_chosen_classes_in_range(recording: Recording) -> None:
     assert far in annotate(recording, options=AnnotateOptions(range_m=500.0)).boxes.instance_id
 
 
-def test_a_track_with_a_gap_says_so(tmp_path: Path) -> None:
+def test_missed_samples_count_the_gap_in_a_track(tmp_path: Path) -> None:
     out_and_back = Mover("vehicle.audi.tt", "car", 14, (2.1, 1.0, 0.7), (0, 0, 0.7), (30.0, 0, 0), (0, 0, 0))
     recording = make_recording(tmp_path, movers=[out_and_back], samples=4, **SMALL)
     frames = list(recording.frames)
@@ -61,13 +61,13 @@ def test_a_track_with_a_gap_says_so(tmp_path: Path) -> None:
     assert rows[0]["next"] == rows[1]["token"]
 
 
-def test_an_actor_that_the_simulator_removed_is_noticed(labels: SceneLabels) -> None:
+def test_removed_actor_is_noticed(labels: SceneLabels) -> None:
     removed = {actor.info.instance_id: actor.removed_at_sample for actor in labels.actors}
     assert removed[10] == 2
     assert {k for k, v in removed.items() if v is not None} == {10}
 
 
-def test_parked_scenery(tmp_path: Path) -> None:
+def test_town_vehicle_is_labelled_parked(tmp_path: Path) -> None:
     parked = Mover(
         "vehicle.nissan.micra", "car", 14, (1.8, 0.85, 0.75), (0, 0, 0.7), (2, 2, 0), (0, 0, 40), kind="environment"
     )
@@ -78,7 +78,7 @@ def test_parked_scenery(tmp_path: Path) -> None:
     assert len(with_it.ignored) == 0
 
 
-def test_an_image_names_the_road_users_that_have_no_box(tmp_path: Path) -> None:
+def test_road_users_without_a_box_are_ignore_regions(tmp_path: Path) -> None:
     car = Mover("vehicle.nissan.micra", "car", 14, (1.8, 0.85, 0.75), (0, 0, 0.7), (2, 2, 0), (0, 0, 40))
     recording = make_recording(tmp_path, movers=[car], samples=1, **SMALL)
     rows = scene_fragment(annotate(recording, options=AnnotateOptions(classes=("bus",)))).rows
@@ -97,7 +97,7 @@ def test_an_image_names_the_road_users_that_have_no_box(tmp_path: Path) -> None:
     assert not any(pixels.any() for pixels in shown.values())
 
 
-def test_what_comes_into_an_image_while_its_shutter_is_open_is_counted_there(tmp_path: Path) -> None:
+def test_box_that_enters_during_the_exposure_is_counted(tmp_path: Path) -> None:
     car = Mover("vehicle.nissan.micra", "car", 14, (1.8, 0.85, 0.75), (0, 0, 0.7), (2, 2, 0), (0, 0, 40))
     recording = make_recording(tmp_path, movers=[car], samples=1, **SMALL)
     before = annotate(recording)
@@ -116,18 +116,18 @@ def test_what_comes_into_an_image_while_its_shutter_is_open_is_counted_there(tmp
     assert views.visible_px[~late].tolist() == before.views.visible_px.tolist()
 
 
-def test_a_scene_with_nobody_in_it(tmp_path: Path) -> None:
+def test_empty_scene(tmp_path: Path) -> None:
     labels = annotate(make_recording(tmp_path, movers=[], samples=2, **SMALL))
     assert len(labels.boxes) == len(labels.views) == 0
     assert scene_fragment(labels).rows["sample_annotation"] == []
 
 
-def test_visibility_tokens_at_their_edges() -> None:
+def test_visibility_levels_at_their_edges() -> None:
     levels = visibility_levels(np.array([0, 39, 40, 59, 60, 79, 80, 100, 0]), np.array([100] * 8 + [0]))
     assert levels.tolist() == [1, 1, 2, 2, 3, 3, 4, 4, 1]
 
 
-def test_the_same_again_and_from_the_dataset(recording: Recording, tmp_path: Path) -> None:
+def test_labels_are_repeatable_and_equal_from_the_dataset(recording: Recording, tmp_path: Path) -> None:
     first, second = (scene_fragment(annotate(recording)).rows for _ in range(2))
     assert first == second
     root = make_dataset(tmp_path / "set", scenes=1, samples=2, drones=1, size_px=(64, 36))
@@ -136,7 +136,7 @@ def test_the_same_again_and_from_the_dataset(recording: Recording, tmp_path: Pat
     assert scene_fragment(annotate(moved)).rows == scene_fragment(annotate(there)).rows
 
 
-def test_masks_that_are_missing_or_wrong_are_reported(tmp_path: Path) -> None:
+def test_missing_and_wrong_masks_are_reported(tmp_path: Path) -> None:
     recording = make_recording(tmp_path, samples=1, **SMALL)
     frame = recording.frames[0]
     bare = replace(frame, readings=(replace(frame.cameras[0], files={"rgb": "rgb.png"}), *frame.cameras[1:]))
@@ -155,7 +155,7 @@ def test_masks_that_are_missing_or_wrong_are_reported(tmp_path: Path) -> None:
         annotate(replace(recording, frames=(sweep,)))
 
 
-def test_options_are_checked(recording: Recording) -> None:
+def test_options_are_validated(recording: Recording) -> None:
     with pytest.raises(InputError, match="'truck'"):
         AnnotateOptions(classes=("trucks",))
     with pytest.raises(InputError, match="range_m"):
@@ -190,7 +190,7 @@ def test_virtual_lidar_points_are_the_ground_and_the_cars(recording: Recording) 
         assert (recording.folder / old).stat().st_size % 20 == 0
 
 
-def test_vehicles_that_masks_show_and_the_simulator_does_not_list_are_a_note(recording: Recording) -> None:
+def test_unlisted_town_vehicles_give_a_note(recording: Recording) -> None:
     """A car's region of 500 pixels without an owner; a walker's, and a distant car's 20 pixels, say nothing."""
 
     def regions(*of: tuple[int, int]) -> IgnoredLabels:
@@ -208,7 +208,7 @@ def test_vehicles_that_masks_show_and_the_simulator_does_not_list_are_a_note(rec
     assert unlisted_vehicles(replace(asked, actors=actors), regions(car)) == ""
 
 
-def test_a_box_near_one_drone_of_many_is_labelled() -> None:
+def test_box_near_any_drone_is_in_range() -> None:
     def posed(*x_m: float) -> SE3:
         return SE3(np.array([1.0, 0, 0, 0]), np.array([[x, 0.0, 60.0] for x in x_m]))
 

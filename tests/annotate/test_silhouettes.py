@@ -3,11 +3,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from uavsim.annotate.amodal import amodal_pixels
 from uavsim.annotate.kernels import share_outside
 from uavsim.annotate.silhouettes import outline_px, rays_in_boxes, rays_of_cameras
 from uavsim.annotate.solids import CameraImages, PlacedCamera, Solids
-from uavsim.annotate.visibility import see
+from uavsim.annotate.visibility import measure_view
 from uavsim.geometry.se3 import SE3
 
 LOOKING_DOWN = np.array([0.0, 1.0, 0.0, 0.0])  # half a turn about x: optical z points down, y to minus y
@@ -33,16 +32,16 @@ def outside(solids: Solids, window: list[int], stride: int) -> float:
     return share_outside(rays, np.array([window]), np.array([stride]), np.array([[100, 80]]))[0]
 
 
-def test_a_plate_under_the_camera_covers_what_paper_says() -> None:
+def test_silhouette_of_a_plate_below_the_camera() -> None:
     plate = box((1.0, 0.5, 0.0), (1.0, 0.5, 1e-9))  # 10 m below: 10 px a metre; x 0..2 -> u 50..70, y 0..1 -> v 30..40
     bounds, in_front = outline(plate, camera())
     np.testing.assert_allclose(bounds, [[50, 30, 70, 40]], atol=1e-6)
     assert in_front.all()
     nothing = CameraImages(np.zeros((80, 100), np.uint16), np.ones((80, 100), np.uint8))
-    assert see(plate, np.array([1]), camera(), nothing).silhouette_px.tolist() == [20 * 10]
+    assert measure_view(plate, np.array([1]), camera(), nothing).silhouette_px.tolist() == [20 * 10]
 
 
-def test_the_share_outside_of_the_image_is_counted_pixel_by_pixel() -> None:
+def test_share_outside_equals_the_pixel_count() -> None:
     plate = box((4.0, 0.0, 0.0), (2.0, 2.0, 1e-9))  # u 70..110, of which 100..110 are outside
     for stride in (1, 2, 5):
         assert outside(plate, [60, 10, 120, 70], stride) == pytest.approx(0.25)
@@ -51,14 +50,14 @@ def test_the_share_outside_of_the_image_is_counted_pixel_by_pixel() -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_a_pixel_is_of_a_box_when_its_ray_passes_through(seed: int) -> None:
+def test_silhouette_pixels_are_those_whose_rays_hit(seed: int) -> None:
     """Every pixel of the image by itself, in numbers of twice the length."""
     rng = np.random.default_rng(seed)
     turns = rng.normal(size=(30, 4))
     poses = SE3(turns / np.linalg.norm(turns, axis=1, keepdims=True), rng.uniform(-6, 6, (30, 3)))
     solids = Solids.of(poses, rng.uniform(0.05, 3.0, (30, 3)))
     nothing = CameraImages(np.zeros((80, 100), np.uint16), np.ones((80, 100), np.uint8))
-    view = see(solids, np.arange(1, 31), camera(), nothing)
+    view = measure_view(solids, np.arange(1, 31), camera(), nothing)
 
     u, v = np.meshgrid(np.arange(100) + 0.5, np.arange(80) + 0.5)
     rays = rays_in_boxes(solids, camera())[:, :, None, None, :]
@@ -71,7 +70,7 @@ def test_a_pixel_is_of_a_box_when_its_ray_passes_through(seed: int) -> None:
     assert view.silhouette_px.tolist() == through[through > 0].tolist()
 
 
-def test_a_box_through_the_camera_plane_is_cut_there() -> None:
+def test_box_through_the_camera_plane_is_clipped() -> None:
     level = camera(at=(0.0, 0.0, 2.0), q=(0.5, -0.5, 0.5, -0.5))  # looks along +x
     long_road = box((0.0, 0.0, 0.0), (50.0, 3.0, 0.5))  # from behind to 50 m ahead, below
     bounds, in_front = outline(long_road, level)
@@ -86,33 +85,33 @@ def test_a_box_through_the_camera_plane_is_cut_there() -> None:
 def test_truncation_is_the_share_outside() -> None:
     ids, tags = np.zeros((80, 100), np.uint16), np.ones((80, 100), np.uint8)
     half_out = box((5.0, 0.0, 0.0), (1.0, 1.0, 1e-9))  # x 4..6 m -> u 90..110, of 100
-    view = see(half_out, np.array([7]), camera(), CameraImages(ids, tags))
+    view = measure_view(half_out, np.array([7]), camera(), CameraImages(ids, tags))
     assert view.truncation[0] == pytest.approx(0.5, abs=0.03)
     np.testing.assert_allclose(view.amodal_box_px, [[90, 30, 100, 50]], atol=1e-6)
     assert view.silhouette_px[0] == 10 * 20
     assert view.blockers_px[0] == 0  # road does not hide
 
 
-def test_who_hides_whom() -> None:
+def test_blockers_by_distance_tag_and_depth() -> None:
     ids, tags = np.zeros((80, 100), np.uint16), np.ones((80, 100), np.uint8)
     low, high = box((0, 0, 0.0), (1, 1, 0.1)), box((0, 0, 5.0), (0.2, 0.2, 0.1))
     both = Solids.of(SE3.concatenate([low.map_SE3_box, high.map_SE3_box]), np.concatenate([low.half_m, high.half_m]))
     ids[30:50, 40:60], tags[30:50, 40:60] = 1, 14
     ids[36:44, 46:54] = 2
-    view = see(both, np.array([1, 2]), camera(), CameraImages(ids, tags))
+    view = measure_view(both, np.array([1, 2]), camera(), CameraImages(ids, tags))
     assert view.visible_px.tolist() == [400 - 64, 64]
     assert view.blockers_px.tolist() == [64, 0]  # the lower is no blocker of the higher
     tags[30:50, 40:45], ids[30:50, 40:45] = 9, 0  # a tree's crown may hang over it
-    assert see(both, np.array([1, 2]), camera(), CameraImages(ids, tags)).blockers_px[0] == 64 + 100
+    assert measure_view(both, np.array([1, 2]), camera(), CameraImages(ids, tags)).blockers_px[0] == 64 + 100
     tags[30:50, 40:45] = 3  # a wall there stands behind: seen from straight below the camera, the object comes first
     shadow = 3 * 8  # but for the columns in which the higher box hides it
-    assert see(both, np.array([1, 2]), camera(), CameraImages(ids, tags)).blockers_px[0] == 64 + shadow
+    assert measure_view(both, np.array([1, 2]), camera(), CameraImages(ids, tags)).blockers_px[0] == 64 + shadow
     depth_m = np.full((80, 100), 20.0, np.float32)  # the wall is behind, says the depth image
-    assert see(both, np.array([1, 2]), camera(), CameraImages(ids, tags, depth_m)).blockers_px[0] == 0
+    assert measure_view(both, np.array([1, 2]), camera(), CameraImages(ids, tags, depth_m)).blockers_px[0] == 0
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_what_hides_a_box_is_counted_pixel_by_pixel(seed: int) -> None:
+def test_blockers_of_all_boxes_equal_each_box_alone(seed: int) -> None:
     """Boxes before a level camera, in a mask of patches: some of the boxes', some of actors without one, some of the town."""
     rng, level = np.random.default_rng(seed), camera(at=(0.0, 0.0, 2.0), q=(0.5, -0.5, 0.5, -0.5))
     turns = rng.normal(size=(30, 4))
@@ -123,7 +122,7 @@ def test_what_hides_a_box_is_counted_pixel_by_pixel(seed: int) -> None:
         at = np.s_[(v := rng.integers(0, 80)) : v + 12, (u := rng.integers(0, 100)) : u + 15]
         ids[at], tags[at] = number, rng.choice([9, 14, 24])
 
-    view = see(solids, numbers, level, CameraImages(ids, tags))
+    view = measure_view(solids, numbers, level, CameraImages(ids, tags))
 
     away_m = np.linalg.norm(poses.translation_m - level.map_SE3_optical.translation_m, axis=1)
     away_of_id = np.full(65536, -np.inf)
@@ -132,24 +131,13 @@ def test_what_hides_a_box_is_counted_pixel_by_pixel(seed: int) -> None:
         nothing = CameraImages(np.zeros_like(ids), np.ones_like(tags))
         nearer = np.where(ids > 0, away_of_id[ids] < away_m[row], np.isin(tags, [3, 9])) & (ids != numbers[row])
         others = np.where(nearer, 3, 1).astype(np.uint8)  # the same without ids
-        alone = see(solids.take(np.array([row])), numbers[[row]], level, replace(nothing, tags=others))
+        alone = measure_view(solids.take(np.array([row])), numbers[[row]], level, replace(nothing, tags=others))
         assert silhouette == alone.silhouette_px.sum()
         assert blockers == alone.blockers_px.sum()
     assert view.blockers_px.any()
 
 
-def test_amodal_is_between_what_is_seen_and_what_could_be_hidden() -> None:
-    amodal = amodal_pixels(
-        np.array([80, 40, 40, 0]),
-        silhouette_px=np.array([100, 100, 100, 100]),
-        blockers_px=np.array([0, 15, 60, 0]),
-        fill=np.array([0.9, 0.9, 0.9, 0.9]),
-    )
-    # nothing in front; at most 15 hidden but 90 expected: a little of each side's doubt; as expected; under a bridge
-    assert amodal.tolist() == [80, 90, 90, 90]
-
-
-def test_a_batch_of_cameras_has_the_rays_of_each_one() -> None:
+def test_rays_of_a_batch_equal_each_camera_alone() -> None:
     boxes = Solids.of(
         SE3.stack([SE3(UNTURNED, np.array([x, 0.3, 0.0])) for x in (0.0, 2.0)]), np.array([[1.0, 2, 3]] * 2)
     )

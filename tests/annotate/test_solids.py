@@ -1,4 +1,4 @@
-"""Boxes and cameras as arrays: rotations into the boxes belong to the poses, also of a selection."""
+"""Derived arrays of boxes follow the poses, also of a selection."""
 
 import numpy as np
 
@@ -12,13 +12,13 @@ def solids() -> Solids:
     return Solids.of(SE3(quat_wxyz, np.array([[0.0, 0, 0], [5.0, 0, 0]])), np.array([[2.0, 1, 1], [3.0, 1, 1]]))
 
 
-def test_the_rotation_leads_from_the_map_into_the_box() -> None:
+def test_rotation_is_from_the_map_to_the_box() -> None:
     turned = solids().box_R_map[1]
     assert np.allclose(turned @ [0.0, 1, 0], [1.0, 0, 0])  # the map's y is where the turned box points
     assert np.allclose(turned @ [1.0, 0, 0], [0.0, -1, 0])
 
 
-def test_a_selection_keeps_its_rows_together() -> None:
+def test_take_selects_all_arrays() -> None:
     both = solids()
     one = both.take(np.array([1]))
     assert (len(both), len(one)) == (2, 1)

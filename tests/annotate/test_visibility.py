@@ -1,12 +1,12 @@
-"""Visibility against the truth: the renderer draws each object once in its place and once alone."""
+"""Visibility against ground truth: the renderer draws each object once in its scene and once alone."""
 
 import numpy as np
 import pytest
 
 from tests.annotate.city import City, make_city
 from uavsim.annotate import annotate, reach
-from uavsim.annotate.solids import CameraImages, PlacedCamera, SeenInView, Solids
-from uavsim.annotate.visibility import see
+from uavsim.annotate.solids import CameraImages, PlacedCamera, Solids, ViewMeasurements
+from uavsim.annotate.visibility import measure_view
 from uavsim.geometry.se3 import SE3
 from uavsim.images import codec
 from uavsim.records.labels import SceneLabels
@@ -30,7 +30,7 @@ def keys(city: City, labels: SceneLabels) -> list[tuple[int, str, int]]:
     ]
 
 
-def test_visible_pixels_are_the_masks_exactly(city: City, labels: SceneLabels) -> None:
+def test_visible_pixels_equal_the_masks(city: City, labels: SceneLabels) -> None:
     counted = dict(zip(keys(city, labels), labels.views.visible_px.tolist(), strict=True))
     for frame in city.recording.frames:
         for shot in frame.cameras:
@@ -45,7 +45,7 @@ def test_visible_pixels_are_the_masks_exactly(city: City, labels: SceneLabels) -
             assert not any(others.values())
 
 
-def test_occlusion_is_within_five_hundredths_of_the_object_drawn_alone(city: City, labels: SceneLabels) -> None:
+def test_occlusion_is_within_0_05_of_the_truth(city: City, labels: SceneLabels) -> None:
     alone = np.array([city.alone_px.get(key, 0) for key in keys(city, labels)])
     counts = (alone > 100) & (labels.views.visible_px > 0)  # one that is all hidden is no test
     truth = 1 - labels.views.visible_px[counts] / alone[counts]
@@ -58,14 +58,14 @@ def test_occlusion_is_within_five_hundredths_of_the_object_drawn_alone(city: Cit
     assert right[~hidden].mean() >= 0.97
 
 
-def test_every_object_that_could_be_seen_has_a_row(city: City, labels: SceneLabels) -> None:
+def test_every_visible_object_has_a_row(city: City, labels: SceneLabels) -> None:
     have = set(keys(city, labels))
     boxed = set(zip(labels.boxes.sample_index.tolist(), labels.boxes.instance_id.tolist(), strict=True))
     missing = [n for key, n in city.alone_px.items() if n and key not in have and (key[0], key[2]) in boxed]
     assert sum(missing) <= 3  # single pixels on the very edge
 
 
-def test_tight_boxes_hold_all_pixels_and_nothing_beside(city: City, labels: SceneLabels) -> None:
+def test_visible_boxes_are_tight(city: City, labels: SceneLabels) -> None:
     frame = city.recording.frames[0]
     tight = dict(zip(keys(city, labels), labels.views.visible_box_px.tolist(), strict=True))
     amodal = dict(zip(keys(city, labels), labels.views.amodal_box_px.tolist(), strict=True))
@@ -83,7 +83,7 @@ def test_tight_boxes_hold_all_pixels_and_nothing_beside(city: City, labels: Scen
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_boxes_that_no_ray_meets_are_left_out_and_no_others(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_preselection_drops_only_boxes_without_a_ray(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Cameras among boxes of all sizes, near and far, before and behind: with every box looked at, the same rows come out."""
     rng = np.random.default_rng(seed)
     count = 300
@@ -102,10 +102,10 @@ def test_boxes_that_no_ray_meets_are_left_out_and_no_others(seed: int, monkeypat
     images = CameraImages(ids, np.full(ids.shape, 3, np.uint8))
     numbers = np.arange(1, count + 1)
 
-    few = see(solids, numbers, camera, images)
+    few = measure_view(solids, numbers, camera, images)
     monkeypatch.setattr(reach, "may_reach_in", lambda solids, poses, *_: np.ones((len(poses), len(solids)), np.bool_))
-    all_of_them = see(solids, numbers, camera, images)
+    all_of_them = measure_view(solids, numbers, camera, images)
 
     assert 0 < len(few.row) < count
-    for name in SeenInView.__dataclass_fields__:
+    for name in ViewMeasurements.__dataclass_fields__:
         np.testing.assert_array_equal(getattr(few, name), getattr(all_of_them, name), err_msg=name)

@@ -1,1 +1,1 @@
-"""Recording: degradations, masks, writer, rigs."""
+"""Tests of ``uavsim.capture``."""

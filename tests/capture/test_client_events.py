@@ -1,4 +1,4 @@
-"""Both ends of the client process read what the other writes, and nothing else."""
+"""Messages between client process and supervisor."""
 
 import dataclasses
 import json
@@ -34,7 +34,7 @@ EVENTS = [
 
 
 @pytest.mark.parametrize("event", EVENTS, ids=lambda e: e.event)
-def test_events_there_and_back(event) -> None:
+def test_events_round_trip(event) -> None:
     assert parse_event(to_line(event).encode()) == event
 
 
@@ -43,28 +43,28 @@ def test_events_there_and_back(event) -> None:
     [ConnectCommand({"carla": "h:1"}), ProbeCommand(), FlyCommand("p", "o"), QuitCommand()],
     ids=lambda c: c.cmd,
 )
-def test_commands_there_and_back(command) -> None:
+def test_commands_round_trip(command) -> None:
     assert parse_command(to_line(command)) == command
 
 
 @pytest.mark.parametrize("line", [b"WARNING: no LOD", b"", b"7", b'{"level": "info"}', b'{"event": 3}', b"\xff\xfe"])
-def test_what_libraries_print_is_no_event(line: bytes) -> None:
+def test_other_output_is_no_event(line: bytes) -> None:
     assert parse_event(line) is None
 
 
 @pytest.mark.parametrize("depth", [50, 400, 200_000])
 @pytest.mark.parametrize("kind", ["ready", "of a later version"])
-def test_a_line_of_endless_nesting_is_no_event(kind: str, depth: int) -> None:
+def test_deeply_nested_line_is_no_event(kind: str, depth: int) -> None:
     assert parse_event(b'{"event": "%s", "x": %s1%s}' % (kind.encode(), b"[" * depth, b"]" * depth)) is None
 
 
-def test_a_later_versions_event_and_field_are_no_errors() -> None:
+def test_unknown_events_and_fields_are_accepted() -> None:
     assert parse_event(b'{"event": "battery", "left": 0.5}') == UnknownEvent("battery", {"left": 0.5})
     assert parse_event(b'{"event": "heartbeat", "phase": "fly", "tick": 1, "fps": 3}') == Progress("fly", 1)
 
 
 @pytest.mark.parametrize("event", EVENTS, ids=lambda e: e.event)
-def test_every_field_that_has_no_default_is_needed(event) -> None:
+def test_missing_field_is_an_error(event) -> None:
     needed = [f.name for f in dataclasses.fields(event) if f.default is dataclasses.MISSING]
     for name in needed:
         values = json.loads(to_line(event))
@@ -74,12 +74,12 @@ def test_every_field_that_has_no_default_is_needed(event) -> None:
         assert "\n" not in str(caught.value)
 
 
-def test_a_worker_from_before_protocols_had_numbers() -> None:
+def test_worker_without_a_protocol_number_has_protocol_0() -> None:
     assert parse_event(b'{"event": "ready", "client": "a", "server": "b", "map": "c"}') == ClientReady("a", "b")
 
 
 @pytest.mark.parametrize("line", ['{"cmd": "dance"}', "{}", "nonsense", '{"cmd": "fly", "plan": "p"}'])
-def test_commands_that_are_none(line: str) -> None:
+def test_unknown_commands_are_refused(line: str) -> None:
     with pytest.raises(InputError, match="does not know the command"):
         parse_command(line)
 

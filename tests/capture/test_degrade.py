@@ -15,12 +15,12 @@ T = np.array([10.0, -20.0, 60.0])
 DRONE = DroneState(3, SE3(np.array([1.0, 0, 0, 0]), T), np.zeros(3), SE3(np.array([1.0, 0, 0, 0]), T))
 
 
-def test_nothing_is_degraded_by_default() -> None:
+def test_no_degradation_by_default() -> None:
     assert agent_view(scene_plan(), DRONE, channel="CAMERA_FRONT_id_3", step=0) == {}
     assert not image_changes(scene_plan(), "drone")
 
 
-def test_noise_has_the_size_asked_for_and_the_bias() -> None:
+def test_pose_noise_bias_and_clock_offset() -> None:
     wanted = DegradationPlan(
         seed=5, position_noise_m=0.5, position_bias_m=(1.0, 0.0, -2.0), clock_offset_us=40_000, latency_us=100_000
     )
@@ -34,20 +34,20 @@ def test_noise_has_the_size_asked_for_and_the_bias() -> None:
     assert abs(clocks.pop()) <= 40_000
 
 
-def test_cameras_of_one_drone_report_one_pose() -> None:
+def test_cameras_of_a_drone_report_one_pose() -> None:
     plan = replace(scene_plan(), degradations=DegradationPlan(seed=5, position_noise_m=0.5, yaw_noise_deg=1.0))
     front, left = (agent_view(plan, DRONE, channel=f"CAMERA_{c}_id_3", step=10) for c in ("FRONT", "LEFT"))
     assert front["reported_translation"] == left["reported_translation"]
     assert front["reported_rotation"] == left["reported_rotation"]
 
 
-def test_dropped_share() -> None:
+def test_drop_probability() -> None:
     plan = replace(scene_plan(), degradations=DegradationPlan(seed=1, drop_probability=0.25))
     dropped = [agent_view(plan, DRONE, channel="CAMERA_FRONT_id_3", step=s)["dropped"] for s in range(2000)]
     assert np.mean(dropped) == pytest.approx(0.25, abs=0.04)
 
 
-def test_images_get_noise_and_light_and_repeat() -> None:
+def test_image_noise_and_exposure_are_repeatable() -> None:
     plan = replace(scene_plan(), degradations=DegradationPlan(seed=1, pixel_noise_sigma=6.0, exposure_stops=-1.0))
     grey = np.full((120, 160, 3), 128, np.uint8)
     first = degraded_image(plan, grey, channel="CAMERA_FRONT_id_0", step=0)
@@ -59,7 +59,7 @@ def test_images_get_noise_and_light_and_repeat() -> None:
     assert first.mean() == pytest.approx(128 * 0.5 ** (1 / 2.2), abs=0.6)  # half the light
 
 
-def test_where_faults_are_uneven_a_camera_has_one_of_them_or_none_all_scene_long() -> None:
+def test_uneven_faults_are_one_or_none_for_each_camera() -> None:
     wanted = DegradationPlan(seed=1, pixel_noise_sigma=6.0, exposure_stops=-1.0, uneven=True)
     plan = replace(scene_plan(), degradations=wanted)
     grey = np.full((60, 80, 3), 128, np.uint8)
@@ -78,7 +78,7 @@ CAR = AgentState(Agent(1, "vehicle"), SE3(np.array([1.0, 0, 0, 0]), np.array([3.
 POLE = AgentState(Agent(1, "roadside"), SE3(np.array([1.0, 0, 0, 0]), np.array([5.0, 6.0, 5.0])), np.zeros(3))
 
 
-def test_each_kind_of_agent_has_errors_of_its_own() -> None:
+def test_degradations_by_kind_of_agent() -> None:
     own = DegradationPlan(seed=5, position_bias_m=(0.0, 2.0, 0.0), pixel_noise_sigma=4.0)
     plan = replace(
         scene_plan(),
@@ -101,7 +101,7 @@ def test_each_kind_of_agent_has_errors_of_its_own() -> None:
     np.testing.assert_array_equal(degraded_image(plan, grey, channel="CAMERA_FRONT_id_3", step=0), grey)
 
 
-def test_agents_of_two_kinds_and_one_number_err_apart() -> None:
+def test_agents_of_equal_number_have_independent_errors() -> None:
     plan = replace(scene_plan(), degradations=DegradationPlan(seed=5, position_noise_m=0.5))
     drone = replace(DRONE, drone_id=1, map_SE3_flu=CAR.map_SE3_flu)
     pole = replace(POLE, map_SE3_flu=CAR.map_SE3_flu)
@@ -112,7 +112,7 @@ def test_agents_of_two_kinds_and_one_number_err_apart() -> None:
     assert len(set(places)) == 3
 
 
-def test_links_have_latency_and_losses_by_who_sends_and_who_receives() -> None:
+def test_links_by_sender_and_receiver() -> None:
     links = (("air_to_ground", 200_000, 0.25), ("ground_to_ground", 50_000, 0.0))
     plan = replace(scene_plan(), degradations=DegradationPlan(seed=1, latency_us=7, links=links))
     lost = []

@@ -1,8 +1,8 @@
 import numpy as np
 
+from tests.capture.poses import planned_poses
 from tools.common.plans import scene_plan
 from uavsim.capture.hidden import HiddenPixels
-from uavsim.capture.rig import sensor_poses
 from uavsim.geometry import quaternion
 from uavsim.geometry.se3 import SE3
 from uavsim.images.mask_pixels import runs_in
@@ -10,7 +10,6 @@ from uavsim.records.actors import labelled_tags
 from uavsim.records.modalities import Mask
 from uavsim.records.recording import ActorInfo, ActorStates
 from uavsim.simulate.ports import SensorPose
-from uavsim.simulate.swarm import PlannedSwarm
 
 CAR, BICYCLE, ODD = 1, 2, 3
 BOX = SE3(quaternion.IDENTITY, np.array([0.0, 0.0, 0.7]))
@@ -24,10 +23,7 @@ TAG = {info.instance_id: info.semantic_tag for info in INFOS}
 
 def looking_down() -> SensorPose:
     """Return the pose of the camera that looks straight down; its height above the ground is its depth there."""
-    plan = scene_plan()
-    swarm = PlannedSwarm()
-    swarm.begin(plan, heartbeat=lambda _phase, _tick: None)
-    return next(p for p in sensor_poses(plan, swarm.advance(0)) if "BOTTOM" in p.channel)
+    return next(p for p in planned_poses(scene_plan()) if "BOTTOM" in p.channel)
 
 
 POSE = looking_down()
@@ -38,34 +34,34 @@ STATES = ActorStates(np.array([1, 2, 3]), SE3(quaternion.IDENTITY, np.tile(BELOW
 ROOF_M = HEIGHT_M - 1.4  # the depth of the boxes' tops
 
 
-def seen(instance_id: int, depth_m: list[float]) -> tuple[list[int], list[int]]:
+def remaining(instance_id: int, depth_m: list[float]) -> tuple[list[int], list[int]]:
     """Show a line of six pixels, all but the first of one actor; returns ids and tags that are left."""
     ids, tags = np.zeros((4, 6), np.uint16), np.ones((4, 6), np.uint8)
     ids[2, 1:], tags[2, 1:] = instance_id, TAG[instance_id]
     depth = np.full((4, 6), 0.5)  # in front of all, where no actor is
     depth[2, 1:] = depth_m
     mask = Mask(None, tags.copy(), runs_in(ids, tags, labelled_tags(INFOS)))
-    left = HiddenPixels(INFOS).taken_out(mask, depth, POSE, STATES)
+    left = HiddenPixels(INFOS).remove(mask, depth, POSE, STATES)
     others = np.arange(4) != 2
     np.testing.assert_array_equal(left.tags[others], tags[others])
     np.testing.assert_array_equal(mask.tags, tags)
     return left.ids[2].tolist(), left.tags[2].tolist()
 
 
-def test_what_is_nearer_than_the_box_can_be_is_something_else() -> None:
+def test_pixels_nearer_than_the_box_are_removed() -> None:
     depth_m = [ROOF_M, ROOF_M - 0.7, ROOF_M - 0.4, ROOF_M - 9.0, HEIGHT_M]
-    assert seen(CAR, depth_m) == ([0, 1, 0, 1, 0, 1], [1, 14, 0, 14, 0, 14])
+    assert remaining(CAR, depth_m) == ([0, 1, 0, 1, 0, 1], [1, 14, 0, 14, 0, 14])
 
 
-def test_a_mask_that_depth_confirms_stays_as_it_is() -> None:
+def test_confirmed_mask_is_unchanged() -> None:
     ids, tags = np.full((4, 6), CAR, np.uint16), np.full((4, 6), 14, np.uint8)
     mask = Mask(None, tags, runs_in(ids, tags, labelled_tags(INFOS)))
-    assert HiddenPixels(INFOS).taken_out(mask, np.full((4, 6), ROOF_M), POSE, STATES) is mask
+    assert HiddenPixels(INFOS).remove(mask, np.full((4, 6), ROOF_M), POSE, STATES) is mask
 
 
-def test_a_rider_reaches_out_of_a_machines_box() -> None:
-    assert seen(BICYCLE, [ROOF_M - 1.0] * 4 + [ROOF_M - 1.5])[0] == [0, 2, 2, 2, 2, 0]
+def test_rider_may_exceed_the_box() -> None:
+    assert remaining(BICYCLE, [ROOF_M - 1.0] * 4 + [ROOF_M - 1.5])[0] == [0, 2, 2, 2, 2, 0]
 
 
-def test_a_box_that_cannot_be_true_contradicts_nothing() -> None:
-    assert seen(ODD, [1.0] * 5)[0] == [0, 3, 3, 3, 3, 3]
+def test_implausible_box_removes_nothing() -> None:
+    assert remaining(ODD, [1.0] * 5)[0] == [0, 3, 3, 3, 3, 3]

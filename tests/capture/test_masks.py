@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
+from tests.capture.poses import planned_poses
 from tests.encounter_factory import HALF_M, encounter_plan, place_of
 from tools.common.plans import scene_plan
 from uavsim.capture.masks import MaskBinder, MaskView
-from uavsim.capture.rig import sensor_poses
 from uavsim.errors import MissedTick
 from uavsim.geometry import pinhole, quaternion
 from uavsim.geometry.se3 import SE3
@@ -13,7 +13,6 @@ from uavsim.images.regions import ROAD_USER_TAGS
 from uavsim.records.actors import labelled_tags
 from uavsim.records.recording import ActorInfo, ActorStates
 from uavsim.simulate.ports import SensorPose
-from uavsim.simulate.swarm import PlannedSwarm
 
 ACTOR_IDS = [301, 77, 1042]
 BOX = SE3(quaternion.IDENTITY, np.array([0.0, 0.0, 0.7]))
@@ -34,11 +33,8 @@ def _states(shift_m: float = 0.0) -> ActorStates:
 
 def _views(shown_ids: list[int], states: ActorStates, *, half_width_px: int = 3) -> list[MaskView]:
     """Paint a patch of each actor's id where its middle projects, plus a parked car that is no actor."""
-    plan = scene_plan()
-    swarm = PlannedSwarm()
-    swarm.begin(plan, heartbeat=lambda _phase, _tick: None)
     views = []
-    for pose in sensor_poses(plan, swarm.advance(0)):
+    for pose in planned_poses(scene_plan()):
         ids, tags = np.zeros((180, 320), np.uint16), np.ones((180, 320), np.uint8)
         ids[:8, :8], tags[:8, :8] = 0x8123, 14
         optical = pose.map_SE3_optical.apply_inverse(states.map_SE3_actor.translation_m + [0, 0, 0.7])
@@ -61,7 +57,7 @@ def translated(binder: MaskBinder, mask_ids: list[int]) -> list[int]:
     return binder.instance_ids(np.array(mask_ids)).tolist()
 
 
-def test_an_id_whose_pixels_leave_a_box_is_not_that_actors() -> None:
+def test_id_whose_pixels_leave_the_box_is_unbound() -> None:
     """Voted, not proven: 0.9.15 numbers masks by Unreal's own ids; a car behind another one lies in its box, too."""
     binder, states = MaskBinder(_infos()), _states()
     shown = [501, 502, 503]
@@ -72,7 +68,7 @@ def test_an_id_whose_pixels_leave_a_box_is_not_that_actors() -> None:
     assert translated(binder, shown) == [0, 0, 0]
 
 
-def test_a_building_that_has_an_actors_number_is_not_that_actor() -> None:
+def test_building_with_an_actors_number_is_not_that_actor() -> None:
     """As numbers of 16 bits are after some hundred scenes."""
     binder = MaskBinder(_infos())
     binder.learn(_views(ACTOR_IDS, _states()), _states())
@@ -81,7 +77,7 @@ def test_a_building_that_has_an_actors_number_is_not_that_actor() -> None:
         assert binder.bound(_view(view.pose, ids, np.full(ids.shape, tag, np.uint8))).ids.tolist() == [meant]
 
 
-def test_actor_ids_are_proven_and_become_instance_ids() -> None:
+def test_proven_actor_ids_become_instance_ids() -> None:
     binder = MaskBinder(_infos())
     views = _views(ACTOR_IDS, _states())
     binder.learn(views, _states())
@@ -89,14 +85,14 @@ def test_actor_ids_are_proven_and_become_instance_ids() -> None:
     assert translated(binder, [301, 77, 1042, 0x8123, 0]) == [1, 2, 3, 0, 0]
 
 
-def test_unreal_ids_are_matched_by_place() -> None:
+def test_unreal_ids_are_matched_by_position() -> None:
     binder = MaskBinder(_infos())
     binder.learn(_views([5001, 5002, 5003], _states()), _states())
     assert binder.mode == "voted"
     assert translated(binder, [5001, 5002, 5003, 301]) == [1, 2, 3, 0]
 
 
-def test_unreal_ids_that_look_like_other_actors_ids_are_not_believed() -> None:
+def test_actor_ids_of_wrong_actors_are_not_proven() -> None:
     """The ids are actor ids, but of the wrong actors."""
     binder = MaskBinder(_infos())
     binder.learn(_views([77, 1042, 301], _states()), _states())
@@ -104,7 +100,7 @@ def test_unreal_ids_that_look_like_other_actors_ids_are_not_believed() -> None:
     assert translated(binder, [77, 1042, 301]) == [1, 2, 3]
 
 
-def test_masks_of_another_tick_are_refused_once_ids_are_proven() -> None:
+def test_masks_of_another_tick_are_refused() -> None:
     binder = MaskBinder(_infos())
     binder.learn(_views(ACTOR_IDS, _states()), _states())
     with pytest.raises(MissedTick, match="not of this tick"):
@@ -125,7 +121,7 @@ def _with_parked(views: list[MaskView], states: ActorStates, *, width_px: int = 
     return parked
 
 
-def test_a_parked_car_before_an_actor_says_nothing_once_ids_are_proven() -> None:
+def test_parked_car_in_front_is_no_evidence_once_ids_are_proven() -> None:
     """As in a scene where a hidden car's box holds the middle of a parked one, and nothing else is seen in that tick."""
     binder = MaskBinder(_infos())
     views = _views(ACTOR_IDS, _states())
@@ -135,7 +131,7 @@ def test_a_parked_car_before_an_actor_says_nothing_once_ids_are_proven() -> None
     assert translated(binder, [301, 77, 1042, 0x8123]) == [1, 2, 3, 0]
 
 
-def test_a_sliver_of_a_parked_car_in_an_actors_box_is_no_reason_to_vote() -> None:
+def test_sliver_of_a_parked_car_does_not_start_a_vote() -> None:
     binder = MaskBinder(_infos())
     views = _views(ACTOR_IDS, _states())
     binder.learn(_with_parked(views, _states(), width_px=2), _states())
@@ -145,19 +141,19 @@ def test_a_sliver_of_a_parked_car_in_an_actors_box_is_no_reason_to_vote() -> Non
     assert translated(binder, [0x8123]) == [0]
 
 
-def test_what_is_counted_holds_all_road_users() -> None:
+def test_labelled_tags_include_all_road_users() -> None:
     """Those without a box are found in these runs, as regions to ignore."""
     assert set(ROAD_USER_TAGS) <= set(np.flatnonzero(labelled_tags([])).tolist())
 
 
-def test_nothing_seen_proves_nothing() -> None:
+def test_no_views_prove_nothing() -> None:
     binder = MaskBinder(_infos())
     binder.learn([], _states())
     assert binder.mode == ""
 
 
-def test_parked_vehicles_are_matched_by_place_while_actors_are_proven_by_id() -> None:
-    """Actor 3 is a thing of the town: its mask id is nobody's actor id."""
+def test_parked_vehicles_are_matched_by_position_beside_proven_ids() -> None:
+    """Actor 3 is a town object: its mask id is no actor's id."""
     infos = _infos()
     infos[2] = ActorInfo(3, 0, "environment", "environment.Parked_12", "car", (2.1, 1.0, 0.7), BOX, 14)
     binder = MaskBinder(infos)
@@ -166,7 +162,7 @@ def test_parked_vehicles_are_matched_by_place_while_actors_are_proven_by_id() ->
     assert translated(binder, [301, 77, 0x8042, 0x8123]) == [1, 2, 3, 0]
 
 
-def test_what_has_no_id_is_never_a_parked_vehicle() -> None:
+def test_pixels_without_id_are_no_parked_vehicle() -> None:
     """Where a parked vehicle has no mask id of its own (topology merged), its pixels have that of all the town."""
     infos = _infos()
     infos[2] = ActorInfo(3, 0, "environment", "environment.Parked_12", "car", (2.1, 1.0, 0.7), BOX, 14)
@@ -175,16 +171,14 @@ def test_what_has_no_id_is_never_a_parked_vehicle() -> None:
     assert translated(binder, [301, 77, 0]) == [1, 2, 0]
 
 
-def test_two_pixels_of_an_intruder_prove_ids() -> None:
+def test_two_pixels_of_a_lone_intruder_prove_ids() -> None:
     """An aeroplane far away is all that the camera sees of actors: it stands alone in the sky."""
     plan = encounter_plan()
     flying = ActorInfo(3, 1042, "intruder", "static.prop.aeroplane", "", HALF_M, SE3.identity(), 21)
     place = place_of(0, above_m=30.0)
     zero = np.zeros((1, 3))
     states = ActorStates(np.array([3]), SE3(quaternion.IDENTITY, place[None]), zero, zero, zero, zero)
-    swarm = PlannedSwarm()
-    swarm.begin(plan, heartbeat=lambda _phase, _tick: None)
-    (pose,) = sensor_poses(plan, swarm.advance(0))
+    (pose,) = planned_poses(plan)
     matrix = pose.sensor.spec.camera.intrinsic
     column, line = pinhole.project(pose.map_SE3_optical.apply_inverse(place), intrinsic=matrix).astype(int)
     ids, tags = np.zeros((160, 200), np.uint16), np.full((160, 200), 11, np.uint8)

@@ -1,14 +1,14 @@
-"""Points and their owners, worked out on paper: a car at (10, 0), turned by 90 degrees, and one that is part of the town."""
+"""Owners of points worked out on paper: a car at (10, 0), turned by 90 degrees, and one that is part of the town."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from tests.capture.poses import planned_poses
 from tools.common.plans import scene_plan
 from uavsim.capture.assemble import Assembler
 from uavsim.capture.point_owners import PointOwners
-from uavsim.capture.rig import sensor_poses
 from uavsim.errors import MissedTick
 from uavsim.geometry import quaternion
 from uavsim.geometry.se3 import SE3
@@ -16,7 +16,6 @@ from uavsim.images import points
 from uavsim.records.recording import ActorInfo, ActorStates
 from uavsim.records.sensors import LidarParams, SensorSpec
 from uavsim.simulate.ports import Reading
-from uavsim.simulate.swarm import PlannedSwarm
 
 ABOVE_BOTTOM = SE3(quaternion.IDENTITY, np.array([0.0, 0.0, 0.75]))
 CAR = ActorInfo(4, 91, "vehicle", "vehicle.audi.tt", "car", (2.0, 1.0, 0.75), ABOVE_BOTTOM, 14)
@@ -42,19 +41,19 @@ def _returns(map_m: list[list[float]], *, actor: int, tag: int) -> tuple[np.ndar
     return returns, np.array(map_m)
 
 
-def test_an_actors_points_are_its_own() -> None:
+def test_points_with_an_actor_id_belong_to_the_actor() -> None:
     """The car is turned: its length lies along y, so (10, 1.9) is on it and (11.9, 0) is not."""
     returns, map_m = _returns([[10.0, 1.9, 1.0], [10.9, 0.0, 0.5]], actor=91, tag=14)
     assert PointOwners([CAR, PARKED]).instance_ids(returns, map_m, STATES).tolist() == [4, 4]
 
 
-def test_a_parked_car_owns_what_lies_in_its_box_and_shows_a_car() -> None:
+def test_parked_car_owns_points_with_its_tag_in_its_box() -> None:
     returns, map_m = _returns([[1.9, 20.0, 1.0], [2.5, 20.0, 1.0], [0.0, 20.0, 1.4]], actor=0, tag=14)
     returns["tag"][2] = 9  # a tree that hangs over it
     assert PointOwners([CAR, PARKED]).instance_ids(returns, map_m, STATES).tolist() == [7, 0, 0]
 
 
-def test_what_is_nobodys_is_nobodys() -> None:
+def test_points_of_no_actor_have_id_0() -> None:
     returns, map_m = _returns([[10.0, 0.0, 1.0]], actor=17, tag=1)
     assert PointOwners([CAR, PARKED]).instance_ids(returns, map_m, STATES).tolist() == [0]
 
@@ -68,7 +67,7 @@ def test_points_of_another_tick_are_refused() -> None:
 
 
 @pytest.mark.parametrize("half_m", [(np.nan,) * 3, (np.inf,) * 3, (0.0, 0.0, 0.0)])
-def test_a_box_that_cannot_be_true_refutes_nothing_and_owns_nothing(half_m: tuple[float, float, float]) -> None:
+def test_implausible_box_refutes_and_owns_nothing(half_m: tuple[float, float, float]) -> None:
     """Some servers report such boxes of two-wheelers; points that carry its number are its own."""
     motorcycle = replace(CAR, half_extent_m=half_m)
     returns, map_m = _returns([[10.0, 1.0, 1.0]] * 40, actor=91, tag=14)
@@ -76,21 +75,15 @@ def test_a_box_that_cannot_be_true_refutes_nothing_and_owns_nothing(half_m: tupl
     assert PointOwners([motorcycle]).instance_ids(returns, map_m, STATES).tolist() == [4] * 30 + [0] * 10
 
 
-def test_an_actor_whose_number_has_gone_round_to_that_of_the_ground_has_no_number() -> None:
+def test_actor_whose_16_bit_id_is_0_has_no_id() -> None:
     late = replace(CAR, simulator_actor_id=65536)
     returns, map_m = _returns([[50.0, 0.0, 0.0]] * 40 + [[10.0, 1.0, 1.0]], actor=0, tag=1)
     returns["tag"][40] = 14
     assert PointOwners([late]).instance_ids(returns, map_m, STATES).tolist() == [0] * 40 + [4]
 
 
-def _poses():
-    swarm = PlannedSwarm()
-    swarm.begin(PLAN, heartbeat=lambda _phase, _tick: None)
-    return sensor_poses(PLAN, swarm.advance(0))
-
-
-def test_each_drone_has_a_lidar_where_the_rig_mounts_it() -> None:
-    poses = _poses()
+def test_each_drone_has_a_lidar_at_its_mount() -> None:
+    poses = planned_poses(PLAN)
     assert [pose.channel for pose in poses] == CHANNELS
     # drone 0 stands at (-20, -30, 60), turned by 0.3 rad; the mount is half a metre ahead and a quarter below
     np.testing.assert_allclose(
@@ -98,9 +91,9 @@ def test_each_drone_has_a_lidar_where_the_rig_mounts_it() -> None:
     )
 
 
-def test_a_turn_is_in_the_sensors_frame() -> None:
+def test_cloud_is_in_the_sensor_frame() -> None:
     """CARLA's yaw of 90 looks right: what the lidar sees ahead lies to the drone's right."""
-    poses, returns = _poses(), np.zeros(1, points.RETURN)
+    poses, returns = planned_poses(PLAN), np.zeros(1, points.RETURN)
     returns["flu_m"] = (3.0, 0.0, 0.0)
     readings = [Reading(channel, "lidar", returns) for channel in CHANNELS]
     turns = Assembler(PLAN, [CAR]).assemble(poses, readings, STATES)

@@ -32,7 +32,7 @@ def _prove(flu_m: list[list[float]], *, car_mps: list[float], radar_mps: list[fl
     return OwnedDetections([CAR]).prove(taken, states)["RADAR_NOSE_id_0"]
 
 
-def test_speed_is_relative_to_the_radar_and_over_ground() -> None:
+def test_speed_relative_to_the_radar_and_over_ground() -> None:
     """The car leaves at 12 m/s and the radar follows at 5: 7 m/s more distance each second."""
     data = _prove([[28.0, 0.0, 0.0]], car_mps=[12.0, 0.0, 0.0], radar_mps=[5.0, 0.0, 0.0])
     found = data["radar"]
@@ -40,7 +40,7 @@ def test_speed_is_relative_to_the_radar_and_over_ground() -> None:
     assert data["radar_instance"].tolist() == [[4, 14]]
 
 
-def test_only_what_lies_along_the_ray_is_measured() -> None:
+def test_speed_is_measured_along_the_ray() -> None:
     """The car crosses, the ray to it is along x: nothing is seen of 12 m/s sideways; the town comes nearer at 5 along x."""
     data = _prove([[28.0, 0.0, 0.0], [3.0, 4.0, 0.0]], car_mps=[0.0, 12.0, 0.0], radar_mps=[5.0, 0.0, 0.0])
     crossing, wall = data["radar"]
@@ -52,13 +52,13 @@ def test_only_what_lies_along_the_ray_is_measured() -> None:
     assert data["radar_instance"].tolist() == [[4, 14], [0, 0]]
 
 
-def test_a_car_reflects_what_of_it_faces_the_radar() -> None:
+def test_rcs_depends_on_the_area_that_faces_the_radar() -> None:
     """Its back is 2 m by 1.5 m: 3 square metres, 4.8 dB, and 3 dB for a car; a wall is 0 dBsm."""
     found = _prove([[28.0, 0.0, 0.0], [3.0, 4.0, 0.0]], car_mps=[0.0] * 3, radar_mps=[0.0] * 3)["radar"]
     np.testing.assert_allclose(found["rcs"], [10 * np.log10(3.0) + 3.0, 0.0], atol=1e-5)
 
 
-def test_no_detections_are_none() -> None:
+def test_no_detections() -> None:
     data = _prove([], car_mps=[0.0] * 3, radar_mps=[0.0] * 3)
     assert data["radar"].shape == (0,)
     assert data["radar_instance"].shape == (0, 2)

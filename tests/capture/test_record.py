@@ -1,4 +1,4 @@
-"""The loop over captures with a simulator of three lines: what is joined behind the client is what was taken."""
+"""The capture loop with a minimal simulator."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
+from tests.capture.poses import planned_swarm
 from tests.capture.test_recording_writer import INFOS, PLAN, STATES, _images
 from tools.common.plans import scene_plan
 from uavsim.capture import recording_writer
@@ -24,7 +25,6 @@ from uavsim.ingredients.town_maps import MapsPlan
 from uavsim.records.plan import ScenePlan
 from uavsim.records.road_map import Building
 from uavsim.simulate.ports import Reading, ReadyReadings, SceneTraffic, TickState
-from uavsim.simulate.swarm import PlannedSwarm
 
 ROADS = "<OpenDRIVE><header><geoReference>+lat_0=48.5 +lon_0=-9.25</geoReference></header></OpenDRIVE>"
 
@@ -34,8 +34,7 @@ class Simulator:
 
     def __init__(self, broken: tuple[int, ...] = ()) -> None:
         self.broken = broken
-        self.swarm = PlannedSwarm()
-        self.swarm.begin(PLAN, heartbeat=lambda _phase, _tick: None)
+        self.swarm = planned_swarm(PLAN)
         self.world = SimpleNamespace(
             kind="mock",
             client_version="0.9.16",
@@ -90,7 +89,7 @@ def fly(simulator: Simulator, folder: Path, plan: ScenePlan = PLAN) -> list[tupl
 
 
 @pytest.mark.parametrize("asked", [False, True])
-def test_what_ingredients_need_of_the_town_is_recorded(tmp_path: Path, asked: bool) -> None:
+def test_town_data_of_ingredients_is_recorded(tmp_path: Path, asked: bool) -> None:
     simulator = Simulator()
     house = Building("house", 0.0, 9.5, ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0)))
     simulator.world.buildings = lambda: [house]
@@ -103,7 +102,7 @@ def test_what_ingredients_need_of_the_town_is_recorded(tmp_path: Path, asked: bo
     assert [Building(**row).top_map_m for row in rows] == [9.5] * asked
 
 
-def test_every_capture_is_recorded_with_its_own_images(tmp_path: Path) -> None:
+def test_captures_are_recorded_with_their_own_images(tmp_path: Path) -> None:
     simulator = Simulator()
     cameras = len(PLAN.channels)
     reported = fly(simulator, tmp_path / "rec")
@@ -119,7 +118,7 @@ def test_every_capture_is_recorded_with_its_own_images(tmp_path: Path) -> None:
             np.testing.assert_array_equal(pixels, images[shot.channel][..., 2::-1])
 
 
-def test_a_capture_that_is_refused_behind_the_client_ends_the_scene(tmp_path: Path) -> None:
+def test_refused_capture_ends_the_scene(tmp_path: Path) -> None:
     for broken in PLAN.capture_steps:  # also the last, behind which no other capture follows
         with pytest.raises(MissedTick, match="same image"):
             fly(Simulator(broken=(broken,)), tmp_path / str(broken))
@@ -131,7 +130,7 @@ class HungrySimulator(Simulator):
 
     def __init__(self, plan: ScenePlan) -> None:
         super().__init__()
-        self.swarm.begin(plan, heartbeat=lambda _phase, _tick: None)
+        self.swarm = planned_swarm(plan)
         self.images: list[weakref.ref[np.ndarray]] = []
         self.alive: list[int] = []
 
@@ -147,7 +146,7 @@ class HungrySimulator(Simulator):
         return drones, poses, TickState(77 + step, step * 0.05, lambda: STATES), ReadyReadings(readings)
 
 
-def test_no_more_than_two_captures_are_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_at_most_two_captures_are_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def slow(*arguments: Any) -> None:
         time.sleep(0.02)  # an encoder slower than the simulator: what is behind may not pile up
         write(*arguments)
@@ -163,9 +162,7 @@ def test_no_more_than_two_captures_are_in_memory(tmp_path: Path, monkeypatch: py
     assert max(simulator.alive) <= len(_images())  # those of one capture; the next ones make two
 
 
-def test_an_image_that_cannot_be_written_ends_the_scene_and_nobody_waits(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_write_error_ends_the_scene_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_arguments: Any) -> None:
         raise StorageError("no space left")
 

@@ -7,20 +7,18 @@ import msgpack
 import numpy as np
 import pytest
 
+from tests.capture.poses import planned_poses
 from tests.records.test_codec import assert_same
 from tools.common.plans import scene_plan
 from uavsim.capture.assemble import Assembler, Capture
 from uavsim.capture.recording_reader import LOG_NAME, read_recording
 from uavsim.capture.recording_writer import RecordingWriter
-from uavsim.capture.rig import sensor_poses
 from uavsim.errors import DatasetError, MissedTick, StorageError
 from uavsim.geometry.se3 import SE3
 from uavsim.images import codec
 from uavsim.records.codec import pack_plan
-from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo, ActorStates, RecordedFrame, SessionFacts
-from uavsim.simulate.ports import Reading, SensorPose
-from uavsim.simulate.swarm import PlannedSwarm
+from uavsim.simulate.ports import Reading
 
 PLAN = scene_plan(samples=2)
 BOX = SE3(np.array([0.6, 0, 0, 0.8]), np.array([0.0, 0.0, 0.7]))
@@ -39,12 +37,6 @@ INFOS = (
 FACTS = SessionFacts("mock", "0.9.16", "0.9.16", "carla", 30, 25, 0, 0, "actor_id")
 
 
-def _poses(plan: ScenePlan = PLAN) -> list[SensorPose]:
-    swarm = PlannedSwarm()
-    swarm.begin(plan, heartbeat=lambda _phase, _tick: None)
-    return sensor_poses(plan, swarm.advance(0))
-
-
 def _images(seed: int = 1) -> list[Reading]:
     rng = np.random.default_rng(seed)
     images = []
@@ -55,7 +47,7 @@ def _images(seed: int = 1) -> list[Reading]:
 
 
 def _assemble(images: list[Reading]) -> list[Capture]:
-    return Assembler(PLAN, INFOS).assemble(_poses(), images, STATES)
+    return Assembler(PLAN, INFOS).assemble(planned_poses(PLAN), images, STATES)
 
 
 def _record(folder: Path) -> list[Reading]:
@@ -73,7 +65,7 @@ def _record(folder: Path) -> list[Reading]:
     return images
 
 
-def test_what_was_put_is_what_is_read(tmp_path: Path) -> None:
+def test_recording_round_trip(tmp_path: Path) -> None:
     images = _record(tmp_path / "rec")
     recording = read_recording(tmp_path / "rec")
     assert recording.facts == FACTS
@@ -89,7 +81,7 @@ def test_what_was_put_is_what_is_read(tmp_path: Path) -> None:
     np.testing.assert_array_equal(pixels, images[14].data[..., 2::-1])  # the simulator's blue-first became red-first
 
 
-def test_an_unfinished_recording_is_refused(tmp_path: Path) -> None:
+def test_unfinished_recording_is_refused(tmp_path: Path) -> None:
     _record(tmp_path / "rec")
     log = tmp_path / "rec" / LOG_NAME
     log.write_bytes(log.read_bytes()[:-9])
@@ -97,13 +89,13 @@ def test_an_unfinished_recording_is_refused(tmp_path: Path) -> None:
         read_recording(tmp_path / "rec")
 
 
-def test_no_recording_says_so(tmp_path: Path) -> None:
+def test_missing_recording_is_reported(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="holds no recording"):
         read_recording(tmp_path)
 
 
 @pytest.mark.parametrize("frames", ["-1 s", "twice", "start"])
-def test_times_that_are_not_the_plans_are_refused(frames: str, tmp_path: Path) -> None:
+def test_times_other_than_the_plans_are_refused(frames: str, tmp_path: Path) -> None:
     _record(tmp_path / "rec")
     log = tmp_path / "rec" / LOG_NAME
     head, *values, tail = msgpack.Unpacker(BytesIO(log.read_bytes()), raw=False)
@@ -120,7 +112,7 @@ def test_times_that_are_not_the_plans_are_refused(frames: str, tmp_path: Path) -
         read_recording(tmp_path / "rec")
 
 
-def test_a_disk_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
+def test_unwritable_folder_is_reported(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("in the way")
     with pytest.raises(StorageError, match=r"cannot make .*: something on the way is a file"):
@@ -137,9 +129,7 @@ def test_write_failure_in_a_thread_reaches_the_caller(tmp_path: Path) -> None:
     assert not (folder / LOG_NAME).exists()
 
 
-def test_a_disk_that_is_full_while_it_flies_is_reported_with_what_to_do(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_full_disk_is_reported_with_a_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(path: Path, data: bytes) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -152,18 +142,18 @@ def test_a_disk_that_is_full_while_it_flies_is_reported_with_what_to_do(
             writer.finish(FACTS, INFOS)
 
 
-def test_a_missing_image_is_an_error() -> None:
+def test_missing_image_is_an_error() -> None:
     with pytest.raises(MissedTick, match="CAMERA_LEFT_id_2 has no instance reading"):
         _assemble([i for i in _images() if (i.channel, i.modality) != ("CAMERA_LEFT_id_2", "instance")])
 
 
-def test_what_changed_before_the_scene_is_unknown() -> None:
+def test_optical_flow_of_the_first_tick_is_unknown() -> None:
     """A camera outlives scenes: what it compares its first image with was another scene's."""
     camera = replace(PLAN.rig[0], modalities=("rgb", "instance", "optical_flow"))
     plan = replace(PLAN, rig=(camera, *PLAN.rig[1:]))
     flow = [Reading(c, "optical_flow", np.ones((180, 320, 2), np.float32)) for c in PLAN.channels if "FRONT" in c]
     for first in (True, False):
-        captures = Assembler(plan, INFOS).assemble(_poses(plan), _images() + flow, STATES, first=first)
+        captures = Assembler(plan, INFOS).assemble(planned_poses(plan), _images() + flow, STATES, first=first)
         front = [c.data["optical_flow"] for c in captures if "optical_flow" in c.data]
         assert len(front) == 5
         assert all(np.isnan(f).all() == first and f.shape == (180, 320, 2) for f in front)
@@ -177,7 +167,7 @@ def test_two_cameras_with_one_image_are_an_error() -> None:
 
 
 @pytest.mark.parametrize(("place", "value"), [("motion", 8.5), ("facts", {"x": 1}), ("frame", 3)])
-def test_something_else_in_the_place_of_a_record_is_refused(place: str, value: object, tmp_path: Path) -> None:
+def test_records_of_other_types_are_refused(place: str, value: object, tmp_path: Path) -> None:
     _record(tmp_path / "rec")
     log = tmp_path / "rec" / LOG_NAME
     head, *frames, tail = msgpack.Unpacker(BytesIO(log.read_bytes()), raw=False)

@@ -4,6 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.capture.poses import planned_poses
 from tools.common.plans import rig, scene_plan
 from uavsim.capture.rig import sensor_poses
 from uavsim.geometry import quaternion
@@ -11,7 +12,6 @@ from uavsim.geometry.se3 import SE3
 from uavsim.records.plan import ScenePlan, SwarmTrajectory
 from uavsim.records.recording import DroneState
 from uavsim.records.sensors import CameraParams, SensorSpec
-from uavsim.simulate.swarm import PlannedSwarm
 
 
 def _drone(t_m: list[float], q: np.ndarray) -> DroneState:
@@ -23,7 +23,7 @@ def _of_one(plan: ScenePlan) -> ScenePlan:
     return replace(plan, swarm=SwarmTrajectory((0,), plan.swarm.map_SE3_flu[:, :1]))
 
 
-def test_level_drone_facing_map_x() -> None:
+def test_cameras_of_a_level_drone_facing_map_x() -> None:
     """Worked out on paper: FRONT looks forward and down, RIGHT looks to -y (the map's y is left), BOTTOM straight down."""
     poses = sensor_poses(_of_one(scene_plan()), [_drone([10.0, 20.0, 60.0], np.array([1.0, 0, 0, 0]))])
     look = {p.sensor.spec.name: p.map_SE3_optical.rotate(np.array([0.0, 0.0, 1.0])) for p in poses}
@@ -38,7 +38,7 @@ def test_level_drone_facing_map_x() -> None:
     np.testing.assert_allclose(up_in_bottom_image, [1, 0, 0], atol=1e-12)
 
 
-def test_mount_offset_turns_with_the_drone() -> None:
+def test_mount_offset_rotates_with_the_drone() -> None:
     spec = SensorSpec("FRONT", (2.0, 0.0, 0.5), (0.0, 0.0, 0.0), CameraParams(320, 180, 90.0), ("rgb", "instance"))
     poses = sensor_poses(
         _of_one(scene_plan(cameras=(spec,))), [_drone([0.0, 0.0, 0.0], quaternion.from_yaw(np.pi / 2))]
@@ -46,15 +46,13 @@ def test_mount_offset_turns_with_the_drone() -> None:
     np.testing.assert_allclose(poses[0].map_SE3_optical.translation_m, [0, 2, 0.5], atol=1e-7)
 
 
-def test_channels_come_in_the_order_of_the_plan() -> None:
+def test_channels_are_in_plan_order() -> None:
     plan = scene_plan()
-    swarm = PlannedSwarm()
-    swarm.begin(plan, heartbeat=lambda _phase, _tick: None)
-    assert [p.channel for p in sensor_poses(plan, swarm.advance(0))] == list(plan.channels)
+    assert [p.channel for p in planned_poses(plan)] == list(plan.channels)
 
 
 @given(yaw_deg=st.floats(-180, 180), roll_deg=st.floats(-20, 20), pitch_deg=st.floats(-20, 20), x=st.floats(-400, 700))
-def test_what_is_sent_is_what_is_recorded(yaw_deg: float, roll_deg: float, pitch_deg: float, x: float) -> None:
+def test_recorded_pose_is_the_float32_pose_sent(yaw_deg: float, roll_deg: float, pitch_deg: float, x: float) -> None:
     """float32 numbers go to the simulator; our pose is those very numbers, and near the one asked for."""
     from uavsim.geometry import unreal
 

@@ -1,4 +1,4 @@
-"""Images through shutters, worked out on paper: a white car crosses a black image at 1000 pixels a second."""
+"""Shutter images worked out on paper: a white car crosses a black image at 1000 pixels a second."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ def taken(shutter: Shutter) -> dict[str, Any]:
     return through.image()
 
 
-def test_a_crossing_car_is_sheared_by_its_speed_times_the_readout() -> None:
+def test_rolling_shutter_shears_a_moving_car() -> None:
     """1000 px/s in 40 ms are 40 px from the first row to the last one, in four jumps of 10."""
     image = taken(Shutter(exposure_us=0, readout_us=40_000, step_us=STEP_US))
     ids, tags = image[SHUTTER_INSTANCE].ids, image[SHUTTER_INSTANCE].tags
@@ -50,7 +50,7 @@ def test_a_crossing_car_is_sheared_by_its_speed_times_the_readout() -> None:
     np.testing.assert_array_equal(image[SHUTTER_DEPTH][[0, -1]].min(axis=1), [20, 24])
 
 
-def test_an_exposed_car_is_smeared_in_light() -> None:
+def test_exposure_blurs_a_moving_car_in_linear_light() -> None:
     """In 20 ms it moves 20 px, as far as it is long: light is 1/4, 3/4, 3/4, 1/4 in steps of 10 px; 1/4 is stored as 136."""
     image = taken(Shutter(exposure_us=20_000, readout_us=0, step_us=STEP_US))
     row = image[SHUTTER][50, :, 0]
@@ -59,7 +59,7 @@ def test_an_exposed_car_is_smeared_in_light() -> None:
     assert (image[SHUTTER_INSTANCE].ids[50] == 7).argmax() == 20  # the middle of the exposure
 
 
-def test_what_stands_still_is_the_image_itself() -> None:
+def test_static_scene_is_unchanged() -> None:
     still = {**crossing(0), RGB: np.random.default_rng(1).integers(0, 256, (HEIGHT, WIDTH, 4), dtype=np.uint8)}
     through = ThroughShutter(Shutter(20_000, 30_000, STEP_US), HEIGHT)
     for tick in range(6):
@@ -69,12 +69,12 @@ def test_what_stands_still_is_the_image_itself() -> None:
     np.testing.assert_array_equal(image[SHUTTER_INSTANCE].ids, still[INSTANCE].ids)
 
 
-def test_light_comes_back_as_it_was() -> None:
+def test_light_round_trip() -> None:
     values = np.arange(256, dtype=np.uint8)
     np.testing.assert_array_equal(stored(light_of(values)), values)
 
 
-def test_a_corner_has_the_light_that_the_polynomial_leaves() -> None:
+def test_vignetting_follows_its_polynomial() -> None:
     """1 - 0.3 - 0.2 is half of the light at r = 1: 186 of 255; the middle keeps all."""
     camera = CameraParams(641, 361, 90.0, vignetting=(-0.3, -0.2, 0.0))
     share = camera.light_share

@@ -1,4 +1,4 @@
-"""Parked vehicles in masks from the ground, where they hide one another: each mask id is the right one's or nobody's."""
+"""Parked vehicles in masks from the ground, where they hide one another: each mask id is bound correctly or not at all."""
 
 from dataclasses import replace
 
@@ -6,16 +6,15 @@ import cv2
 import numpy as np
 import pytest
 
+from tests.capture.poses import planned_poses
 from tools.common.plans import scene_plan
 from uavsim.capture.masks import MaskBinder, MaskView
-from uavsim.capture.rig import sensor_poses
 from uavsim.geometry import cuboid, pinhole, quaternion, unreal
 from uavsim.geometry.se3 import SE3
 from uavsim.images.mask_pixels import runs_in
 from uavsim.records.actors import labelled_tags
 from uavsim.records.recording import ActorInfo, ActorStates
 from uavsim.simulate.ports import SensorPose
-from uavsim.simulate.swarm import PlannedSwarm
 
 HALF_M = (2.1, 0.9, 0.7)
 MIDDLE = SE3(quaternion.IDENTITY, np.array([0.0, 0.0, HALF_M[2]]))
@@ -24,9 +23,7 @@ FIRST_MASK_ID = 0x8100
 
 
 def _pose(place_m: tuple[float, float, float], yaw_deg: float, pitch_deg: float = 0.0) -> SensorPose:
-    plan, swarm = scene_plan(), PlannedSwarm()
-    swarm.begin(plan, heartbeat=lambda _phase, _tick: None)
-    pose = sensor_poses(plan, swarm.advance(0))[0]
+    pose = planned_poses(scene_plan())[0]
     euler = np.array([0.0, pitch_deg, -yaw_deg])
     map_SE3_flu = unreal.map_SE3_flu_from_ue(np.array(place_m) * (1, -1, 1), ue_euler_deg=euler)
     flu_SE3_optical = SE3(quaternion.from_matrix(np.array([[0.0, 0, 1], [-1, 0, 0], [0, -1, 0]])), np.zeros(3))
@@ -71,7 +68,7 @@ ABOVE = [_pose((21.0, 0.0, 40.0), yaw_deg=0.0, pitch_deg=-90.0)]
 
 
 @pytest.mark.parametrize("poses", [GROUND, GROUND[::-1], [*ABOVE, *GROUND], [*GROUND, *ABOVE]])
-def test_no_vehicle_gets_anothers_pixels(poses: list[SensorPose]) -> None:
+def test_no_vehicle_is_bound_to_another_box(poses: list[SensorPose]) -> None:
     binder = MaskBinder(_infos(len(ROW_M)))
     for pose in poses:
         binder.learn([_view(pose, ROW_M)], _states(ROW_M))
@@ -79,13 +76,13 @@ def test_no_vehicle_gets_anothers_pixels(poses: list[SensorPose]) -> None:
         assert all(found in {0, n + 1} for n, found in enumerate(bound)), bound
 
 
-def test_who_is_seen_from_above_is_known_on_the_ground() -> None:
+def test_views_from_above_bind_all_vehicles() -> None:
     binder = MaskBinder(_infos(len(ROW_M)))
     binder.learn([_view(pose, ROW_M) for pose in (*GROUND, *ABOVE)], _states(ROW_M))
     assert _bound(binder, len(ROW_M)) == list(range(1, len(ROW_M) + 1))
 
 
-def test_a_vehicle_without_a_box_is_nobody_although_it_stands_before_one() -> None:
+def test_unlisted_vehicle_in_front_of_a_listed_one_is_not_bound() -> None:
     """A mesh of the town, which the simulator lists nowhere, hides a listed car altogether, or lets a part of it be seen."""
     listed = np.array([[14.0, 0.0, 0.0]])
     for aside_m in (0.0, 1.0, 1.8):
@@ -96,7 +93,7 @@ def test_a_vehicle_without_a_box_is_nobody_although_it_stands_before_one() -> No
             assert _bound(binder, 2)[1] == 0, aside_m
 
 
-def test_what_stands_beside_the_camera_leaves_no_doubt_about_what_is_ahead() -> None:
+def test_box_beside_the_camera_does_not_make_others_ambiguous() -> None:
     """As under a drone that flies low: a box that reaches behind the camera lies outside of its image."""
     places = np.array([[12.0, 0.0, 0.0], [0.0, 4.0, 0.0]])
     binder = MaskBinder(_infos(2))

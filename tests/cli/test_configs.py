@@ -143,7 +143,7 @@ def test_places_that_cannot_be_written(here, run):
     (here / "file").write_text("")
     code, _, err = run("schema", "--out", "file")
     assert code == 2
-    assert "is to be a folder" in err
+    assert "is not a directory" in err
 
 
 def test_brackets_in_a_message_are_not_markup(here, run):

@@ -56,7 +56,7 @@ def test_a_broken_one_ends_with_code_four_and_names_the_place(clean: Path, tmp_p
         (["validate", "{tmp}/none", "--version", "v2"], "none: no such folder", InputError),
         (["validate", "{clean}", "--version", "v2"], "no such version folder; there are: v1.0-mini", InputError),
         (["validate", "{clean}", "--dialect", "strikt"], "did you mean 'strict'", InputError),
-        (["validate", "{clean}", "--no-pixels", "--report", "/dev/null/x"], "is to be a folder", InputError),
+        (["validate", "{clean}", "--no-pixels", "--report", "/dev/null/x"], "is not a directory", InputError),
     ],
 )
 def test_bad_input_gets_one_line(

@@ -1,4 +1,4 @@
-"""A file is linked where that can be done, copied where not, and nothing foreign is written over."""
+"""Hard-link a file, or copy it where there are no hard links."""
 
 import os
 
@@ -8,14 +8,14 @@ from uavsim.errors import StorageError
 from uavsim.files.bring import bring_file
 
 
-def test_on_one_file_system_both_names_are_one_file(tmp_path):
+def test_file_is_hard_linked(tmp_path):
     (tmp_path / "a").write_bytes(b"pixels")
     bring_file((tmp_path / "a").open("rb"), tmp_path / "new/folder/b")
     assert (tmp_path / "a").samefile(tmp_path / "new/folder/b")
     bring_file((tmp_path / "a").open("rb"), tmp_path / "new/folder/b")  # brought already
 
 
-def test_where_nothing_can_be_linked_the_bytes_are_copied(tmp_path, monkeypatch):
+def test_file_is_copied_without_hard_links(tmp_path, monkeypatch):
     def no_links(*_, **__):
         raise OSError(18, "Invalid cross-device link")
 
@@ -26,7 +26,7 @@ def test_where_nothing_can_be_linked_the_bytes_are_copied(tmp_path, monkeypatch)
     assert not (tmp_path / "a").samefile(tmp_path / "b")
 
 
-def test_a_link_at_the_target_is_not_followed(tmp_path):
+def test_link_at_the_target_is_not_followed(tmp_path):
     (tmp_path / "a").write_bytes(b"pixels")
     (tmp_path / "others").write_bytes(b"mine")
     (tmp_path / "b").symlink_to(tmp_path / "others")

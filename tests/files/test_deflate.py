@@ -1,4 +1,4 @@
-"""ISA-L's streams are zlib's; that they are the same in every thread, images are tested for (``images/test_png.py``)."""
+"""ISA-L's streams are zlib's; ``images/test_png.py`` tests that they are the same in every thread."""
 
 import zlib
 

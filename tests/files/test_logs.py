@@ -9,7 +9,7 @@ from uavsim.errors import StorageError
 from uavsim.files.logs import open_appending, tail_of
 
 
-def test_lines_are_appended_and_the_last_are_read(tmp_path: Path) -> None:
+def test_append_and_tail(tmp_path: Path) -> None:
     path = tmp_path / "logs" / "mock0.log"
     for word in (b"one\n", b"two\n", b"three\n"):
         with open_appending(path) as file:
@@ -21,7 +21,7 @@ def test_lines_are_appended_and_the_last_are_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.timeout(20)
-def test_a_link_a_pipe_and_a_device_are_no_logs(tmp_path: Path) -> None:
+def test_link_pipe_and_device_are_refused(tmp_path: Path) -> None:
     mine = tmp_path / "mine.txt"
     mine.write_text("of somebody else")
     (tmp_path / "link.log").symlink_to(mine)
@@ -35,7 +35,7 @@ def test_a_link_a_pipe_and_a_device_are_no_logs(tmp_path: Path) -> None:
     assert mine.read_text() == "of somebody else"
 
 
-def test_of_a_log_of_gigabytes_little_is_read(tmp_path: Path) -> None:
+def test_tail_of_a_huge_log_reads_little(tmp_path: Path) -> None:
     path = tmp_path / "huge.log"
     with path.open("wb") as file:
         file.truncate(40 << 30)  # holes

@@ -1,4 +1,4 @@
-"""A folder of ours, in which others of our processes write at the same time."""
+"""Access to a folder in which other processes write at the same time."""
 
 import os
 from collections.abc import Iterator
@@ -11,9 +11,7 @@ import pytest
 from uavsim.files.own_folder import OwnFolder
 
 
-def test_a_name_that_vanishes_while_others_are_listed_takes_none_of_them_along(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_file_renamed_during_listing_is_left_out_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "ledger"
     folder.mkdir()
     for name in ("a.json", "b.json.tmp", "c.json"):
@@ -31,5 +29,5 @@ def test_a_name_that_vanishes_while_others_are_listed_takes_none_of_them_along(
     assert [name for name, _ in OwnFolder(tmp_path).names("ledger")] == ["a.json", "c.json"]
 
 
-def test_a_folder_that_is_not_there_has_no_names(tmp_path: Path) -> None:
+def test_missing_folder_has_no_names(tmp_path: Path) -> None:
     assert OwnFolder(tmp_path).names("ledger") == []

@@ -1,4 +1,4 @@
-"""Parquet of others: what a few bytes claim is refused before it is made."""
+"""Foreign Parquet files: decompression bombs are refused before they are read."""
 
 import io
 from collections.abc import Callable
@@ -36,7 +36,7 @@ BOMBS: dict[str, tuple[Callable[[], pa.Table], str]] = {
 
 
 @pytest.mark.parametrize("name", BOMBS)
-def test_what_a_small_file_claims_is_refused_before_it_is_read(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_small_file_with_a_large_claim_is_refused_unread(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     make, said = BOMBS[name]
     data = file_of(make())
     assert len(data) < 300_000
@@ -58,7 +58,7 @@ def lying(pages: pa.Table, footer: pa.Table) -> bytes:
     return with_pages[: ends[0]] + b"\x15\x02\x15\x00\x15" + size + bytes(1 + rest) + with_footer[ends[1] :]
 
 
-def test_pages_that_are_larger_than_the_footer_says_are_refused_unread(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_larger_than_the_footer_says_are_refused_unread(monkeypatch: pytest.MonkeyPatch) -> None:
     noise = np.random.default_rng(0).random(5000)
     data = lying(pa.table({"c": np.zeros(10_000_000)}), pa.table({"c": noise}))
     monkeypatch.setattr(pq.ParquetFile, "read", lambda _: pytest.fail("it was read"))
@@ -67,12 +67,12 @@ def test_pages_that_are_larger_than_the_footer_says_are_refused_unread(monkeypat
 
 
 @pytest.mark.parametrize("footer", [b"", b"\x09" + b"\xff" * 40, b"\x19\xf7" + b"\xff" * 8 + b"\x01", b"\x1b\x01"])
-def test_a_footer_that_is_none_ends_soon(footer: bytes) -> None:
+def test_damaged_footer_is_a_value_error(footer: bytes) -> None:
     with pytest.raises(ValueError, match=r"damaged|outside|more than 64 bits|no maps"):
         unpacked_bytes(b"PAR1" + footer + len(footer).to_bytes(4, "little") + b"PAR1")
 
 
-def test_readings_come_as_they_were() -> None:
+def test_readings_round_trip() -> None:
     rows = np.zeros(1000, [("timestamp_us", "<i8"), ("force_mps2", "<f8", 3), ("kind", "u1")])
     rows["force_mps2"] = np.arange(3000.0).reshape(-1, 3)
     found, about = from_parquet(to_parquet(rows, {"model": {"hz": 3}}), name="x")

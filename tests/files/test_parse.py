@@ -1,4 +1,4 @@
-"""Files of others: what is wrong with them is one line, and only regular files are read."""
+"""Foreign files: errors are one line, and only regular files are read."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from uavsim.files.parse import open_regular, parse_json, read_regular, reading
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1,]", "[" * 100_000, '{"a": ' + "9" * 5000 + "}", b"\xff\xfe\xfd"])
-def test_what_is_no_json_is_one_short_value_error(text):
+def test_invalid_json_is_one_short_value_error(text):
     with pytest.raises(ValueError, match=r"\w") as wrong:
         parse_json(text)
     assert len(str(wrong.value)) <= 120
@@ -21,18 +21,18 @@ def test_what_is_no_json_is_one_short_value_error(text):
     "text",
     ['{"a": [1, -0, 1e5, 0.1, true, null], "a b": "\\u00e9"}', "NaN", '"\\ud800"', "18446744073709551615", "1e400"],
 )
-def test_a_row_is_what_json_says_it_is(text):
+def test_values_equal_those_of_json(text):
     assert repr(parse_json(text.encode())) == repr(json.loads(text))
 
 
-def test_a_file_of_a_known_size_is_read_and_a_larger_one_is_not(tmp_path):
+def test_size_limit(tmp_path):
     (tmp_path / "a").write_bytes(b"12345")
     assert read_regular(tmp_path / "a", most_bytes=5) == b"12345"
     with pytest.raises(DatasetError, match="larger than any that we write"):
         open_regular(tmp_path / "a", most_bytes=4)
 
 
-def test_a_fifo_does_not_make_anybody_wait(tmp_path):
+def test_fifo_folder_and_missing_file_are_refused(tmp_path):
     os.mkfifo(tmp_path / "fifo")
     for path in (tmp_path / "fifo", tmp_path, tmp_path / "gone"):
         with pytest.raises(DatasetError, match=path.name):
@@ -48,12 +48,12 @@ def test_a_fifo_does_not_make_anybody_wait(tmp_path):
         (FrameError("not a rotation"), "the set: not a rotation; run uavsim validate"),
     ],
 )
-def test_what_breaks_while_data_is_taken_apart_is_the_datas_fault(error, words):
+def test_exceptions_while_reading_become_dataset_errors(error, words):
     with pytest.raises(DatasetError, match=f"{words}.*"), reading("the set"):
         raise error
 
 
-def test_our_own_errors_and_mistakes_pass():
+def test_uavsim_errors_and_assertions_pass():
     with pytest.raises(InputError, match="as it is"), reading("the set"):
         raise InputError("as it is")
     with pytest.raises(AssertionError), reading("the set"):

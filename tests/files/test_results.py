@@ -1,4 +1,4 @@
-"""A folder for results goes on being the one that was opened."""
+"""A result folder stays the one that was opened, whatever its name means later."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from uavsim.files.results import ResultPath
 from uavsim.files.whole import write_whole
 
 
-def test_what_is_written_goes_where_the_folder_went(tmp_path: Path) -> None:
+def test_files_follow_a_renamed_folder(tmp_path: Path) -> None:
     out = ResultPath.open(tmp_path / "new/out")
     (tmp_path / "victim").mkdir()
     (tmp_path / "new/out").rename(tmp_path / "moved")
@@ -22,7 +22,7 @@ def test_what_is_written_goes_where_the_folder_went(tmp_path: Path) -> None:
         assert file.read() == b"ours"
 
 
-def test_a_folder_in_it_that_became_a_link_is_refused_by_its_name(tmp_path: Path) -> None:
+def test_folder_exchanged_for_a_link_is_refused_by_name(tmp_path: Path) -> None:
     out = ResultPath.open(tmp_path / "out")
     (tmp_path / "victim").mkdir()
     (tmp_path / "out/a").symlink_to(tmp_path / "victim")
@@ -36,7 +36,7 @@ def test_a_folder_in_it_that_became_a_link_is_refused_by_its_name(tmp_path: Path
     assert not any((tmp_path / "victim").iterdir())
 
 
-def test_a_link_that_the_user_names_is_the_users_choice(tmp_path: Path) -> None:
+def test_user_named_link_is_followed(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "out").symlink_to("mine")
     assert ResultPath.open(tmp_path / "out").is_empty()
@@ -45,13 +45,13 @@ def test_a_link_that_the_user_names_is_the_users_choice(tmp_path: Path) -> None:
     assert not ResultPath.open(tmp_path / "out").is_empty()
 
 
-def test_where_no_folder_can_be_is_reported(tmp_path: Path) -> None:
+def test_path_below_a_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
-    with pytest.raises(InputError, match="name another place"):
+    with pytest.raises(InputError, match="choose another path"):
         ResultPath.open(tmp_path / "file/out")
 
 
-def test_temp_files_of_a_killed_writer_go_when_their_folder_is_written_into(tmp_path: Path) -> None:
+def test_temp_files_of_killed_writers_are_swept_per_folder(tmp_path: Path) -> None:
     for folder in ("out", "out/a", "out/b"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / ".x.0123456789ab.uavsim-tmp").write_bytes(b"half")
@@ -68,7 +68,7 @@ def refused(out: ResultPath) -> None:
         raise InputError("refused")
 
 
-def test_a_folder_that_was_made_for_nothing_goes(tmp_path: Path) -> None:
+def test_unused_new_folder_is_removed(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     for name in ("new", "mine", "used"):
         out = ResultPath.open(tmp_path / name)

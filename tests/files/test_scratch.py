@@ -1,4 +1,4 @@
-"""Temporary folders of killed processes go with the next one; those of living processes and of others stay."""
+"""Temporary folders of killed processes are removed; those of living processes and of other users stay."""
 
 import os
 import re
@@ -23,7 +23,7 @@ with scratch_folder("uavsim-run-") as folder:
 """
 
 
-def test_a_killed_process_leaves_nothing_for_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folder_of_a_killed_process_is_removed_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     (tmp_path / "uavsim-run-link").symlink_to(tmp_path)
@@ -41,14 +41,14 @@ def test_a_killed_process_leaves_nothing_for_long(tmp_path: Path, monkeypatch: p
     assert sorted(path.name for path in tmp_path.iterdir()) == ["uavsim-run-link"]
 
 
-def test_one_that_is_made_right_now_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folder_that_is_being_created_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     (tmp_path / "uavsim-run-young").mkdir()
     with scratch_folder("uavsim-run-"):
         assert (tmp_path / "uavsim-run-young").is_dir()
 
 
-def test_no_other_place_makes_temporary_folders() -> None:
+def test_only_scratch_makes_temporary_folders() -> None:
     """But the devkit's, which has an environment of its own."""
     of_others = {"devkit_check.py", "devkit_score.py", "scratch.py"}
     root = Path(uavsim.__file__).parents[1]

@@ -18,7 +18,7 @@ def ledger(root: Path, **states: object) -> Path:
 
 
 @pytest.mark.parametrize(("states", "reported"), [(["committed"], "1 scene is"), (["committed"] * 3, "3 scenes are")])
-def test_committed_scenes_are_reported_with_both_ways_on(tmp_path: Path, states: list[str], reported: str) -> None:
+def test_committed_scenes_without_tables_are_reported(tmp_path: Path, states: list[str], reported: str) -> None:
     ledger(tmp_path, flown="flying", lost="quarantined", **{f"scene_{n}": state for n, state in enumerate(states)})
     with pytest.raises(DatasetError) as caught:
         refuse_without_tables(tmp_path)
@@ -28,7 +28,7 @@ def test_committed_scenes_are_reported_with_both_ways_on(tmp_path: Path, states:
     )
 
 
-def test_nothing_committed_is_for_the_caller_to_say(tmp_path: Path) -> None:
+def test_folder_without_committed_scenes_passes(tmp_path: Path) -> None:
     refuse_without_tables(tmp_path)
     folder = ledger(tmp_path, flown="flying", odd=["committed"])
     (folder / "damaged.json").write_text("{")

@@ -1,4 +1,4 @@
-"""A result whose command was killed: called unfinished, gone on with by the same command, with the same bytes."""
+"""Results of killed commands: reported as unfinished, and completed by the same command with the same bytes."""
 
 import os
 import signal
@@ -32,7 +32,7 @@ def write(kind: str, strict: Path, out: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["convert", "publish"])
-def test_the_same_command_goes_on_after_a_kill(kind: str, strict: Path, tmp_path: Path) -> None:
+def test_same_command_completes_after_a_kill(kind: str, strict: Path, tmp_path: Path) -> None:
     write(kind, strict, tmp_path / "whole")
     whole = contents(tmp_path / "whole")
     assert UNFINISHED not in whole
@@ -71,7 +71,7 @@ def _die_after(files: int) -> None:
     os.rename, os.link = counted(os.rename), counted(os.link)
 
 
-def test_what_holds_something_else_is_refused(strict: Path, tmp_path: Path) -> None:
+def test_folder_with_other_files_is_refused(strict: Path, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out/mine.txt").write_text("mine")
     with pytest.raises(InputError, match="holds something already"):

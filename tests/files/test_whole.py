@@ -1,4 +1,4 @@
-"""Files are whole or not there, and what is not a regular file is never replaced."""
+"""Files are written atomically, and only regular files are replaced."""
 
 import errno
 import fcntl
@@ -23,7 +23,7 @@ from uavsim.files.whole import (
 )
 
 
-def test_a_writer_that_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+def test_failed_write_keeps_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     replace_bytes(path, b"old")
 
@@ -38,7 +38,7 @@ def test_a_writer_that_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path
     assert [p.name for p in tmp_path.iterdir()] == ["a.json"]
 
 
-def test_a_hard_link_keeps_its_bytes(tmp_path: Path) -> None:
+def test_other_hard_links_keep_their_bytes(tmp_path: Path) -> None:
     path, other = tmp_path / "a", tmp_path / "b"
     path.write_bytes(b"old")
     os.link(path, other)
@@ -47,7 +47,7 @@ def test_a_hard_link_keeps_its_bytes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["a link", "a folder", "a device or pipe"])
-def test_what_is_no_regular_file_stays(tmp_path: Path, kind: str) -> None:
+def test_only_regular_files_are_replaced(tmp_path: Path, kind: str) -> None:
     path, aim = tmp_path / "a", tmp_path / "aim"
     aim.write_bytes(b"theirs")
     {"a link": lambda: path.symlink_to(aim), "a folder": path.mkdir, "a device or pipe": lambda: os.mkfifo(path)}[
@@ -61,7 +61,7 @@ def test_what_is_no_regular_file_stays(tmp_path: Path, kind: str) -> None:
     assert not path.is_file() or path.is_symlink()
 
 
-def test_of_two_that_create_a_name_one_does(tmp_path: Path) -> None:
+def test_create_succeeds_once(tmp_path: Path) -> None:
     with open_folder(tmp_path) as folder:
         assert create_in(folder, "lock", b"first")
         assert not create_in(folder, "lock", b"second")
@@ -73,9 +73,7 @@ def swept(root: Path) -> list[str]:
     return OwnFolder(root.parent).sweep_temps(root.name)
 
 
-def test_another_process_leaves_a_file_alone_until_it_has_its_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_temp_file_is_not_swept_before_its_rename(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     renames: list[str] = []
 
     def after_a_sweep(rename: Callable[..., object]) -> Callable[..., object]:
@@ -100,7 +98,7 @@ def test_another_process_leaves_a_file_alone_until_it_has_its_name(
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a", "b", "c.json"]
 
 
-def test_a_dead_writers_file_is_swept_and_a_living_ones_is_not(tmp_path: Path) -> None:
+def test_only_temp_files_of_dead_writers_are_swept(tmp_path: Path) -> None:
     name = ".a.0123456789ab.uavsim-tmp"
     assert is_temp(name)
     assert not is_temp("a.0123456789ab.uavsim-tmp")
@@ -116,14 +114,14 @@ def test_a_dead_writers_file_is_swept_and_a_living_ones_is_not(tmp_path: Path) -
     assert (tmp_path / "theirs").exists()
 
 
-def test_an_error_of_the_disk_is_one_line_with_what_to_do() -> None:
+def test_storage_error_is_one_line_with_a_remedy() -> None:
     with pytest.raises(StorageError) as caught, storage_errors("write the table"):
         raise OSError(errno.ENOSPC, "No space left on device", "/data/x")
     assert str(caught.value).startswith("cannot write the table: the disk is full; free space")
     assert str(caught.value).endswith("(/data/x)")
 
 
-def test_what_does_not_continue_is_not_reported_that_it_does(tmp_path: Path) -> None:
+def test_remedy_says_continue_for_runs_only(tmp_path: Path) -> None:
     """A file that is made anew by its command; and the file is named once."""
     path = tmp_path / "table.json"
     with pytest.raises(StorageError) as caught, whole_file(path):
@@ -134,7 +132,7 @@ def test_what_does_not_continue_is_not_reported_that_it_does(tmp_path: Path) -> 
     assert str(caught.value) == "cannot write x: the disk is full; free space and remove out and run it again"
 
 
-def test_a_result_that_is_written_again_takes_the_temp_files_of_a_killed_writer_with_it(tmp_path: Path) -> None:
+def test_whole_file_sweeps_temp_files_of_its_own_name(tmp_path: Path) -> None:
     dead, others, foreign = ".a.0123456789ab.uavsim-tmp", ".b.0123456789ab.uavsim-tmp", ".a.txt.uavsim-tmp"
     for name in (dead, others, foreign):
         (tmp_path / name).write_bytes(b"half")

@@ -10,6 +10,12 @@ from uavsim.geometry.se3 import SE3
 sizes_m = npst.arrays(np.float64, (3,), elements=st.floats(0.1, 20))
 
 
+def areas(polygons):
+    """Return the signed areas of (..., K, 2) polygons, positive counter-clockwise."""
+    x, y = polygons[..., 0], polygons[..., 1]
+    return 0.5 * np.sum(x * np.roll(y, -1, axis=-1) - np.roll(x, -1, axis=-1) * y, axis=-1)
+
+
 def test_corners_of_a_turned_box_worked_on_paper():
     # 4 long, 2 wide, 1 high, nose to +y: length lies along y
     corners = cuboid.corners(
@@ -55,7 +61,7 @@ def test_width_length_height_to_length_width_height():
     np.testing.assert_array_equal(cuboid.lwh_from_wlh(np.array([[2.0, 4.0, 1.0]])), [[4, 2, 1]])
 
 
-def test_seen_by_the_devkits_rule():
+def test_visibility_by_the_devkits_rule():
     px = np.full((5, 8, 2), 100.0)
     deep = np.full((5, 8, 3), 5.0)
     px[1, :7] = -50.0  # one corner inside is enough
@@ -71,7 +77,7 @@ def test_hull_worked_on_paper():
     hull = cuboid.convex_hulls(square_and_inside)
     np.testing.assert_array_equal(hull[:4], [[0, 0], [2, 0], [2, 2], [0, 2]])
     np.testing.assert_array_equal(hull[4:], np.tile([0.0, 2.0], (4, 1)))
-    assert cuboid.polygon_area(hull) == 4.0
+    assert areas(hull) == 4.0
 
 
 @given(npst.arrays(np.float64, (5, 8, 2), elements=st.floats(-1000, 1000)))
@@ -81,10 +87,10 @@ def test_hull_laws(points):
     to_point = points[:, None] - hulls[:, :, None]
     side = edge[:, :, None, 0] * to_point[..., 1] - edge[:, :, None, 1] * to_point[..., 0]
     assert (side >= -1e-4).all()  # every point is left of every edge
-    assert (cuboid.polygon_area(hulls) >= -1e-6).all()
+    assert (areas(hulls) >= -1e-6).all()
 
 
-def test_a_corner_close_to_the_first_is_a_corner():
+def test_hull_keeps_a_corner_close_to_the_first():
     points = np.zeros((8, 2))
     points[:2] = [[0.0, 1e-7], [839.0, 0.0]]
     hull = cuboid.convex_hulls(points)
@@ -92,13 +98,13 @@ def test_a_corner_close_to_the_first_is_a_corner():
     np.testing.assert_array_equal(hull[3:], np.tile([0.0, 1e-7], (5, 1)))
 
 
-def test_a_hull_whose_first_corner_lies_on_an_edge_but_for_rounding_goes_around_once():
+def test_hull_whose_first_corner_rounds_onto_an_edge_closes_once():
     points = np.zeros((8, 2))
     points[:3] = [[1e-308, -1.0], [1.0, 0.0], [0.0, 1.0]]  # and (0, 0), the least x and y
     hull = cuboid.convex_hulls(points)
     np.testing.assert_allclose(hull[:4], [[0, 0], [0, -1], [1, 0], [0, 1]], atol=1e-300)
     np.testing.assert_array_equal(hull[4:], np.tile([0.0, 1.0], (4, 1)))
-    assert cuboid.polygon_area(hull) == 1.0
+    assert areas(hull) == 1.0
 
 
 def test_hull_of_nan_and_of_one_point():
@@ -113,5 +119,5 @@ def test_footprint_of_a_flat_and_of_a_tilted_box():
     size = np.array([[4.0, 2.0, 1.0], [4.0, 2.0, 1.0]])
     on_its_nose = quaternion.from_axis_angle(np.array([0.0, 1.0, 0.0]), np.pi / 2)
     q = np.stack([quaternion.from_yaw(0.3), on_its_nose])
-    areas = cuboid.polygon_area(cuboid.footprints(SE3(q, np.zeros(3)), size_lwh_m=size))
-    np.testing.assert_allclose(areas, [8.0, 2.0])
+    footprints = cuboid.footprints(SE3(q, np.zeros(3)), size_lwh_m=size)
+    np.testing.assert_allclose(areas(footprints), [8.0, 2.0])

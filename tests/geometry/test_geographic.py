@@ -22,14 +22,14 @@ ROAD = """<road name="" length="10" id="1" junction="-1"><planView><geometry s="
         ("", DEFAULT_ORIGIN_DEG_M[:2]),
     ],
 )
-def test_origin_is_the_one_that_carlas_client_reads(reference: str, origin_deg: tuple[float, float]) -> None:
+def test_origin_equals_carlas_client(reference: str, origin_deg: tuple[float, float]) -> None:
     town = f'<OpenDRIVE><header revMajor="1" revMinor="4">{reference}</header>{ROAD}</OpenDRIVE>'
     theirs = carla.Map("town", town).transform_to_geolocation(carla.Location())
     assert origin_of_reference(reference_in(town)) == (*origin_deg, 0.0)
     assert (theirs.latitude, theirs.longitude, theirs.altitude) == pytest.approx((*origin_deg, 0.0))
 
 
-def test_a_hundred_metres_north_and_up_are_as_much_latitude_and_height() -> None:
+def test_hundred_metres_north_east_and_up() -> None:
     # at 45 degrees a degree of latitude is 111,131.8 m, one of longitude 78,846.8 m (WGS 84)
     found = geodetic_from_map(np.array([[0.0, 100.0, 0.0], [100.0, 0.0, 0.0], [0.0, 0.0, 100.0]]), (45.0, 8.0, 300.0))
     np.testing.assert_allclose(found[0], [45 + 100 / (111_131.8 + 300 * np.pi / 180), 8, 300.0008], atol=2e-7)

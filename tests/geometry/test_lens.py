@@ -31,7 +31,7 @@ def lenses(draw: st.DrawFn) -> Lens:
     return Lens("equidistant", (number(0.1), number(0.05), number(0.02), number(0.01)), *common)
 
 
-def seen(lens: Lens) -> bool:
+def is_valid(lens: Lens) -> bool:
     try:
         return lens.wide.width_px > 0
     except FrameError:
@@ -43,7 +43,7 @@ def pixels(n: int = 400) -> np.ndarray:
 
 
 @pytest.mark.parametrize("lens", LENSES, ids=["brown", "fisheye", "folding"])
-def test_opencv_puts_points_where_we_do(lens: Lens) -> None:
+def test_projection_equals_opencv(lens: Lens) -> None:
     rays, still, k = lens.rays(pixels()), np.zeros(3), np.array(lens.coefficients)
     project = cv2.fisheye.projectPoints if lens.model == "equidistant" else cv2.projectPoints
     found = project(rays[:, None], still, still, lens.intrinsic, k)[0]
@@ -52,20 +52,20 @@ def test_opencv_puts_points_where_we_do(lens: Lens) -> None:
 
 
 @pytest.mark.parametrize("lens", [FISHEYE, FOLDING], ids=["equidistant", "radtan"])
-def test_kalibr_puts_points_where_we_do(lens: Lens) -> None:
+def test_projection_equals_kalibr(lens: Lens) -> None:
     found = kalibr_project(lens.rays(pixels()), lens.intrinsic, np.array(lens.coefficients))
     np.testing.assert_allclose(found, pixels(), atol=1e-6)
 
 
 @given(lenses())
-def test_pixels_come_back(lens: Lens) -> None:
-    assume(seen(lens))
+def test_project_inverts_rays(lens: Lens) -> None:
+    assume(is_valid(lens))
     np.testing.assert_allclose(lens.project(lens.rays(pixels(50))), pixels(50), atol=1e-6)
 
 
 @given(lenses())
-def test_the_wide_image_holds_all_and_is_as_fine_everywhere(lens: Lens) -> None:
-    assume(seen(lens))
+def test_wide_image_holds_all_pixels_at_full_resolution(lens: Lens) -> None:
+    assume(is_valid(lens))
     wide, places = lens.wide, lens.wide_px_of_centres
     assert (places >= 1.0).all()
     assert (places <= [wide.width_px - 1.0, wide.height_px - 1.0]).all()
@@ -75,8 +75,8 @@ def test_the_wide_image_holds_all_and_is_as_fine_everywhere(lens: Lens) -> None:
 
 
 @given(lenses(), st.floats(0.0, 6.28), st.floats(1.0, 40.0))
-def test_what_a_lens_does_not_see_is_outside_of_its_image(lens: Lens, angle: float, times: float) -> None:
-    assume(seen(lens))
+def test_points_beyond_the_edge_project_outside_the_image(lens: Lens, angle: float, times: float) -> None:
+    assume(is_valid(lens))
     radius = lens.edge * (1.0 + 1e-6) * times
     point = np.array([radius * np.cos(angle), radius * np.sin(angle), 1.0])
     assert np.isnan(lens.project(point)).all()
@@ -84,7 +84,7 @@ def test_what_a_lens_does_not_see_is_outside_of_its_image(lens: Lens, angle: flo
     assert not (1e-6 < u < SIZE[0] - 1e-6 and 1e-6 < v < SIZE[1] - 1e-6)
 
 
-def test_polynomials_that_fold_bring_nothing_back_into_the_image() -> None:
+def test_folding_polynomial_is_cut_off() -> None:
     """By OpenCV a point 73 degrees off the axis is in the middle of the image."""
     point, k, still = np.array([[2.23, 0.0, 1.0]]), np.array(FOLDING.coefficients), np.zeros(3)
     (u, v) = cv2.projectPoints(point, still, still, FOLDING.intrinsic, k)[0][0, 0]
@@ -94,11 +94,11 @@ def test_polynomials_that_fold_bring_nothing_back_into_the_image() -> None:
     assert FOLDING.project(point, beyond=True)[0, 0] > SIZE[0]
 
 
-def test_behind_is_nowhere() -> None:
+def test_points_behind_the_lens_are_nan() -> None:
     assert np.isnan(BROWN.project(np.array([[0.1, 0.1, -1.0], [0.0, 0.0, 0.0]]), beyond=True)).all()
 
 
-def test_a_lens_without_distortion_is_the_pinhole() -> None:
+def test_lens_without_distortion_equals_pinhole() -> None:
     lens = Lens("brown_conrady", (0.0, 0.0, 0.0, 0.0), (80.0, 80.0), (80.0, 45.0), SIZE)
     matrix = pinhole.intrinsic(width_px=160, height_px=90, fov_deg=90.0)
     rays = pinhole.rays(pixels(), intrinsic=matrix)
@@ -115,6 +115,6 @@ def test_a_lens_without_distortion_is_the_pinhole() -> None:
         (Lens("brown_conrady", (0.0, 0.0, 2.0, 2.0), (80.0, 80.0), (80.0, 45.0), SIZE), "folds back"),
     ],
 )
-def test_what_no_pinhole_image_holds_is_refused(lens: Lens, why: str) -> None:
+def test_lens_too_wide_for_a_pinhole_image_is_refused(lens: Lens, why: str) -> None:
     with pytest.raises(FrameError, match=why):
         _ = lens.wide

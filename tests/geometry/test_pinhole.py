@@ -22,13 +22,13 @@ def test_no_such_camera(w, h, fov):
 
 
 @given(st.integers(1, 4000), st.floats(1, 170))
-def test_the_edge_of_the_field_of_view_is_the_edge_of_the_image(width, fov):
+def test_field_of_view_ends_at_the_image_edge(width, fov):
     k = pinhole.intrinsic(width_px=width, height_px=100, fov_deg=fov)
     edge = np.array([np.tan(np.radians(fov / 2)), 0.0, 1.0])
     assert pinhole.project(edge, intrinsic=k)[0] == pytest.approx(width, abs=1e-5)
 
 
-def test_opencv_counts_from_the_first_pixels_middle():
+def test_opencv_intrinsic_counts_from_the_first_pixels_centre():
     first = pinhole.rays(np.array([0.5, 0.5]), intrinsic=K)
     seen = cv2.projectPoints(first, np.zeros(3), np.zeros(3), pinhole.intrinsic_of_opencv(K), None)[0]
     np.testing.assert_allclose(seen.ravel(), [0.0, 0.0], atol=1e-9)
@@ -64,7 +64,7 @@ def test_nadir_footprint_worked_on_paper():
     )
 
 
-def test_footprint_towards_the_horizon_ends_at_the_reach():
+def test_footprint_towards_the_horizon_ends_at_reach():
     q = unreal.map_q_optical_from_ue_euler(np.array([[0.0, -20.0, 0.0]]))
     corners = pinhole.ground_footprint(
         SE3(q, np.array([[0.0, 0.0, 60.0]])),

@@ -45,7 +45,7 @@ def test_the_inverse_of_the_product_is_the_product_of_the_inverses(a: SE3, b: SE
 
 
 @given(batches((3, 1)), batches((4,)))
-def test_broadcasting_is_the_loop(a: SE3, b: SE3) -> None:
+def test_broadcasting_equals_a_loop(a: SE3, b: SE3) -> None:
     """Within 64 roundings of the largest number: how a batch is summed is the processor's choice."""
     points_m = np.linspace(-7, 7, 36).reshape(3, 4, 3)
     together = a @ b
@@ -67,25 +67,25 @@ def numbers(a: SE3, points_m: np.ndarray) -> list[np.ndarray]:
 
 
 @given(transforms, transforms, many_vectors_m)
-def test_applying_the_product_is_applying_one_after_the_other(a: SE3, b: SE3, points: np.ndarray) -> None:
+def test_apply_of_a_product_is_the_composition(a: SE3, b: SE3, points: np.ndarray) -> None:
     np.testing.assert_allclose((a @ b).apply(points), a.apply(b.apply(points)), atol=1e-8)
     homogeneous = np.concatenate([points, np.ones((7, 1))], axis=1) @ (a @ b).matrix.T
     np.testing.assert_allclose((a @ b).apply(points), homogeneous[:, :3], atol=1e-8)
 
 
 @given(any_batch, vectors_m)
-def test_points_there_and_back(a: SE3, point_m: np.ndarray) -> None:
+def test_apply_inverse_inverts_apply(a: SE3, point_m: np.ndarray) -> None:
     np.testing.assert_allclose(a.apply_inverse(a.apply(point_m)), np.broadcast_to(point_m, (*a.shape, 3)), atol=1e-8)
     np.testing.assert_allclose(a.apply_inverse(point_m), a.inverse().apply(point_m), atol=1e-8)
 
 
 @given(any_batch, any_batch)
-def test_the_last_leg_comes_off(a_SE3_b: SE3, b_SE3_c: SE3) -> None:
+def test_right_divide_removes_the_last_transform(a_SE3_b: SE3, b_SE3_c: SE3) -> None:
     same((a_SE3_b @ b_SE3_c).right_divide(b_SE3_c), a_SE3_b @ SE3.identity(b_SE3_c.shape))
 
 
 @given(quaternions, vectors_m)
-def test_a_quaternion_is_kept_as_given_and_a_matrix_says_the_same(q: np.ndarray, t: np.ndarray) -> None:
+def test_quaternion_is_stored_unchanged_and_equals_its_matrix(q: np.ndarray, t: np.ndarray) -> None:
     q = q / np.linalg.norm(q)
     a = SE3(q, t)
     assert a.quat_wxyz.tobytes() == q.tobytes()  # also with w < 0
@@ -125,7 +125,7 @@ def test_two_drones_with_two_cameras_each_worked_on_paper() -> None:
     np.testing.assert_allclose(ahead, [[[1, 0, 0], [0, 1, 0]], [[0, 1, 0], [-1, 0, 0]]], atol=1e-12)
 
 
-def test_each_row_takes_its_own_points_or_many() -> None:
+def test_batches_apply_to_one_or_many_points_each() -> None:
     poses = SE3(LEFT_WXYZ, np.array([[10.0, 0, 0], [20, 0, 0]]))
     np.testing.assert_allclose(poses.apply(np.array([[1.0, 0, 0], [2, 0, 0]])), [[10, 1, 0], [20, 2, 0]], atol=1e-12)
     three_points_m = np.array([[1.0, 0, 0], [2, 0, 0], [3, 0, 0]])
@@ -134,7 +134,7 @@ def test_each_row_takes_its_own_points_or_many() -> None:
     np.testing.assert_allclose(placed_m[1], [[20, 1, 0], [20, 2, 0], [20, 3, 0]], atol=1e-12)
 
 
-def test_picking_stacking_and_joining() -> None:
+def test_indexing_stacking_and_concatenation() -> None:
     poses = SE3(LEFT_WXYZ, np.arange(18.0).reshape(2, 3, 3))
     assert poses.shape == poses.quat_wxyz.shape[:-1] == (2, 3)
     assert len(poses) == 2
@@ -154,7 +154,7 @@ def test_picking_stacking_and_joining() -> None:
             poses[too_deep]
 
 
-def test_one_transform_is_no_sequence() -> None:
+def test_single_transform_is_not_a_sequence() -> None:
     with pytest.raises(TypeError, match="has no length"):
         len(SE3.identity())
     with pytest.raises(TypeError, match="has no length"):
@@ -178,13 +178,13 @@ MIRROR = np.diag([1.0, -1.0, 1.0])
         (np.array([[1.0, 0.1, 0], [0, 1, 0], [0, 0, 1]]), np.zeros(3)),
     ],
 )
-def test_what_is_no_rigid_transform_is_refused(rotation: np.ndarray, translation: np.ndarray) -> None:
+def test_matrices_that_are_not_rotations_are_refused(rotation: np.ndarray, translation: np.ndarray) -> None:
     with pytest.raises(FrameError):
         SE3.from_rotation(rotation, translation)
 
 
 @given(any_batch, st.integers(0, 2))
-def test_every_mirror_is_refused(a: SE3, axis: int) -> None:
+def test_reflections_are_refused(a: SE3, axis: int) -> None:
     mirrored = np.array(a.rotation)
     mirrored[..., axis] *= -1.0
     with pytest.raises(FrameError, match="reflection"):
@@ -204,17 +204,17 @@ def test_every_mirror_is_refused(a: SE3, axis: int) -> None:
         (np.tile([1.0, 0, 0, 0], (2, 1)), np.zeros((3, 3)), "no batch"),
     ],
 )
-def test_what_is_no_unit_quaternion_is_refused(quat: np.ndarray, translation: np.ndarray, said: str) -> None:
+def test_quaternions_that_are_not_unit_are_refused(quat: np.ndarray, translation: np.ndarray, said: str) -> None:
     with pytest.raises(FrameError, match=said):
         SE3(quat, translation)
 
 
-def test_batches_that_do_not_fit_are_refused() -> None:
+def test_incompatible_batch_shapes_are_refused() -> None:
     with pytest.raises(ValueError, match="broadcast"):
         SE3.identity((2,)) @ SE3.identity((3,))
 
 
-def test_frozen_to_the_last_number() -> None:
+def test_arrays_are_read_only() -> None:
     given_translation = np.zeros((2, 3))
     a = SE3(quaternion.IDENTITY, given_translation)
     given_translation[0, 0] = 5.0

@@ -6,7 +6,7 @@ import pytest
 from uavsim.geometry.shutter import Shutter
 
 
-def test_rows_are_of_the_tick_nearest_to_their_instant() -> None:
+def test_rows_belong_to_the_nearest_tick() -> None:
     """Row 12 begins in the middle of its 0.4 ms, at 5.0 ms: half way to the tick at 10 ms, which takes it."""
     shutter = Shutter(exposure_us=0, readout_us=40_000, step_us=10_000)
     first = shutter.first_ticks(100)
@@ -18,7 +18,7 @@ def test_rows_are_of_the_tick_nearest_to_their_instant() -> None:
     np.testing.assert_array_equal(shutter.middle_ticks(100), first)
 
 
-def test_light_is_that_of_straight_lines_between_ticks() -> None:
+def test_weights_are_the_trapezoidal_rule() -> None:
     """A light that grows by 1 each tick gives its middle: 1.5 over three ticks' time."""
     shutter = Shutter(exposure_us=30_000, readout_us=0, step_us=10_000)
     assert shutter.steps == 3
@@ -28,7 +28,7 @@ def test_light_is_that_of_straight_lines_between_ticks() -> None:
     assert set(shutter.middle_ticks(100)) == {1}
 
 
-def test_every_tick_is_needed_and_none_after_the_last() -> None:
+def test_steps_covers_exactly_the_used_ticks() -> None:
     shutter = Shutter(exposure_us=20_000, readout_us=60_000, step_us=10_000)
     first = shutter.first_ticks(90)
     used = {int(tick) + more for tick in first for more in range(len(shutter.weights))}

@@ -1,4 +1,4 @@
-"""CARLA's own client is the judge: ``carla.Transform`` computes in C++ and knows nothing of ours."""
+"""Conversions against CARLA's own client: ``carla.Transform`` computes in C++, independently of our code."""
 
 import carla
 import numpy as np
@@ -29,7 +29,7 @@ def test_matrix_is_carlas_own(euler):
 
 
 @given(eulers_deg)
-def test_map_rotation_is_the_mirrored_one(euler):
+def test_map_rotation_is_carlas_mirrored(euler):
     euler = float32(euler)
     ours = quaternion.to_matrix(unreal.map_q_flu_from_ue_euler(euler))
     np.testing.assert_allclose(ours, FLIP @ carla_matrix(euler)[:3, :3] @ FLIP, atol=2e-6)
@@ -37,7 +37,7 @@ def test_map_rotation_is_the_mirrored_one(euler):
 
 
 @given(eulers_deg, many_vectors_m)
-def test_points_of_a_body_land_where_carla_puts_them(euler, points):
+def test_body_points_match_carla(euler, points):
     euler, points = float32(euler), float32(points / 100)
     ue = points @ carla_matrix(euler)[:3, :3].T
     q = unreal.map_q_flu_from_ue_euler(euler)
@@ -46,7 +46,7 @@ def test_points_of_a_body_land_where_carla_puts_them(euler, points):
 
 
 @given(st.floats(-180, 180), st.floats(-89, 89), st.floats(-180, 180))
-def test_euler_there_and_back(roll, pitch, yaw):
+def test_euler_round_trip(roll, pitch, yaw):
     euler = np.array([roll, pitch, yaw])
     back = unreal.ue_euler_from_map_q_flu(unreal.map_q_flu_from_ue_euler(euler))
     turns = (back - euler + 180.0) % 360.0 - 180.0
@@ -54,7 +54,7 @@ def test_euler_there_and_back(roll, pitch, yaw):
 
 
 @given(quaternions)
-def test_rotation_there_and_back_also_at_the_poles(q):
+def test_rotation_round_trip_at_the_poles(q):
     q = quaternion.normalise(q)
     back = unreal.map_q_flu_from_ue_euler(unreal.ue_euler_from_map_q_flu(q))
     assert quaternion.angle_between(back, q) < 1e-7
@@ -94,7 +94,7 @@ def test_camera_looking_down_worked_on_paper():
 
 
 @given(eulers_deg)
-def test_optical_there_and_back(euler):
+def test_optical_round_trip(euler):
     q = unreal.map_q_optical_from_ue_euler(euler)
     flu = unreal.map_q_flu_from_ue_euler(euler)
     np.testing.assert_allclose(unreal.optical_from_flu(flu), q, atol=1e-15)
@@ -103,13 +103,13 @@ def test_optical_there_and_back(euler):
 
 
 @given(many_vectors_m)
-def test_flips_undo_themselves(vectors):
+def test_flips_are_their_own_inverse(vectors):
     np.testing.assert_array_equal(unreal.ue_vector_from_map(unreal.map_vector_from_ue(vectors)), vectors)
     np.testing.assert_array_equal(unreal.map_axial_from_ue(unreal.map_axial_from_ue(vectors)), vectors)
     assert not np.signbit(unreal.map_vector_from_ue(np.zeros(3))).any()  # -0.0 is written differently in tables
 
 
-def test_spinning_body_spins_the_same_way_in_both_frames():
+def test_angular_velocity_is_an_axial_vector():
     # velocity of a point r of a spinning body is w x r in a right-handed frame and mirrored in a left-handed one
     w_ue, r_ue = np.array([0.1, -0.2, 0.3]), np.array([2.0, 3.0, -1.0])
     yaw_before, yaw_after = np.array([0.0, 0.0, 0.0]), np.array([0.0, 0.0, np.degrees(1e-6)])

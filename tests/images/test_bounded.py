@@ -1,4 +1,4 @@
-"""Every decoder refuses a file that is larger than any that is read, and a head that claims more pixels, before it decodes."""
+"""Every decoder refuses too large files, and headers that claim too many pixels, before it decodes."""
 
 import struct
 import zlib
@@ -25,7 +25,7 @@ READERS: list[Callable[[Path], object]] = [
 
 
 @pytest.mark.parametrize("read", READERS)
-def test_a_file_of_holes_is_refused(read: Callable[[Path], object], tmp_path: Path) -> None:
+def test_sparse_huge_file_is_refused(read: Callable[[Path], object], tmp_path: Path) -> None:
     path = tmp_path / "huge"
     with path.open("wb") as file:
         file.truncate(MOST_FILE_BYTES + 20)
@@ -48,6 +48,6 @@ def claiming(kind: str, side: int) -> bytes:
 
 @pytest.mark.parametrize("kind", ["png", "jpeg"])
 @pytest.mark.parametrize("read", [codec.decode_rgb, codec.decode_mask, codec.decode_depth, codec.decode_tags])
-def test_every_door_refuses_more_pixels_than_an_image_has(kind: str, read: Callable[[bytes], object]) -> None:
+def test_decoders_refuse_more_than_the_maximum_number_of_pixels(kind: str, read: Callable[[bytes], object]) -> None:
     with pytest.raises(DatasetError, match=r"5793 x 5793 pixels in .* bytes; an image has 33,554,432 at most"):
         read(claiming(kind, 5793))

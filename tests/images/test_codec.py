@@ -31,17 +31,17 @@ def red_left_blue_right() -> np.ndarray:
 
 
 @pytest.mark.parametrize("level", [0, 1, 9])
-def test_png_keeps_every_pixel_and_the_channel_order(level: int) -> None:
+def test_png_round_trip(level: int) -> None:
     pixels = red_left_blue_right()
     np.testing.assert_array_equal(decode_rgb(encode_png(pixels, level=level)), pixels)
 
 
-def test_bgr_input_is_turned() -> None:
+def test_bgr_input_is_reordered() -> None:
     pixels = red_left_blue_right()
     assert encode_png(pixels[..., ::-1], order="bgr") == encode_png(pixels)
 
 
-def test_jpeg_is_near_and_knows_red_from_blue() -> None:
+def test_jpeg_round_trip_is_close() -> None:
     pixels = red_left_blue_right()
     read = decode_rgb(encode_jpeg(pixels, quality=95)).astype(int)
     assert np.abs(read[:, 2:9] - pixels[:, 2:9]).max() < 12
@@ -72,7 +72,7 @@ def test_depth_is_right_to_half_a_centimetre(depth_m: np.ndarray) -> None:
     assert np.abs(decode_depth(encode_depth(depth_m)) - depth_m).max() <= 0.005 + 1e-4
 
 
-def test_the_sky_is_infinitely_far() -> None:
+def test_far_depth_decodes_to_infinity() -> None:
     read = decode_depth(encode_depth(np.array([[1.0, 700.0, np.inf]])))
     assert read[0, 0] == np.float32(1.0)
     assert np.isinf(read[0, 1:]).all()
@@ -87,14 +87,14 @@ def test_size_comes_from_the_header(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [b"", b"not an image", encode_png(np.ones((9, 9, 3), np.uint8))[:30]])
-def test_damage_is_reported(damage: bytes, tmp_path: Path) -> None:
+def test_damaged_files_are_reported_by_name(damage: bytes, tmp_path: Path) -> None:
     path = tmp_path / "broken.png"
     path.write_bytes(damage)
     with pytest.raises(DatasetError, match=r"broken\.png"):
         decode_rgb(path)
 
 
-def test_wrong_kinds_are_reported(tmp_path: Path) -> None:
+def test_wrong_image_types_are_reported(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="three channels"):
         mask_ids_and_tags(encode_png(np.zeros((2, 2), np.uint16)))
     with pytest.raises(DatasetError, match="one channel"):
@@ -109,7 +109,7 @@ def _peak_bytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
 
 
-def test_no_memory_is_taken_for_a_chunk_that_the_file_does_not_hold() -> None:
+def test_no_memory_is_allocated_for_a_missing_chunk() -> None:
     """OpenCV makes room for as many bytes as a chunk reports, two thousand millions, and fills it with zeros."""
     good = encode_png(red_left_blue_right(), level=1)
     before = _peak_bytes()
@@ -119,7 +119,7 @@ def test_no_memory_is_taken_for_a_chunk_that_the_file_does_not_hold() -> None:
     assert _peak_bytes() < before + (200 << 20)
 
 
-def test_a_jpeg_of_endless_scans_is_refused() -> None:
+def test_jpeg_with_too_many_scans_is_refused() -> None:
     """A progressive one of some kilobytes can let a reader walk over millions of pixels for each of thousands of scans."""
     good = encode_jpeg(red_left_blue_right())
     scan = good[good.index(b"\xff\xda") : -2]
@@ -129,7 +129,7 @@ def test_a_jpeg_of_endless_scans_is_refused() -> None:
 
 
 @pytest.mark.parametrize("bare", [b"\xff\xd0", b"\xff\x01", b"\xff\x00", b"\xff\xe0\0\0"])
-def test_the_size_that_is_checked_is_the_one_that_is_decoded(bare: bytes) -> None:
+def test_checked_jpeg_size_is_the_decoded_one(bare: bytes) -> None:
     """Behind a marker without a length libjpeg finds another frame than who takes the next two bytes for one."""
     good = encode_jpeg(red_left_blue_right())
     with pytest.raises(DatasetError, match="without a frame header"):

@@ -1,4 +1,4 @@
-"""Where machine code of kernels is kept."""
+"""The cache of kernels' machine code."""
 
 import os
 import subprocess
@@ -29,28 +29,28 @@ def kept_in(home: Path, **variables: str) -> tuple[str, str | None, str]:
     return eval(done.stdout)
 
 
-def test_a_kernel_is_kept_in_the_users_cache_and_children_choose_their_own(tmp_path: Path):
+def test_kernels_are_cached_per_user_and_children_choose_their_own_folder(tmp_path: Path):
     folder, inherited, own = kept_in(tmp_path)
     assert folder == own
     assert Path(own).parent == tmp_path / "uavsim"
     assert inherited is None
 
 
-def test_the_folder_is_another_for_other_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_folder_depends_on_kernel_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     before = folder_of_sources()
     (tmp_path / "kernels.py").write_text("from uavsim.images.compiled import kernel")
     monkeypatch.setattr(compiled, "_PACKAGE", tmp_path)
     assert folder_of_sources() != before
 
 
-def test_the_users_own_setting_stays(tmp_path: Path):
+def test_numba_cache_dir_of_the_user_is_kept(tmp_path: Path):
     named = str(tmp_path / "own")
     folder, inherited, own = kept_in(tmp_path, **{compiled.CACHE_VARIABLE: named})
     assert (folder, inherited) == (named, named)
     assert not Path(own).exists()
 
 
-def test_a_folder_that_others_can_write_is_not_used(tmp_path: Path):
+def test_folder_writable_by_others_is_not_used(tmp_path: Path):
     own = Path(kept_in(tmp_path)[2])
     own.chmod(0o777)
     assert kept_in(tmp_path)[0] == ""

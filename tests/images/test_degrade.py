@@ -12,13 +12,13 @@ def rng() -> np.random.Generator:
     return np.random.default_rng(7)
 
 
-def test_nothing_asked_changes_nothing() -> None:
+def test_no_degradation_is_the_identity() -> None:
     pixels = rng().integers(0, 256, (9, 11, 3), dtype=np.uint8)
     assert np.array_equal(degrade_image(pixels, rng=rng()), pixels)
 
 
 @pytest.mark.parametrize(("stops", "expected"), [(1.0, 137), (-1.0, 73), (-2.0, 53), (3.0, 255)])
-def test_a_stop_doubles_the_light_not_the_value(stops: float, expected: int) -> None:
+def test_exposure_stop_doubles_linear_light(stops: float, expected: int) -> None:
     """(100/255)^2.2 is 0.1275 of the light; twice of it is shown as 255 x 0.255^(1/2.2) = 137."""
     grey = np.full((2, 2, 3), 100, dtype=np.uint8)
     assert degrade_image(grey, rng=rng(), exposure_stops=stops).ravel().tolist() == [expected] * 12
@@ -30,7 +30,7 @@ def test_exposure_keeps_the_order_of_greys(stops: float) -> None:
     assert np.all(np.diff(degrade_image(ramp, rng=rng(), exposure_stops=stops)[0, :, 0].astype(int)) >= 0)
 
 
-def test_blur_spreads_a_point_and_keeps_its_light() -> None:
+def test_blur_spreads_a_point_and_keeps_the_mean() -> None:
     point = np.zeros((41, 41, 3), dtype=np.uint8)
     point[20, 20] = 255
     point[19:22, 19:22] = 255  # nine pixels: what is spread stays above rounding

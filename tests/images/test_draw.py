@@ -18,7 +18,7 @@ def test_overlapping_polygons_stay_filled() -> None:
     assert canvas[12, 12].tolist() == [0, 200, 0]
 
 
-def test_points_behind_the_camera_are_left_out_and_far_ones_do_not_wrap() -> None:
+def test_nan_points_are_skipped_and_far_points_clipped() -> None:
     canvas = blank()
     draw.draw_segments(canvas, np.array([[[0, 0], [np.nan, 5]]]), colour=WHITE)
     assert canvas.max() == 0

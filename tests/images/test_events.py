@@ -20,17 +20,17 @@ def test_one_event_by_hand() -> None:
 
 
 @given(RECORDS)
-def test_events_come_back(records: list[tuple[int, int, int, int]]) -> None:
+def test_events_round_trip(records: list[tuple[int, int, int, int]]) -> None:
     events = np.array(records, EVENT)
     np.testing.assert_array_equal(decode_events(encode_events(events)), events)
 
 
-def test_numpy_alone_reads_them() -> None:
+def test_numpy_reads_the_file() -> None:
     events = np.array([(3, 1, -2, 1), (4, 4, 0, 0)], EVENT)
     np.testing.assert_array_equal(np.load(io.BytesIO(encode_events(events)), allow_pickle=False), events)
 
 
-def test_a_count_in_the_head_that_is_not_the_files_is_refused() -> None:
+def test_wrong_counts_and_damaged_headers_are_refused() -> None:
     data = encode_events(np.zeros(2, EVENT))
     for wrong in (data[:-1], data[:-13], data.replace(b"(2,)", b"(9,)"), b"", data[:20], np.zeros(3).tobytes()):
         with pytest.raises(DatasetError, match="no whole file of events"):

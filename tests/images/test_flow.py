@@ -20,12 +20,12 @@ def test_two_pixels_by_hand() -> None:
 
 
 @given(arrays.arrays(np.float32, (3, 5, 2), elements=floats(-800, 800, width=32)))
-def test_flow_comes_back_to_the_bit(flow_px: np.ndarray) -> None:
+def test_flow_round_trip_is_exact(flow_px: np.ndarray) -> None:
     np.testing.assert_array_equal(decode_flow(encode_flow(flow_px)), flow_px)
 
 
 @pytest.mark.parametrize("cut", [1, 8])
-def test_a_file_cut_off_is_reported(cut: int) -> None:
+def test_truncated_file_is_refused(cut: int) -> None:
     with pytest.raises(DatasetError, match="not a whole"):
         decode_flow(encode_flow(np.zeros((2, 2, 2), np.float32))[:-cut])
     with pytest.raises(DatasetError, match="not a whole"):

@@ -1,4 +1,4 @@
-"""Neon colours are told from streets, lamps, bright cars, night and fog."""
+"""Neon colours are distinguished from streets, lamps, bright cars, night and fog."""
 
 import numpy as np
 import pytest
@@ -43,5 +43,5 @@ def test_patches_of_several_pure_colours_are_neon() -> None:
         np.dstack([np.zeros((40, 40, 3), np.uint8), np.full((40, 40), 255, np.uint8)]),  # black, with CARLA's alpha
     ],
 )
-def test_what_a_lit_town_shows_is_not(image: np.ndarray) -> None:
+def test_images_of_a_lit_town_are_not_neon(image: np.ndarray) -> None:
     assert not is_neon([image])

@@ -12,11 +12,11 @@ def decoded(data: bytes) -> np.ndarray:
 
 
 @pytest.mark.parametrize(("width_px", "expected"), [(20, (15, 20, 3)), (80, (30, 40, 3))])
-def test_a_copy_is_made_smaller_and_never_larger(width_px: int, expected: tuple[int, ...]) -> None:
+def test_small_jpeg_never_enlarges(width_px: int, expected: tuple[int, ...]) -> None:
     assert decoded(small_jpeg(np.zeros((30, 40, 3), np.uint8), width_px=width_px, quality=80)).shape == expected
 
 
-def test_objects_have_colours_of_their_own_and_the_ground_is_clear() -> None:
+def test_objects_have_distinct_colours_on_transparent_ground() -> None:
     ids = np.array([[0, 1, 1], [0, 2, 65535]], dtype=np.uint16)
     bgra = decoded(coloured_mask(ids, width_px=3))
     assert bgra[..., 3].tolist() == [[0, 255, 255], [0, 255, 255]]
@@ -24,7 +24,7 @@ def test_objects_have_colours_of_their_own_and_the_ground_is_clear() -> None:
     assert len({tuple(pixel) for pixel in bgra[ids > 0].tolist()}) == 3
 
 
-def test_a_smaller_mask_shows_only_ids_that_are_there() -> None:
+def test_smaller_mask_mixes_no_ids() -> None:
     ids = np.zeros((8, 8), dtype=np.uint16)
     ids[:, 4:] = 9
     small = decoded(coloured_mask(ids, width_px=4))
@@ -32,7 +32,7 @@ def test_a_smaller_mask_shows_only_ids_that_are_there() -> None:
     assert len({tuple(pixel) for pixel in small.reshape(-1, 4).tolist()}) == 2  # nearest: no mixture of two objects
 
 
-def test_outlines_run_round_areas_and_their_holes() -> None:
+def test_outlines_surround_areas_and_holes() -> None:
     area = np.zeros((12, 12), dtype=bool)
     area[1:10, 1:10] = True
     area[4:7, 4:7] = False

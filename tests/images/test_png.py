@@ -1,4 +1,4 @@
-"""PNG files of our own encoder, read by two decoders that are not ours, and the bytes that every processor must write."""
+"""PNG files of our own encoder, read by two foreign decoders, and their bytes on every processor."""
 
 import hashlib
 import struct
@@ -35,25 +35,25 @@ def gradient() -> np.ndarray:
 
 
 @given(pixels=RGB, filter_rows=FILTERS, level=st.integers(0, 2))
-def test_rgb_comes_back(pixels: np.ndarray, filter_rows: png.Filter, level: int):
+def test_rgb_round_trip(pixels: np.ndarray, filter_rows: png.Filter, level: int):
     np.testing.assert_array_equal(read_by_cv2(png.encode(pixels, filter_rows=filter_rows, level=level)), pixels)
 
 
 @given(pixels=GREY, filter_rows=FILTERS)
-def test_grey_of_both_depths_comes_back(pixels: np.ndarray, filter_rows: png.Filter):
+def test_grey_round_trip(pixels: np.ndarray, filter_rows: png.Filter):
     back = read_by_cv2(png.encode(pixels, filter_rows=filter_rows))
     assert back.dtype == pixels.dtype
     np.testing.assert_array_equal(back, pixels)
 
 
 @given(pixels=st.one_of(RGB, GREY), filter_rows=FILTERS)
-def test_our_decoder_reads_it_too(pixels: np.ndarray, filter_rows: png.Filter):
+def test_decode_inverts_encode(pixels: np.ndarray, filter_rows: png.Filter):
     back = png.decode(png.encode(pixels, filter_rows=filter_rows))
     assert back.dtype == pixels.dtype
     np.testing.assert_array_equal(back, pixels)
 
 
-def test_what_others_wrote_is_left_to_opencv():
+def test_decode_leaves_other_files_to_opencv():
     paeth = [cv2.IMWRITE_PNG_FILTER, cv2.IMWRITE_PNG_FILTER_PAETH]
     assert png.decode(cv2.imencode(".png", gradient(), paeth)[1].tobytes()) is None
     assert png.decode(cv2.imencode(".png", np.zeros((3, 3, 4), np.uint8))[1].tobytes()) is None
@@ -61,13 +61,13 @@ def test_what_others_wrote_is_left_to_opencv():
 
 
 @given(at=st.integers(0, 2000), flip=st.integers(1, 255))
-def test_damage_is_never_read(at: int, flip: int):
+def test_damaged_file_is_not_decoded(at: int, flip: int):
     data = bytearray(png.encode(gradient()[:20, :20], filter_rows="sub"))
     data[at % len(data)] ^= flip
     assert png.decode(bytes(data)) is None
 
 
-def test_more_pixels_than_the_header_says_are_not_inflated():
+def test_decompression_bomb_is_refused():
     small = png.encode(np.zeros((2, 2), np.uint8), filter_rows="none")
     deflated = zlib.compress(bytes(10**7))
     chunk = b"IDAT" + deflated
@@ -75,7 +75,7 @@ def test_more_pixels_than_the_header_says_are_not_inflated():
     assert png.decode(bomb) is None
 
 
-def test_no_memory_is_taken_for_more_than_deflate_can_hold():
+def test_no_memory_is_allocated_for_an_impossible_size():
     small = png.encode(np.zeros((2, 2), np.uint8), filter_rows="none")
     header = b"IHDR" + struct.pack(">IIBBBBB", 2**20, 2**31 - 1, 8, 0, 0, 0, 0)
     huge = small[:12] + header + struct.pack(">I", zlib.crc32(header)) + small[33:]
@@ -83,8 +83,8 @@ def test_no_memory_is_taken_for_more_than_deflate_can_hold():
 
 
 @pytest.mark.parametrize(("side", "read"), [(5792, True), (5793, False)])
-def test_no_door_decodes_more_pixels_than_an_image_has(side: int, read: bool):
-    """2**25 pixels are 5,792 x 5,793: masks and luminance are read by ``filtered_rows`` with nobody before it."""
+def test_maximum_number_of_pixels(side: int, read: bool):
+    """2**25 pixels are 5,792 x 5,793; ``filtered_rows`` checks the limit itself."""
     bomb = png.encode(np.zeros((5793, side), np.uint8), filter_rows="none")
     assert (png.filtered_rows(bomb) is not None) == read
 
@@ -107,7 +107,7 @@ def test_two_pixels_on_paper():
         ("none", 2, "cd01832277462ffa"),
     ],
 )
-def test_every_processor_writes_these_bytes(filter_rows: png.Filter, level: int, expected: str):
+def test_bytes_are_the_same_on_every_processor(filter_rows: png.Filter, level: int, expected: str):
     data = png.encode(gradient(), filter_rows=filter_rows, level=level)
     assert hashlib.sha256(data).hexdigest()[:16] == expected
 
@@ -126,12 +126,12 @@ def test_views_and_non_contiguous_images():
     "pixels",
     [np.zeros((0, 4, 3), np.uint8), np.zeros((4, 4, 4), np.uint8), np.zeros((4, 4)), np.zeros((4, 4, 3), np.uint16)],
 )
-def test_what_is_no_image_is_refused(pixels: np.ndarray):
+def test_unsupported_arrays_are_refused(pixels: np.ndarray):
     with pytest.raises(InputError, match="a PNG is"):
         png.encode(pixels, filter_rows="none")
 
 
-def test_the_level_that_depends_on_the_processor_is_refused():
+def test_processor_dependent_level_is_refused():
     with pytest.raises(InputError, match="0, 1 or 2"):
         png.encode(gradient(), filter_rows="sub", level=3)
 
@@ -141,7 +141,7 @@ def streams(level: int, images: np.ndarray) -> list[bytes]:
 
 
 @pytest.mark.parametrize("level", [1, 2])
-def test_every_thread_writes_the_same_bytes(level: int):
+def test_bytes_are_the_same_in_every_thread(level: int):
     # Many rows that begin alike: whether the first bytes are found again depended on where the thread's stack was.
     rng = np.random.default_rng(1)
     images = np.repeat(rng.integers(0, 256, (15_000, 1, 200), dtype=np.uint8), 3, axis=1)

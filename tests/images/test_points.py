@@ -21,13 +21,13 @@ def test_owners_are_two_words_a_point() -> None:
     assert points.decode_owners(data).tolist() == [[65535, 14], [0, 1]]
 
 
-def test_an_empty_turn_is_an_empty_file() -> None:
+def test_empty_cloud_is_an_empty_file() -> None:
     assert points.encode_points(np.zeros((0, 5))) == b""
     assert points.decode_points(b"").shape == (0, 5)
     assert points.decode_owners(b"").shape == (0, 2)
 
 
-def test_half_a_point_is_reported() -> None:
+def test_partial_point_is_refused() -> None:
     with pytest.raises(DatasetError, match="no whole number of points"):
         points.decode_points(b"\0" * 21)
 

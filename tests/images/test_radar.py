@@ -16,12 +16,12 @@ def _detections(count: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("count", [0, 1, 9, 10, 123])
-def test_what_is_written_is_read(count: int) -> None:
+def test_detections_round_trip(count: int) -> None:
     found = radar.decode_radar(radar.encode_radar(_detections(count)))
     np.testing.assert_array_equal(found, _detections(count))
 
 
-def test_a_file_is_as_nuscenes_has_them() -> None:
+def test_file_has_nuscenes_layout() -> None:
     """Eighteen fields of 43 bytes behind a head of eleven lines, and a byte more, which the devkit's reader wants."""
     data = radar.encode_radar(_detections(2))
     lines, rest = data.split(b"\n", 11)[:11], data.split(b"\n", 11)[11]

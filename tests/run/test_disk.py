@@ -80,5 +80,5 @@ def test_a_read_only_disk(paper: Paper, small_disk: Path, tmp_path: Path) -> Non
 def test_a_folder_of_somebody_else(paper: Paper, tmp_path: Path) -> None:
     """Root may write anywhere, so a file stands in the way instead."""
     (tmp_path / "file").write_text("x")
-    with pytest.raises(InputError, match=r"file is a file, a pipe or a device, and .* is to be a folder"):
+    with pytest.raises(InputError, match=r"file is not a directory, so .* cannot be one"):
         run_all(paper(scenes="1", out=tmp_path / "file" / "out"))

@@ -1,1 +1,1 @@
-"""Adapters against the headless simulator."""
+"""Tests of ``uavsim.simulate``."""

@@ -1,4 +1,4 @@
-"""A backend of another package, as docs/how-to-add-a-backend.md has it: no server, no traffic, patterns for images."""
+"""A backend of another package, as in docs/how-to-add-a-backend.md: no server, no traffic, patterns for images."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""Each time-out of the run's table ends the call that it is for, against a simulator that stalls there."""
+"""Each deadline ends its call against a stalling simulator."""
 
 import json
 from pathlib import Path
@@ -42,22 +42,22 @@ def fly(tmp_path: Path, fault: dict[str, object], *, deadlines: Deadlines, topol
         ("call_s", "tick_cue", r"CARLA failed while .*: time-out of 2000ms"),
     ],
 )
-def test_a_call_that_stalls_ends_by_its_own_time_out(tmp_path: Path, key: str, call: str, said: str) -> None:
+def test_stalled_call_ends_at_its_deadline(tmp_path: Path, key: str, call: str, said: str) -> None:
     fault = {"fault": "stall", "call": call, "seconds": STALL_S}
     with pytest.raises(SystemFailure, match=said):
         fly(tmp_path, fault, deadlines=Deadlines(**{key: SHORT_S}))
 
 
-def test_images_that_do_not_come_are_waited_for_as_long_as_the_table_says(tmp_path: Path) -> None:
+def test_missing_images_end_at_their_deadline(tmp_path: Path) -> None:
     with pytest.raises(SystemFailure, match=r"images? (did not come|came) within 2 s"):
         fly(tmp_path, {"fault": "drop_frame"}, deadlines=Deadlines(images_s=SHORT_S))
 
 
-def test_a_call_to_airsim_that_stalls_ends_by_its_own_time_out(tmp_path: Path) -> None:
+def test_stalled_airsim_call_ends_at_its_deadline(tmp_path: Path) -> None:
     fault = {"fault": "stall", "server": "airsim", "call": "simContinueForTime", "seconds": STALL_S}
     with pytest.raises(SystemFailure, match=r"AirSim.*Request timed out"):
         fly(tmp_path, fault, deadlines=Deadlines(airsim_s=SHORT_S), topology="bridge")
 
 
-def test_a_patient_table_bears_the_same_stall(tmp_path: Path) -> None:
+def test_default_deadlines_tolerate_a_short_stall(tmp_path: Path) -> None:
     fly(tmp_path, {"fault": "stall", "call": "tick_cue", "seconds": 3.0, "nth": 2}, deadlines=Deadlines())

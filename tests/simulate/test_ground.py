@@ -1,4 +1,4 @@
-"""Agents beside the drones are where their actor is in the tick, or where they stand."""
+"""Poses of ground agents: those of their actors in the tick, or static ones."""
 
 from dataclasses import replace
 
@@ -46,7 +46,7 @@ def tick(
     return TickState(77, 1.0, lambda: ActorStates(np.array(ids, np.int64), place, column, column, column, column))
 
 
-def test_each_is_where_its_actor_is_or_stands() -> None:
+def test_agents_have_their_actors_or_static_poses() -> None:
     agents = ground()
     (pole,) = agents.standing
     (car,) = agents.carried(tick([2, 9, 11]), ())
@@ -60,13 +60,13 @@ def test_each_is_where_its_actor_is_or_stands() -> None:
     assert car.velocity_map_mps.tolist() == [103, 104, 105]
 
 
-def test_a_vehicle_that_is_gone_voids_the_tick_in_one_line() -> None:
+def test_missing_vehicle_is_a_missed_tick() -> None:
     with pytest.raises(MissedTick, match=r"tick 77: the vehicle of agent v0 \(vehicle.audi.a2\) is gone$"):
         ground().carried(tick([2, 11]), ())
 
 
 @pytest.mark.parametrize("roll_deg", [75.0, 180.0, -90.0])
-def test_a_vehicle_that_turns_over_voids_the_scene(roll_deg: float) -> None:
+def test_overturned_vehicle_voids_the_scene(roll_deg: float) -> None:
     ground().carried(tick([9], roll_deg=20.0), ())  # on a bank
     with pytest.raises(SceneVoid, match=r"tick 77: the vehicle of agent v0 \(vehicle.audi.a2\) has turned over$"):
         ground().carried(tick([9], roll_deg=roll_deg), ())
@@ -79,7 +79,7 @@ def test_a_vehicle_that_turns_over_voids_the_scene(roll_deg: float) -> None:
         ([9999.0, 0.0, 0.3], (0.0, 0.0, 0.0), "x=9999.0 y=0.0 z=0.3"),
     ],
 )
-def test_a_vehicle_that_leaves_the_map_voids_the_scene(
+def test_vehicle_off_the_map_voids_the_scene(
     place_m: list[float], speed_mps: tuple[float, float, float], where: str
 ) -> None:
     with pytest.raises(SceneVoid, match=rf"agent v0 \(vehicle.audi.a2\) has left the map at {where}$"):
@@ -91,7 +91,7 @@ CLEAR_M = [6.1 * np.cos(0.2), 6.1 * np.sin(0.2), 0.0]
 STILL, ROLLING = (0.0, 0.05, 0.0), (0.5, 0.0, 0.0)
 
 
-def test_a_vehicle_that_stands_in_another_one_voids_the_scene_at_the_second_capture() -> None:
+def test_collided_vehicle_voids_the_scene_at_the_second_capture() -> None:
     agents = ground()
     agents.carried(tick([9, 11], places_m=[[0, 0, 0], AHEAD_M], speed_mps=STILL), ())
     with pytest.raises(
@@ -103,13 +103,13 @@ def test_a_vehicle_that_stands_in_another_one_voids_the_scene_at_the_second_capt
 @pytest.mark.parametrize(
     ("other_m", "speed_mps"), [(AHEAD_M, ROLLING), (CLEAR_M, STILL), ([*AHEAD_M[:2], 6.0], STILL)], ids=str
 )
-def test_one_that_goes_on_or_stands_alone_does_not(other_m: list[float], speed_mps: tuple[float, float, float]) -> None:
+def test_moving_or_separate_vehicle_is_accepted(other_m: list[float], speed_mps: tuple[float, float, float]) -> None:
     agents = ground()
     for _ in range(3):
         agents.carried(tick([9, 11], places_m=[[0, 0, 0], other_m], speed_mps=speed_mps), ())
 
 
-def test_a_vehicle_that_leaves_the_drones_behind_voids_the_scene_where_that_is_asked_for() -> None:
+def test_vehicle_far_from_the_drones_voids_the_scene_if_limited() -> None:
     agent, at = Agent(0, "vehicle"), np.zeros(3)
     poses = [SE3(quaternion.from_yaw(0.0), np.array([x, 0.0, 60.0])) for x in (0.0, 50.0)]
     drones = [DroneState(n, pose, at, pose) for n, pose in enumerate(poses)]

@@ -1,4 +1,4 @@
-"""A client that hangs in a tick is distinguished from one that waits for a simulator, or does something else."""
+"""A client that hangs in a tick is distinguished from one that waits for a simulator or does other work."""
 
 import functools
 import io
@@ -25,7 +25,7 @@ MANY_LOOKS = 20
 
 
 class World:
-    """A server's newest frame, and how often somebody looked at it."""
+    """A server's newest frame, and a counter of its queries."""
 
     def __init__(self, *, runs: bool = False) -> None:
         self.newest, self.runs = 7, runs
@@ -39,6 +39,9 @@ class World:
             self.newest += self.runs
             self._looked.notify_all()
             return self.newest
+
+    def wake(self) -> bool:
+        return False
 
     def wait_for_looks(self) -> None:
         with self._looked:
@@ -68,10 +71,10 @@ def watched(world: World, reported: list[int], *, heard: threading.Event | None 
         if heard is not None:
             heard.set()
 
-    return HangWatch(world, on_hang, limit_s=0.0, woken_s=0.0, look_s=0.001)
+    return HangWatch(world, on_hang, limit_s=0.0, woken_s=0.0, poll_s=0.001)
 
 
-def test_a_tick_that_is_simulated_but_not_returned_from_is_reported_once() -> None:
+def test_hang_is_reported_once() -> None:
     world, reported, heard = World(), list[int](), threading.Event()
     with watched(world, reported, heard=heard) as watch:
         watch.note("fly")
@@ -80,9 +83,9 @@ def test_a_tick_that_is_simulated_but_not_returned_from_is_reported_once() -> No
     assert reported == [8]
 
 
-def test_a_tick_that_comes_back_when_it_is_woken_is_no_hang_and_is_woken_once() -> None:
+def test_woken_tick_is_no_hang() -> None:
     world, hung, woken = WakingWorld(helps=True), list[int](), list[int]()
-    with HangWatch(world, hung.append, on_woken=woken.append, limit_s=0.0, look_s=0.001) as watch:
+    with HangWatch(world, hung.append, on_woken=woken.append, limit_s=0.0, poll_s=0.001) as watch:
         world.watch = watch
         watch.note("fly")
         for newest in (8, 9):
@@ -96,7 +99,7 @@ def test_a_tick_that_comes_back_when_it_is_woken_is_no_hang_and_is_woken_once() 
 
 
 @pytest.mark.parametrize("is_reported", [True, False])
-def test_a_tick_that_does_not_come_back_after_it_was_woken_or_cannot_be_hangs(is_reported: bool) -> None:
+def test_failed_wake_is_a_hang(is_reported: bool) -> None:
     world, reported, heard = WakingWorld(helps=False, is_reported=is_reported), list[int](), threading.Event()
     with watched(world, reported, heard=heard) as watch:
         watch.note("fly")
@@ -107,7 +110,7 @@ def test_a_tick_that_does_not_come_back_after_it_was_woken_or_cannot_be_hangs(is
 
 
 @pytest.mark.parametrize("phase", ["connect", "load", "spawn", "swarm"])
-def test_other_phases_may_take_long_after_a_tick(phase: str) -> None:
+def test_other_phases_are_not_watched(phase: str) -> None:
     world, reported = World(), list[int]()
     with watched(world, reported) as watch:
         watch.note("fly")
@@ -118,7 +121,7 @@ def test_other_phases_may_take_long_after_a_tick(phase: str) -> None:
 
 
 @pytest.mark.parametrize("runs", [False, True])
-def test_neither_waiting_between_ticks_nor_a_server_that_goes_on_by_itself_is_a_hang(runs: bool) -> None:
+def test_no_hang_between_ticks_or_with_an_asynchronous_server(runs: bool) -> None:
     world, reported = World(runs=runs), list[int]()
     with watched(world, reported) as watch:
         watch.note("fly")
@@ -126,7 +129,7 @@ def test_neither_waiting_between_ticks_nor_a_server_that_goes_on_by_itself_is_a_
     assert reported == []
 
 
-def test_the_worker_reports_its_supervisor_and_leaves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_worker_reports_a_hang_and_exits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     world, left, codes = World(), threading.Event(), list[int]()
 
     def leave(code: int) -> None:
@@ -140,7 +143,7 @@ def test_the_worker_reports_its_supervisor_and_leaves(tmp_path: Path, monkeypatc
         raise SimulatorLost("the process would have ended")
 
     monkeypatch.setattr(client_worker, "record_scene", record)
-    monkeypatch.setattr(client_worker, "HangWatch", functools.partial(HangWatch, look_s=0.001))
+    monkeypatch.setattr(client_worker, "HangWatch", functools.partial(HangWatch, poll_s=0.001))
     monkeypatch.setattr(client_worker, "_read_plan", lambda _: SimpleNamespace(scene_name="scene", samples=1))
     session = SimpleNamespace(world=world, close=lambda: None, deadlines=SimpleNamespace(hang_s=0.0))
     monkeypatch.setattr(client_worker._Reporter, "ready", lambda *_: None)
@@ -155,15 +158,15 @@ def test_the_worker_reports_its_supervisor_and_leaves(tmp_path: Path, monkeypatc
     assert "tick 8 is simulated" in failure["message"]
 
 
-def test_a_slow_call_ends_by_its_own_time_out_first_and_a_hang_before_the_supervisor_is_tired() -> None:
+def test_order_of_time_limits() -> None:
     assert Deadlines().call_s < Deadlines().hang_s
     assert Deadlines().silence_s("fly") > Deadlines().hang_s + hang_watch._WOKEN_S
 
 
-def test_carlas_world_reports_its_newest_frame_and_wakes_its_traffic_manager() -> None:
+def test_carla_world_has_frame_and_wake() -> None:
     assert isinstance(vars(carla_world.CarlaWorld)["frame"], property)
     assert callable(carla_world.CarlaWorld.wake)
 
 
-def test_a_merged_world_lets_ticks_pass_and_is_not_watched() -> None:
+def test_merged_world_is_not_watched() -> None:
     assert not hasattr(MergedWorld, "frame")

@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
+from tests.capture.poses import planned_swarm
 from tools.common.plans import scene_plan, settled
 from uavsim.capture.rig import sensor_poses
 from uavsim.errors import MissedTick
@@ -13,7 +14,7 @@ from uavsim.records.plan import ScenePlan, WeatherTrack
 from uavsim.records.recording import ActorStates, DroneState
 from uavsim.simulate.lockstep import Lockstep, weather_at
 from uavsim.simulate.ports import ReadyReadings, SensorPose, TickState
-from uavsim.simulate.swarm import PlannedSwarm, planned_velocity_mps
+from uavsim.simulate.swarm import planned_velocity_mps
 
 
 @dataclass
@@ -56,8 +57,7 @@ class Cameras:
 
 def _fly(world: ScriptedWorld, plan: ScenePlan | None = None) -> Cameras:
     plan = plan or scene_plan(samples=3, warmup_ticks=4)
-    swarm, cameras = PlannedSwarm(), Cameras()
-    swarm.begin(plan, heartbeat=lambda _phase, _tick: None)
+    swarm, cameras = planned_swarm(plan), Cameras()
     lockstep = Lockstep(plan, world=world, swarm=swarm, sensors=cameras, heartbeat=lambda _phase, _tick: None)  # type: ignore[arg-type]
     lockstep.warm_up(poses_of=partial(sensor_poses, plan))
     for step in plan.capture_steps:
@@ -65,7 +65,7 @@ def _fly(world: ScriptedWorld, plan: ScenePlan | None = None) -> Cameras:
     return cameras
 
 
-def test_one_tick_a_step_and_images_only_where_captured() -> None:
+def test_one_tick_a_step_and_images_in_captures_only() -> None:
     world = ScriptedWorld()
     cameras = _fly(world)
     assert world.ticks == 4 + 21  # warm-up, then steps 0..20
@@ -76,7 +76,7 @@ def test_one_tick_a_step_and_images_only_where_captured() -> None:
     assert len(world.weathers) == 1  # it does not change, so it is set once
 
 
-def test_cameras_follow_their_drones_in_the_ticks_in_which_they_settle() -> None:
+def test_settling_cameras_follow_their_drones() -> None:
     plan = settled(scene_plan(samples=3, warmup_ticks=4), ticks=2, first_ticks=3)
     cameras = _fly(ScriptedWorld(), plan)
     posed = [step for step, poses in cameras.prepared if poses]
@@ -84,19 +84,19 @@ def test_cameras_follow_their_drones_in_the_ticks_in_which_they_settle() -> None
     assert {poses for _, poses in cameras.prepared if poses} == {len(plan.sensors)}
 
 
-def test_what_is_placed_is_placed_before_each_tick() -> None:
+def test_actors_are_placed_before_each_tick() -> None:
     world = ScriptedWorld()
     _fly(world)
     assert world.shown == [(tick, max(tick - 4, 0)) for tick in range(4 + 21)]  # warm-up shows step 0
 
 
 @pytest.mark.parametrize("at", [5, 12, 23])
-def test_a_tick_too_many_is_noticed(at: int) -> None:
+def test_additional_tick_is_noticed(at: int) -> None:
     with pytest.raises(MissedTick, match="simulator's clock"):
         _fly(ScriptedWorld(extra_ticks_at={at: 1}))
 
 
-def test_weather_is_linear_between_keys() -> None:
+def test_weather_is_interpolated_linearly() -> None:
     values = np.zeros((2, 14))
     values[1] = np.arange(14)
     track = WeatherTrack("w", (1_000_000, 3_000_000), values)
@@ -105,7 +105,7 @@ def test_weather_is_linear_between_keys() -> None:
     assert weather_at(track, 9_000_000)[13] == 13.0
 
 
-def test_planned_velocity_is_the_slope_of_the_plan() -> None:
+def test_planned_velocity_is_the_slope_of_the_trajectory() -> None:
     plan = scene_plan()
     np.testing.assert_allclose(planned_velocity_mps(plan, 5)[0], [5.0, 2.0, 0.0], atol=1e-9)
     np.testing.assert_allclose(planned_velocity_mps(plan, 0)[3], [5.0, 2.0, 0.0], atol=1e-9)

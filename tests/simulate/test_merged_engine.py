@@ -1,4 +1,4 @@
-"""Ticks that let AirSim's calls through: a paper world whose game thread runs within ticks only."""
+"""Ticks that let AirSim's calls through, with a stub world whose game thread runs within ticks only."""
 
 import threading
 from collections.abc import Callable
@@ -67,7 +67,7 @@ def pauses(into: list[bool]) -> Callable[[bool], None]:
     return into.append
 
 
-def test_a_call_that_waits_for_a_tick_gets_ticks() -> None:
+def test_waiting_call_gets_ticks() -> None:
     world = PaperWorld()
     engine = MergedEngine(world)
     assert engine.ask({"uav0": world.image}, doing="taking images") == {"uav0": "image"}
@@ -76,7 +76,7 @@ def test_a_call_that_waits_for_a_tick_gets_ticks() -> None:
     assert world.paused_s == pytest.approx(STEP_S * engine.ticks_passed), "a scene's clock does not count them"
 
 
-def test_a_call_that_returns_at_once_gets_none() -> None:
+def test_free_engine_gets_no_ticks() -> None:
     world = PaperWorld()
     engine = MergedEngine(world)
     assert engine.ask({"a": lambda: 1, "b": lambda: 2}, doing="connecting") == {"a": 1, "b": 2}
@@ -86,7 +86,7 @@ def test_a_call_that_returns_at_once_gets_none() -> None:
     assert world.frame == 7, "a free engine is not ticked"
 
 
-def test_a_call_without_ticks_measures_nothing() -> None:
+def test_call_without_ticks_measures_nothing() -> None:
     engine = MergedEngine(PaperWorld())
     assert engine.ask({"a": lambda: 1}, doing="pausing", ticks=False) == {"a": 1}
     assert engine.way == ""
@@ -98,7 +98,7 @@ def held(world: PaperWorld, *, deadlines: Deadlines | None = None) -> MergedEngi
     return engine
 
 
-def test_a_held_world_is_let_go_and_looked_at_once_more() -> None:
+def test_paused_world_is_verified_and_continued() -> None:
     world, seen = PaperWorld(), []
     engine = held(world)
     assert engine.hold(pauses(seen)).frame == 8, "the state of a tick of its own"
@@ -109,7 +109,7 @@ def test_a_held_world_is_let_go_and_looked_at_once_more() -> None:
     assert engine.ticks_passed == passed + 1
 
 
-def test_a_held_world_goes_on_when_its_images_are_refused() -> None:
+def test_paused_world_continues_after_refused_images() -> None:
     """Else the next scene's vehicles are spawned into a paused world, and its images are others than those of its seed."""
     seen: list[bool] = []
     engine = held(PaperWorld())
@@ -121,7 +121,7 @@ def test_a_held_world_goes_on_when_its_images_are_refused() -> None:
     assert seen == [True, False], "it goes on once"
 
 
-def test_traffic_that_moves_before_the_first_image_voids_the_scene() -> None:
+def test_motion_before_the_first_image_voids_the_scene() -> None:
     """But for the first tick: in hybrid mode the Traffic Manager's places of the last one are taken there."""
     world = PaperWorld(moves_m=0.3)
     engine = held(world)
@@ -131,7 +131,7 @@ def test_traffic_that_moves_before_the_first_image_voids_the_scene() -> None:
         engine.ask({"airsim": world.image}, doing="listing vehicles")
 
 
-def test_a_scene_that_ends_between_hold_and_images_does_not_hold_the_next() -> None:
+def test_release_continues_a_paused_world() -> None:
     seen: list[bool] = []
     engine = held(PaperWorld())
     engine.hold(pauses(seen))
@@ -140,7 +140,7 @@ def test_a_scene_that_ends_between_hold_and_images_does_not_hold_the_next() -> N
 
 
 @pytest.mark.parametrize("moves_m", [0.001, 0.5])
-def test_a_pause_that_does_not_pause_voids_the_scene(moves_m: float) -> None:
+def test_ineffective_pause_voids_the_scene(moves_m: float) -> None:
     world = PaperWorld(moves_m=moves_m)
     engine = held(world)
     refused = pytest.raises(SceneVoid, match=r"simPause does not hold the world: actor 2 moved 0\.\d+ m")
@@ -149,7 +149,7 @@ def test_a_pause_that_does_not_pause_voids_the_scene(moves_m: float) -> None:
         engine.ask({"uav0": world.image}, doing="taking images")
 
 
-def test_a_paused_tick_without_a_snapshot_is_named() -> None:
+def test_missing_snapshot_is_reported() -> None:
     world = PaperWorld(sends=False)
     with pytest.raises(SimulatorLost, match="no snapshot came of the tick after 7, under simPause"):
         held(world).ask({"uav0": world.image}, doing="taking images")
@@ -165,7 +165,7 @@ class SlowWorld(PaperWorld):
         return None if self.looks > 0 else super().newer_than(frame, timeout_s=timeout_s)
 
 
-def test_a_tick_may_take_as_long_as_its_images() -> None:
+def test_slow_tick_reports_progress_up_to_its_limit() -> None:
     heard: list[str] = []
     engine = held(SlowWorld())
     engine.begin(lambda phase, _n: heard.append(phase))
@@ -175,7 +175,7 @@ def test_a_tick_may_take_as_long_as_its_images() -> None:
         held(SlowWorld()).pass_tick(within_s=30.0)
 
 
-def test_no_answer_in_any_tick_ends() -> None:
+def test_unanswered_call_ends_at_its_limit() -> None:
     stop = threading.Event()
     with pytest.raises(SimulatorLost, match=r"did not answer within 0\.3 s of ticks while taking images"):
         held(PaperWorld(), deadlines=Deadlines(airsim_s=0.3)).ask(
@@ -184,7 +184,7 @@ def test_no_answer_in_any_tick_ends() -> None:
     stop.set()
 
 
-def test_an_error_of_one_call_is_not_waited_out() -> None:
+def test_error_of_a_call_ends_the_others() -> None:
     world = PaperWorld()
 
     def fail() -> str:
@@ -195,7 +195,7 @@ def test_an_error_of_one_call_is_not_waited_out() -> None:
     world.served.set()
 
 
-def test_what_moves_is_measured_turns_too() -> None:
+def test_largest_move_includes_rotation() -> None:
     before, after = state(1), state(2)
     assert largest_move_m(before, after) == (0.0, 1)
     after.actors.ue_euler_deg[1] = (0.0, 0.0, 1.0)

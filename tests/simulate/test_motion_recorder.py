@@ -27,7 +27,7 @@ def tick(*ids: int, x_m: float = 0.0, signals: tuple[str, ...] = ("4",)) -> Tick
     )
 
 
-def test_an_actor_that_vanishes_has_no_pose_from_then_on() -> None:
+def test_vanished_actor_has_nan_poses() -> None:
     recorder = MotionRecorder(PLAN)
     for step, ids in enumerate(((1, 2, 5), (1, 5), (1, 5))):
         recorder.add(step, tick(*ids, x_m=float(step)), [DRONE])
@@ -41,7 +41,7 @@ def test_an_actor_that_vanishes_has_no_pose_from_then_on() -> None:
     assert motion.velocity_map_mps[1, 0].tolist() == [1.0, 2.0, 3.0]
 
 
-def test_keyframes_are_the_ticks_with_images() -> None:
+def test_keyframe_recording_keeps_ticks_with_images() -> None:
     recorder = MotionRecorder(replace(PLAN, recording="keyframes"))
     for step in range(11):
         recorder.add(step, tick(1), [DRONE])
@@ -50,13 +50,13 @@ def test_keyframes_are_the_ticks_with_images() -> None:
     assert motion.step.tolist() == [0, 10]
 
 
-def test_a_world_that_reports_no_motion_gives_none() -> None:
+def test_no_motion_without_reports() -> None:
     recorder = MotionRecorder(PLAN)
     recorder.add(0, None, [DRONE])
     assert recorder.motion() is None
 
 
-def test_traffic_lights_stay_the_same_ones() -> None:
+def test_changed_traffic_lights_are_refused() -> None:
     recorder = MotionRecorder(PLAN)
     recorder.add(0, tick(1), [DRONE])
     recorder.add(1, tick(1, signals=("4", "5")), [DRONE])

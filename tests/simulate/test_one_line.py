@@ -1,4 +1,4 @@
-"""A measuring process answers in one line, whatever else prints, and ends with the error's code."""
+"""A measuring process prints one line of JSON, whatever else prints, and ends with the error's code."""
 
 import json
 import subprocess
@@ -14,7 +14,7 @@ import pytest
         ("refuse", {"error": "no CARLA there"}, 3),
     ],
 )
-def test_the_answer_is_the_only_line_of_standard_output(measure: str, answer: dict[str, object], code: int) -> None:
+def test_answer_is_the_only_line_of_standard_output(measure: str, answer: dict[str, object], code: int) -> None:
     program = f"""
 from uavsim.errors import SimulatorError
 from uavsim.simulate.one_line import answer_in_one_line

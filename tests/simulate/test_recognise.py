@@ -1,4 +1,4 @@
-"""Foreign servers at the simulators' ports: each is named in one line, within seconds, and the page quotes that line."""
+"""Foreign servers at the simulators' ports are identified in one line, within seconds, which the docs quote."""
 
 import socket
 import threading
@@ -21,7 +21,7 @@ Wanted = Literal["carla", "airsim", "cosys"]
 
 
 def says(data: bytes, *, close: bool = True) -> Serve:
-    """Say something to whoever connects."""
+    """Send data to each client that connects."""
 
     def serve(connection: socket.socket) -> None:
         connection.sendall(data)
@@ -67,7 +67,7 @@ FOREIGN: list[tuple[Wanted, Serve, str]] = [
 
 
 @pytest.mark.parametrize(("wanted", "serve", "kind"), FOREIGN)
-def test_a_foreign_one_is_named_in_a_line_of_the_page(wanted: Wanted, serve: Serve, kind: str) -> None:
+def test_foreign_server_is_identified_as_in_the_docs(wanted: Wanted, serve: Serve, kind: str) -> None:
     with listening(serve) as where:
         began = time.monotonic()
         assert recognise(where, expected=wanted).kind == kind
@@ -80,7 +80,7 @@ def test_a_foreign_one_is_named_in_a_line_of_the_page(wanted: Wanted, serve: Ser
     assert refused.value.exit_code == 3
 
 
-def test_nobody_is_named_too() -> None:
+def test_closed_port_is_reported() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -89,20 +89,20 @@ def test_nobody_is_named_too() -> None:
     assert str(refused.value).replace(f":{port}", ":2000") in PAGE
 
 
-def test_the_right_ones_are_taken() -> None:
+def test_expected_servers_are_accepted() -> None:
     for wanted, serve, detail in (("carla", CARLA_15, "0.9.15"), ("airsim", AIRSIM, "1"), ("cosys", COSYS, "4")):
         with listening(serve) as where:
             assert require(wanted, where).detail == detail  # type: ignore[arg-type]
 
 
-def test_half_an_answer_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_truncated_answer_is_not_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_ANSWER_S", 0.2)
     whole = msgpack.packb([1, 1, None, [[1, "0.9.16"]]])
     with listening(says(whole[:-3], close=False)) as where:
         assert recognise(where).kind == "bytes"
 
 
-def test_a_port_that_answers_byte_by_byte_gets_no_more_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slow_answer_gets_no_more_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_ANSWER_S", 0.3)
     stop = threading.Event()
 
@@ -119,6 +119,6 @@ def test_a_port_that_answers_byte_by_byte_gets_no_more_time(monkeypatch: pytest.
 
 
 @pytest.mark.parametrize(("serve", "version"), [(CARLA_15, "0.9.15"), (AIRSIM, ""), (rpc(), "")])
-def test_the_version_is_that_of_a_carla(serve: Serve, version: str) -> None:
+def test_carla_version(serve: Serve, version: str) -> None:
     with listening(serve) as where:
         assert carla_version(where) == version

@@ -18,7 +18,7 @@ def still(_phase: str, _tick: int) -> None:
     pass
 
 
-def test_a_replay_shows_the_drones_where_they_were_to_the_last_bit() -> None:
+def test_replay_repeats_recorded_poses_exactly() -> None:
     for swarm in (PlannedSwarm(), AirSimFlight("127.0.0.1", 1)):  # the second has nothing to fly and asks nobody
         swarm.begin(AGAIN, heartbeat=still)
         for step in (0, 7, 10):
@@ -31,7 +31,7 @@ def test_a_replay_shows_the_drones_where_they_were_to_the_last_bit() -> None:
                 np.testing.assert_array_equal(drone.planned_map_SE3_flu.translation_m, planned.translation_m)
 
 
-def test_with_another_formation_the_drones_fly_their_plan() -> None:
+def test_replay_without_drones_flies_the_plan() -> None:
     swarm = PlannedSwarm()
     swarm.begin(replace(AGAIN, ingredients={"replay": replace(SHOWN, drones=False)}), heartbeat=still)
     planned_m = PLAN.swarm.map_SE3_flu[4, 0].translation_m

@@ -49,7 +49,7 @@ PLAN = scene_plan(samples=2)  # steps of 0.05 s
 @pytest.mark.parametrize(
     ("moving", "way_m", "stalls"), [(8, 2.0, False), (3, 2.0, False), (2, 2.0, True), (8, 0.9, True)]
 )
-def test_fewer_than_the_share_that_move_void_a_scene(moving: int, way_m: float, stalls: bool) -> None:
+def test_too_few_moving_vehicles_void_the_scene(moving: int, way_m: float, stalls: bool) -> None:
     watch = watched(moving=moving, ticks=60, plan=PLAN, way_m=way_m)
     moved = moving if way_m > 1 else 0
     assert watch.counts() == {IN_WARMUP: (8, moved)}  # those at the light are left out
@@ -63,12 +63,12 @@ def test_fewer_than_the_share_that_move_void_a_scene(moving: int, way_m: float, 
     watch.judge(IN_SCENE)  # nothing was watched
 
 
-def test_who_waited_at_a_light_and_drove_on_counts_as_moving() -> None:
+def test_vehicle_that_drives_on_after_a_light_counts_as_moving() -> None:
     assert watched(moving=10, ticks=60, plan=PLAN).counts() == {IN_WARMUP: (10, 10)}
 
 
 @pytest.mark.parametrize(("ticks", "least"), [(59, 0.3), (60, 0.0)])
-def test_a_short_span_and_a_share_of_none_judge_nothing(ticks: int, least: float) -> None:
+def test_short_span_and_share_0_are_not_judged(ticks: int, least: float) -> None:
     watched(moving=0, ticks=ticks, plan=replace(PLAN, min_moving_share=least)).judge(IN_WARMUP)
 
 
@@ -83,7 +83,7 @@ def test_parked_vehicles_and_replays_are_not_watched() -> None:
         assert watch.counts() == {}
 
 
-def test_each_retry_draws_other_traffic_and_the_same_one_the_same() -> None:
+def test_traffic_seed_depends_on_the_retry() -> None:
     seeds = [replace(PLAN, traffic_retry=retry).traffic_seed for retry in (0, 1, 2, 1)]
     assert seeds[0] == PLAN.seed
     assert len({*seeds[:3]}) == 3

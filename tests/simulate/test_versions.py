@@ -1,4 +1,4 @@
-"""Versions of CARLA: served with the client of their own environment, or refused in one line that the page quotes."""
+"""Versions of CARLA: served with the client of their own environment, or refused as the docs quote."""
 
 from pathlib import Path
 
@@ -21,26 +21,26 @@ def beside(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.mark.parametrize("version", [CLIENT_VERSION, f"{CLIENT_VERSION}-dirty", f"{CLIENT_VERSION}-2-gabc"])
-def test_builds_of_the_same_version_are_taken(version: str, beside: list[str]) -> None:
+def test_builds_of_the_same_version_are_accepted(version: str, beside: list[str]) -> None:
     refuse_unserved(version, where=SERVER)
     refuse_other_client(CLIENT_VERSION, server=version, where=SERVER, python="python3")
     assert client_python(version) == ""
 
 
-def test_another_version_is_flown_from_the_environment_of_its_client(beside: list[str]) -> None:
+def test_other_version_uses_its_clients_environment(beside: list[str]) -> None:
     beside.append(".venv-carla-0.9.15")
     refuse_unserved("0.9.15-dirty", where=SERVER)
     assert client_python("0.9.15-dirty") == "/opt/.venv-carla-0.9.15/bin/python"
 
 
 @pytest.mark.parametrize("version", ["0.9.15", "0.10.0", "0.9.160", "0.9.14"])
-def test_a_version_without_a_client_is_refused(version: str, beside: list[str]) -> None:
+def test_version_without_a_client_is_refused(version: str, beside: list[str]) -> None:
     with pytest.raises(SimulatorError) as refused:
         refuse_unserved(version, where=SERVER)
     assert version == "0.9.160" or str(refused.value) in PAGE
 
 
-def test_a_client_of_another_version_is_refused() -> None:
+def test_client_of_another_version_is_refused() -> None:
     with pytest.raises(SimulatorError) as refused:
         refuse_other_client("0.9.16", server="0.9.15", where=SERVER, python="python")
     assert str(refused.value) in PAGE

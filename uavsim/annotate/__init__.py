@@ -1,4 +1,4 @@
-"""Recording -> labels: boxes, tracks, visibility, classes; pure, needs no simulator."""
+"""Recording -> labels: boxes, tracks, visibility, classes. Needs no simulator."""
 
 from uavsim.annotate.options import AnnotateOptions, options_of_plan
 from uavsim.annotate.scene import annotate, write_label_files

@@ -1,4 +1,4 @@
-"""Attributes: what an object is doing, at most one a box, as the devkit's evaluation wants it."""
+"""nuScenes attributes of boxes (moving, stopped, parked, ...): at most one for each box, as the devkit requires."""
 
 from typing import Final
 
@@ -17,14 +17,17 @@ _NUMBER: Final = {name: row for row, (name, _) in enumerate(ATTRIBUTES)}
 def attributes_of_track(
     info: ActorInfo, label: str, *, speed_mps: FloatArray, origin_map_m: FloatArray, options: AnnotateOptions
 ) -> IntArray:
-    """Return the attribute of each box of one track, as row of ``vocabulary.ATTRIBUTES``.
+    """Return the attribute of each box of a track.
 
     Args:
         info: the actor.
         label: its class.
-        speed_mps: (K,) from the simulator.
-        origin_map_m: (K, 3) where it was.
+        speed_mps: (K,) speeds from the simulator, m/s.
+        origin_map_m: (K, 3) actor origins in the map frame, metres.
         options: thresholds.
+
+    Returns:
+            (K,) int64 rows of ``vocabulary.ATTRIBUTES``; -1 for no attribute.
     """
     moving = speed_mps > options.moving_mps
     behaviour = class_of_label(label).behaviour

@@ -1,4 +1,4 @@
-"""Boxes and tracks: where every labelled actor is at every keyframe, all from that tick's snapshot."""
+"""Boxes and tracks of all labelled actors at every keyframe, from that tick's snapshot."""
 
 from collections.abc import Sequence
 
@@ -13,11 +13,11 @@ from uavsim.typing import FloatArray, IntArray
 
 
 def boxes_of_scene(recording: Recording, actors: Sequence[LabelledActor], options: AnnotateOptions) -> BoxLabels:
-    """Return the boxes of all keyframes, visibility still empty.
+    """Return the boxes of all keyframes; visibility is filled in later.
 
     Args:
         recording: the scene.
-        actors: who gets labels, by instance id.
+        actors: the labelled actors, sorted by instance id.
         options: range and thresholds.
     """
     keyframes = [frame for frame in recording.frames if frame.sample_index is not None]
@@ -64,12 +64,22 @@ _STATE_COLUMNS = {
 
 
 def rows_in_range(states: ActorStates, drones: Sequence[DroneState], ids: IntArray, *, range_m: float) -> IntArray:
-    """Return rows of ``states``, by instance id, that are labelled (``ids``) and near enough to a drone."""
+    """Select the labelled actors near a drone.
+
+    Args:
+        states: of N actors.
+        drones: of the same tick.
+        ids: instance ids of the labelled actors.
+        range_m: maximum horizontal distance from any drone.
+
+    Returns:
+        (K,) int64 rows of ``states``, sorted by instance id.
+    """
     if not len(states.instance_id):
         return np.zeros(0, dtype=np.int64)
     drones_m = np.array([drone.map_SE3_flu.translation_m[:2] for drone in drones]).reshape(-1, 2)
-    away_m = np.linalg.norm(states.map_SE3_actor.translation_m[:, None, :2] - drones_m[None], axis=2)
-    near = (away_m <= range_m).any(axis=1)
+    distance_m = np.linalg.norm(states.map_SE3_actor.translation_m[:, None, :2] - drones_m[None], axis=2)
+    near = (distance_m <= range_m).any(axis=1)
     rows = np.flatnonzero(near & np.isin(states.instance_id, ids))
     return rows[np.argsort(states.instance_id[rows], kind="stable")]
 
@@ -108,7 +118,7 @@ def _attributes(
 
 
 def _missed(sample_index: IntArray, instance_id: IntArray) -> IntArray:
-    """Return how many keyframes lie between each box and the one before it in its track."""
+    """Return (N,) int64 numbers of keyframes between each box and the previous one of its track."""
     order = np.argsort(instance_id, kind="stable")
     same = instance_id[order][1:] == instance_id[order][:-1]
     missed = np.zeros(len(instance_id), dtype=np.int64)

@@ -1,10 +1,10 @@
-"""Share of its box's silhouette that an object covers: a car seen from above nearly all, seen from its corner less.
+"""Fill (the share of its box's silhouette that an object covers: nearly 1 for a car seen from above) and amodal size.
 
-That share depends on the body and on the direction from which it is seen, and the scene itself reports it. In every view the
-object covers at least the pixels that it shows and at most those and the ones that something nearer may hide: an interval,
-and a single number where nothing but ground is around. The shares are fitted to all intervals of a class and then of a
-blueprint, by iteration: what a view would show is put into its interval, and near directions (left and right are mirror
-images) are averaged.
+The fill depends on the body and on the viewing direction, and is estimated from the scene itself. In every view the object
+covers at least its visible pixels, and at most those and the pixels that something nearer may hide: an interval, which is a
+single number where only ground is around. The fill is fitted to all intervals of a class and then of a blueprint, by
+iteration: clip the expected fill of each view to its interval, then average over nearby directions (left and right are mirror
+images).
 """
 
 from __future__ import annotations
@@ -22,22 +22,21 @@ from uavsim.typing import AnyArray, FloatArray, IntArray
 
 _SMALLEST_PX: Final = 40  # minimum size of a reference silhouette, px
 _SPREAD_RAD: Final = np.radians(8.0)
-_PRIOR_PX: Final = 150.0  # weight of what is known so far, in pixels of views from nearby directions
-_OUTLIER: Final = 0.7  # of what is expected: hidden by something that looks like ground
+_PRIOR_PX: Final = 150.0  # weight of the prior, in pixels of views from nearby directions
+_OUTLIER: Final = 0.7  # of the expected fill; views below it are hidden by something that looks like ground
 _MOST_REFERENCES: Final = 1500
 _ITERATIONS: Final = 5
-_ROWS: Final = 256  # views at once: what is worked on stays in the cache
-_FARTHEST: Final = (
-    0.25  # 1 - the cosine of an angle (41 degrees) from which on nothing is near: 1.5e-6 is left of the weight
-)
-_REACH: Final = math.sqrt(2 * _FARTHEST) + 1e-6  # no coordinate of near directions is farther apart
-_STEPS: Final = 1 << 15  # up to there; what lies in one is as near but for a part in 5,000
+_ROWS: Final = 256  # views processed at once, so that the working set stays in the processor's cache
+_FARTHEST: Final = 0.25  # 1 - cosine of 41 degrees: beyond it the weight is below 1.5e-6 and taken as 0
+_REACH: Final = math.sqrt(2 * _FARTHEST) + 1e-6  # maximum coordinate difference of nearby directions
+_TRUST_FILL_BELOW: Final = 0.7  # visible share; without a blocker, something like ground hides the rest
+_STEPS: Final = 1 << 15  # of the table up to _FARTHEST; the error of a step is a part in 5,000
 
 
 def _nearness_by_step() -> FloatArray:
-    """Return (_STEPS + 1,) how near directions are, by the middle of each step of 1 - cosine; the last is of all beyond."""
-    apart = [(step + 0.5) * _FARTHEST / _STEPS for step in range(_STEPS)]
-    near = [math.exp(-(math.acos(1.0 - x) ** 2) / (2 * _SPREAD_RAD**2)) for x in apart]
+    """Return the (_STEPS + 1,) weights at the middle of each step of 1 - cosine; the last one, 0, is for all beyond."""
+    distances = [(step + 0.5) * _FARTHEST / _STEPS for step in range(_STEPS)]
+    near = [math.exp(-(math.acos(1.0 - x) ** 2) / (2 * _SPREAD_RAD**2)) for x in distances]
     return np.array([*near, 0.0])
 
 
@@ -52,14 +51,17 @@ def fill_of_views(
     camera_m: FloatArray,
     column: Mapping[str, AnyArray],
 ) -> FloatArray:
-    """Return the share (M,) of the silhouette that the object covers in each view.
+    """Estimate the fill of each view.
 
     Args:
         actors: of the scene.
         boxes: of the scene.
-        box_row: (M,) box of each view.
-        camera_m: (M, 3) camera centre of each view, map frame.
-        column: of the views: ``visible_px``, ``silhouette_px``, ``blockers_px``, ``truncation``.
+        box_row: (M,) int64 rows in ``boxes``.
+        camera_m: (M, 3) camera centres in the map frame, metres.
+        column: (M,) columns of the views: ``visible_px``, ``silhouette_px``, ``blockers_px``, ``truncation``.
+
+    Returns:
+            (M,) shares of the silhouettes that the objects cover.
     """
     actor_row = boxes.actor_row[box_row]
     towards = boxes.map_SE3_box[box_row].apply_inverse(camera_m)
@@ -67,23 +69,23 @@ def fill_of_views(
     towards /= np.maximum(np.linalg.norm(towards, axis=1, keepdims=True), 1e-9)
     fill = np.array([class_of_label(a.label).fill for a in actors], dtype=np.float64)[actor_row]
     intervals = Intervals.of_views(towards, column)
-    for names in ([a.label for a in actors], [a.info.blueprint for a in actors]):  # from the general to the particular
+    for names in ([a.label for a in actors], [a.info.blueprint for a in actors]):  # first classes, then blueprints
         group = _numbered(names)[actor_row]
         for number in range(int(group.max(initial=-1)) + 1):
-            own = np.flatnonzero(group == number)
-            fill[own] = fitted(fill[own], intervals.take(own))
+            rows = np.flatnonzero(group == number)
+            fill[rows] = fitted(fill[rows], intervals.take(rows))
     return fill
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Intervals:
-    """Bounds from M views of the share that an object covers.
+    """Bounds of the fill from M views.
 
     Attributes:
         towards: (M, 3) unit vectors from the box to the camera, in the box's frame.
-        low: (M,) the share is not below.
-        high: (M,) the share is not above.
-        weight: (M,) in pixels: wide intervals and small silhouettes count little, cut off ones nothing.
+        low: (M,) lower bounds.
+        high: (M,) upper bounds.
+        weight: (M,) weights, pixels: low for wide intervals and small silhouettes, 0 for truncated ones.
     """
 
     towards: FloatArray
@@ -93,7 +95,7 @@ class Intervals:
 
     @classmethod
     def of_views(cls, towards: FloatArray, column: Mapping[str, AnyArray]) -> Intervals:
-        """Read them off the counted pixels."""
+        """Compute the bounds from (M, 3) directions and the pixel counts of the views."""
         silhouette = np.maximum(column["silhouette_px"], 1).astype(np.float64)
         low = np.minimum(column["visible_px"] / silhouette, 1.0)
         high = np.minimum((column["visible_px"] + column["blockers_px"]) / silhouette, 1.0)
@@ -103,18 +105,28 @@ class Intervals:
         return cls(towards, low, high, np.where(is_reference, silhouette * (1.0 - (high - low)) ** 2, 0.0))
 
     def take(self, rows: IntArray) -> Intervals:
-        """Return some of them."""
+        """Select views by their rows, (K,) int64."""
         return Intervals(self.towards[rows], self.low[rows], self.high[rows], self.weight[rows])
 
 
 def fitted(fill: FloatArray, views: Intervals) -> FloatArray:
-    """Fit the shares (M,) of one kind of object to what its views say, starting from ``fill``."""
+    """Fit the fill of one class or blueprint to its views.
+
+    Args:
+        fill: (M,) initial fill of each view.
+        views: bounds of the views.
+
+    Returns:
+        (M,) fitted fill.
+    """
     is_reference = (views.weight > 0) & (views.high >= _OUTLIER * fill)
     references = np.flatnonzero(is_reference)
     references = references[np.argsort(-views.weight[references], kind="stable")[:_MOST_REFERENCES]]
     if not len(references):
         return fill
-    ahead = views.towards[references, 0]  # along it, those that are near lie together: three in ten are not looked at
+    ahead = views.towards[
+        references, 0
+    ]  # sorted by it, nearby directions are contiguous: three in ten pairs are skipped
     references = references[np.argsort(ahead, kind="stable")]
     reference_views = views.take(references)
     nearby = nearness(reference_views.towards, reference_views.towards)
@@ -125,11 +137,11 @@ def fitted(fill: FloatArray, views: Intervals) -> FloatArray:
     sums_px[references] = nearby @ weighted
     others = np.setdiff1d(np.arange(len(fill)), references)
     others = others[np.argsort(views.towards[others, 0], kind="stable")]
-    for start in range(0, len(others), _ROWS):  # of a scene, the nearness of all views to all reference views is 300 MB
-        own = others[start : start + _ROWS]
-        ends = views.towards[own[[0, -1]], 0] + (-_REACH, _REACH)
+    for start in range(0, len(others), _ROWS):  # all pairs of a scene's views and references would take 300 MB
+        rows = others[start : start + _ROWS]
+        ends = views.towards[rows[[0, -1]], 0] + (-_REACH, _REACH)
         near = slice(*np.searchsorted(reference_views.towards[:, 0], ends).tolist())
-        sums_px[own] = nearness(views.towards[own], reference_views.towards[near]) @ weighted[near]
+        sums_px[rows] = nearness(views.towards[rows], reference_views.towards[near]) @ weighted[near]
     near_px, *weighted_sums_px = sums_px.T
     for iteration, weighted_sum_px in zip(iterations, weighted_sums_px, strict=True):
         fill = (weighted_sum_px + _PRIOR_PX * np.minimum(fill * iteration.scale, 1.0)) / (near_px + _PRIOR_PX)
@@ -138,14 +150,14 @@ def fitted(fill: FloatArray, views: Intervals) -> FloatArray:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Iteration:
-    """One iteration of fitting: by how much all shares were wrong, and the share (K,) of each reference view, clipped."""
+    """One iteration of fitting: the common scale error, and the (K,) clipped fill of each reference view."""
 
     scale: float
     clipped_share: FloatArray
 
 
 def _iterations_of(fill: FloatArray, reference_views: Intervals, nearby: FloatArray) -> list[_Iteration]:
-    """Fit the reference views' own shares (K,) to their intervals, by the nearness (K, K) of each to each."""
+    """Fit the (K,) fill of the reference views to their intervals, with (K, K) weights of each for each."""
     weight = reference_views.weight
     known_px = nearby @ weight + _PRIOR_PX
     iterations: list[_Iteration] = []
@@ -162,20 +174,49 @@ def _iterations_of(fill: FloatArray, reference_views: Intervals, nearby: FloatAr
 
 
 def nearness(towards: FloatArray, others: FloatArray) -> FloatArray:
-    """Return (M, K) weights, 1 to 0, that fall with the angle between unit vectors (M, 3) and (K, 3).
+    """Return weights that fall with the angle between directions, from a table.
 
-    In steps, from a table: exponentials and arcs of NumPy cost three times as much, and differ between processors.
+    NumPy's ``exp`` and ``arccos`` take three times as long, and differ between processors.
+
+    Args:
+        towards: (M, 3) unit vectors.
+        others: (K, 3) unit vectors.
+
+    Returns:
+        (M, K) weights from 1 (equal) to 0.
     """
     scaled = np.column_stack([-_STEPS / _FARTHEST * others, np.full(len(others), _STEPS / _FARTHEST)]).T
     near = np.empty((len(towards), len(others)))
-    for start in range(0, len(near), _ROWS):  # or what is worked on would take twice the memory of the answer
-        some = towards[start : start + _ROWS]
-        apart = np.column_stack([some, np.ones(len(some))]) @ scaled  # 1 - cosine, in steps
-        _NEARNESS.take(apart.astype(np.intp), mode="clip", out=near[start : start + _ROWS])
+    for start in range(0, len(near), _ROWS):  # limits temporary memory
+        batch = towards[start : start + _ROWS]
+        distances = np.column_stack([batch, np.ones(len(batch))]) @ scaled  # 1 - cosine, in steps
+        _NEARNESS.take(distances.astype(np.intp), mode="clip", out=near[start : start + _ROWS])
     return near
 
 
 def _numbered(names: Sequence[str]) -> IntArray:
-    """Return a number for each name, equal names having equal numbers."""
-    known = {name: number for number, name in enumerate(dict.fromkeys(names))}
-    return np.array([known[name] for name in names], dtype=np.int64)
+    """Return (N,) int64 numbers of names; equal names have equal numbers."""
+    number_of = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    return np.array([number_of[name] for name in names], dtype=np.int64)
+
+
+def amodal_pixels(
+    visible_px: IntArray, *, silhouette_px: IntArray, blockers_px: IntArray, fill: FloatArray
+) -> IntArray:
+    """Estimate how many pixels objects would have if nothing were in front of them.
+
+    Args:
+        visible_px: (M,) visible pixels.
+        silhouette_px: (M,) pixels inside the silhouettes of their boxes.
+        blockers_px: (M,) silhouette pixels that show something nearer.
+        fill: (M,) share of the box's silhouette that the object covers from this direction.
+
+    Returns:
+            (M,) int64 pixels, at least ``visible_px``.
+    """
+    expected = fill * silhouette_px
+    hidden_at_most = visible_px + blockers_px
+    trust_fill = visible_px < _TRUST_FILL_BELOW * np.minimum(expected, 1e9)
+    trust_fill &= blockers_px < 0.5 * (expected - visible_px)
+    whole = np.where(trust_fill, expected, np.minimum(expected, hidden_at_most))
+    return np.maximum(np.rint(whole).astype(np.int64), visible_px)

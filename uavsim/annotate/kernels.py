@@ -1,10 +1,10 @@
-"""Rays through boxes, pixel by pixel, compiled: what ``silhouettes`` and ``visibility`` count.
+"""Compiled kernels that intersect pixel rays with boxes and count silhouettes and blockers.
 
-A pixel's ray in the frame of a box is ``corner + across * (u + 0.5) + down * (v + 0.5)``; the slab test reports the depths at
+A pixel's ray in the frame of a box is ``corner + across * (u + 0.5) + down * (v + 0.5)``; the slab test gives the depths at
 which it enters and leaves. The coefficients are float32, everything else is float64.
 """
 
-# ruff: noqa: PLR0917 (kernels take their arrays by place)
+# ruff: noqa: PLR0917 (kernels take positional arguments)
 import math
 from typing import Any, Final, TypeAlias, cast
 
@@ -14,23 +14,22 @@ import numpy.typing as npt
 from uavsim.images.compiled import kernel
 from uavsim.typing import BoolArray, FloatArray, IntArray, UInt8Array, UInt16Array
 
-Places: TypeAlias = npt.NDArray[np.float32]
+PixelMap: TypeAlias = npt.NDArray[np.float32]
 
 Rays: TypeAlias = FloatArray
-"""(N, 5, 3) of a pinhole: camera centre in the box's frame, a ray's change per column, per line, that at (0, 0), half size.
-
-They are rounded to float32."""
+"""(N, 5, 3) rays of a pinhole camera in the frames of N boxes, float64 numbers rounded to float32: camera centre, change of a
+ray per column and per line, ray at pixel (0, 0), half size of the box."""
 
 OTHER, HIDES, OVERHANGS = np.uint8(0), np.uint8(1), np.uint8(2)
-"""What a pixel shows: nothing nearer than a box; something nearer; such that may hang over a box and stand behind it."""
+"""Kinds of a pixel: nothing nearer than the box; something nearer; something nearer that may overhang and stand behind."""
 _OWN, _BESIDE = np.uint8(3), np.uint8(4)
-_FIRST: Final = cast("int", np.int64(0))  # no literals, for each of which numba would compile a function of its own
+_FIRST: Final = cast("int", np.int64(0))  # numba compiles a separate function for each literal argument
 _EACH: Final = cast("int", np.int64(1))
 
 
 @kernel
 def _enters_m(rays: Any, u: Any, v: Any) -> Any:
-    """Return the depth at which a pixel's ray enters a box, infinity where it does not."""
+    """Return the depth at which a pixel's ray enters a box; infinity if it misses."""
     near, far = -np.inf, np.inf
     for axis in range(3):
         direction = rays[3, axis] + rays[1, axis] * (u + 0.5)
@@ -43,51 +42,54 @@ def _enters_m(rays: Any, u: Any, v: Any) -> Any:
 
 
 @kernel
-def _place(place_px: Any, u: int, v: int) -> tuple[float, float]:
-    """Return the column and line of a pixel in the pinhole's image, where rays are straight."""
-    if place_px.shape[0] == 0:
+def _pinhole_pixel(pinhole_px: Any, u: int, v: int) -> tuple[float, float]:
+    """Return a pixel's column and line in the pinhole's image, where rays are straight."""
+    if pinhole_px.shape[0] == 0:
         return np.float64(u), np.float64(v)
-    return np.float64(place_px[v, u, 0]), np.float64(place_px[v, u, 1])
+    return np.float64(pinhole_px[v, u, 0]), np.float64(pinhole_px[v, u, 1])
 
 
 @kernel
 def most_in_front(
-    rays: Rays, window_px: IntArray, ids: UInt16Array, own_id: IntArray, away_of_id: FloatArray, place_px: Places
+    rays: Rays, window_px: IntArray, ids: UInt16Array, own_id: IntArray, away_of_id: FloatArray, pinhole_px: PixelMap
 ) -> tuple[IntArray, IntArray]:
-    """Find for each box the nearer one that most of its pixels show: (N,) ids, 0 for none, and (N,) pixels.
-
-    Of two that show as many pixels, it is the one with the smaller id.
+    """Find, for each box, the nearer actor that covers most of its silhouette; of equal ones that with the smaller id.
 
     Args:
-        rays: (N, 5, 3) of the boxes.
-        window_px: (N, 4) inside of the image.
+        rays: of N boxes.
+        window_px: (N, 4) bounds of the silhouettes inside the image.
         ids: (H, W) of the mask.
         own_id: (N,) ids of the boxes.
-        away_of_id: (65536,) the distance of every box, negative where an id has none.
-        place_px: (H, W, 2) columns and lines in the pinhole's image; (0, 0, 2) of a pinhole.
+        away_of_id: (65536,) distance of the box of every id, metres; negative for an id without a box.
+        pinhole_px: (H, W, 2) pixel positions in the pinhole's image; (0, 0, 2) without a lens.
+
+    Returns:
+        (N,) int64 ids, 0 for none, and (N,) int64 pixels that show them.
     """
-    who, most_px = np.zeros(len(rays), np.int64), np.zeros(len(rays), np.int64)
+    occluder, most_px = np.zeros(len(rays), np.int64), np.zeros(len(rays), np.int64)
     count = np.zeros(65536, np.int64)
     met = np.empty(65536, np.int64)
     for row in range(len(rays)):
         total = 0
         for v in range(window_px[row, 1], window_px[row, 3]):
             for u in range(window_px[row, 0], window_px[row, 2]):
-                shown = np.int64(ids[v, u])
-                nearer = shown > 0 and shown != own_id[row] and 0.0 <= away_of_id[shown] < away_of_id[own_id[row]]
+                shown_id = np.int64(ids[v, u])
+                nearer = (
+                    shown_id > 0 and shown_id != own_id[row] and 0.0 <= away_of_id[shown_id] < away_of_id[own_id[row]]
+                )
                 if not nearer:
                     continue
-                x, y = _place(place_px, u, v)
+                x, y = _pinhole_pixel(pinhole_px, u, v)
                 if _enters_m(rays[row], x, y) < np.inf:
-                    if count[shown] == 0:
-                        met[total] = shown
+                    if count[shown_id] == 0:
+                        met[total] = shown_id
                         total += 1
-                    count[shown] += 1
-        for shown in met[:total]:
-            if count[shown] > most_px[row] or (count[shown] == most_px[row] and shown < who[row]):
-                who[row], most_px[row] = shown, count[shown]
-            count[shown] = 0
-    return who, most_px
+                    count[shown_id] += 1
+        for shown_id in met[:total]:
+            if count[shown_id] > most_px[row] or (count[shown_id] == most_px[row] and shown_id < occluder[row]):
+                occluder[row], most_px[row] = shown_id, count[shown_id]
+            count[shown_id] = 0
+    return occluder, most_px
 
 
 @kernel
@@ -97,44 +99,44 @@ def hidden_by_others(
     runs: IntArray,
     tags: UInt8Array,
     depth_m: npt.NDArray[np.float32],
-    number: IntArray,
+    box_row: IntArray,
     instance_id: IntArray,
     row_of_id: npt.NDArray[np.int32],
     away_m: FloatArray,
     shown_by_tag: UInt8Array,
     foot_px: FloatArray,
-    place_px: Places,
+    pinhole_px: PixelMap,
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """Measure what a mask shows of all N boxes, count the pixels of M that reach in, and those that show something nearer.
+    """Count visible pixels, silhouettes and blockers of boxes in a mask.
 
     Args:
-        rays: (M, 5, 3) of the boxes that reach in.
-        window_px: (M, 4) inside of the image.
-        runs: of the mask, all that has an id (``images.mask_pixels``).
+        rays: of the M boxes that reach into the image.
+        window_px: (M, 4) bounds of their silhouettes inside the image.
+        runs: of the mask, at least all pixels with an id (``images.mask_pixels``).
         tags: (H, W) of the mask.
-        depth_m: (H, W), or (0, 0) where none was recorded.
-        number: (M,) which of the N they are.
-        instance_id: (N,) ids of all.
-        row_of_id: (65536,) the box of an id, -1 where it has none: such a thing is taken to be in front.
-        away_m: (N,) the distance of every box.
-        shown_by_tag: (256,) what a pixel without an id shows: ``OTHER``, ``HIDES`` or ``OVERHANGS``.
-        foot_px: (2,) the pinhole's pixel of the point straight below the camera; empty where the camera does not look down.
-        place_px: (H, W, 2) columns and lines in the pinhole's image; (0, 0, 2) of a pinhole.
+        depth_m: (H, W) float32 depth, or (0, 0) where none was recorded.
+        box_row: (M,) rows of the M boxes among all N.
+        instance_id: (N,) ids of all boxes.
+        row_of_id: (65536,) int32 row of an id's box; -1 without one: such an object counts as nearer.
+        away_m: (N,) distances of all boxes, metres.
+        shown_by_tag: (256,) kind of a pixel without an id by its tag: ``OTHER``, ``HIDES`` or ``OVERHANGS``.
+        foot_px: (2,) nadir of the camera in the pinhole's image; (0,) if the camera does not look down.
+        pinhole_px: (H, W, 2) pixel positions in the pinhole's image; (0, 0, 2) without a lens.
 
     Returns:
-        (N, 5) of each box's own pixels how many, first column, first line, one past the last column, one past the last line, 0
-        where none is; (M,) pixels whose rays meet a box; (M,) of those, the ones that show something nearer.
+        (N, 5) int64 of each box's visible pixels: count, first column, first line, one past the last column, one past the
+        last line, all 0 without one; (M,) pixels whose rays meet a box; (M,) those of them that show something nearer.
     """
     silhouette, blockers = np.zeros(len(rays), np.int64), np.zeros(len(rays), np.int64)
-    has_depth, is_bent = depth_m.shape[0] > 0, place_px.shape[0] > 0
+    has_depth, has_lens = depth_m.shape[0] > 0, pinhole_px.shape[0] > 0
     spans, shows = np.empty((tags.shape[0], 2), np.int64), np.empty(tags.shape[0] * tags.shape[1], np.uint8)
     first_run, away_of_run_m, own_px = _by_line(runs, tags.shape[0], row_of_id, away_m)
     for row in range(len(rays)):
         left, top, right, bottom = window_px[row, 0], window_px[row, 1], window_px[row, 2], window_px[row, 3]
         box, first, last, count = rays[row], _FIRST, right - left, 0
-        own_id, own_away_m = instance_id[number[row]], away_m[number[row]]
+        own_id, own_away_m = instance_id[box_row[row]], away_m[box_row[row]]
         for v in range(top, bottom):
-            if not is_bent:
+            if not has_lens:
                 first, last = _met(box, v, left, _EACH, right - left, first, last)
             begin, end = left + first, left + last
             spans[v, 0], spans[v, 1] = begin, end
@@ -150,26 +152,26 @@ def hidden_by_others(
                 if runs[run, 3] > 0:
                     for at in range(max(runs[run, 1] - begin, 0), min(runs[run, 2], end) - begin):
                         show[at] = what
-            if is_bent or has_depth:
-                _look_closer(box, v, begin, show, depth_m, place_px)
+            if has_lens or has_depth:
+                _look_closer(box, v, begin, show, depth_m, pinhole_px)
             count += len(show)
-        own, hiding, overhanging, beside = 0, 0, 0, 0
+        visible, hiding, overhanging, beside = 0, 0, 0, 0
         for at in range(count):
-            own += shows[at] == _OWN
+            visible += shows[at] == _OWN
             hiding += shows[at] == HIDES
             overhanging += shows[at] == OVERHANGS
             beside += shows[at] == _BESIDE
         silhouette[row], blockers[row] = count - beside, hiding + overhanging
-        if not has_depth and len(foot_px) and hiding and own:  # nothing stands behind what shows no pixel
+        if not has_depth and len(foot_px) and hiding and visible:  # nothing is behind an invisible object
             blockers[row] -= _stands_behind(
-                spans[top:bottom], top, shows, own + hiding, silhouette[row], foot_px, place_px
+                spans[top:bottom], top, shows, visible + hiding, silhouette[row], foot_px, pinhole_px
             )
     return own_px, silhouette, blockers
 
 
 @kernel
 def _by_line(runs: Any, lines: int, row_of_id: Any, away_m: Any) -> tuple[IntArray, FloatArray, IntArray]:
-    """Return each line's first run, and one past the last of all; how far what each run shows is; each box's own pixels."""
+    """Return (H + 1,) first runs of the lines, (R,) distances of what the runs show, (N, 5) visible pixels of the boxes."""
     first_run, away_of_run_m = np.zeros(lines + 1, np.int64), np.empty(len(runs), np.float64)
     own_px = np.zeros((len(away_m), 5), np.int64)
     for run in range(len(runs)):
@@ -188,12 +190,12 @@ def _by_line(runs: Any, lines: int, row_of_id: Any, away_m: Any) -> tuple[IntArr
 
 
 @kernel
-def _look_closer(box: Any, v: int, first: int, show: Any, depth_m: Any, place_px: Any) -> None:
-    """Note of a line's pixels which lie beside a box, for a bent line may leave it and come back, and what depth says."""
+def _look_closer(box: Any, v: int, first: int, show: Any, depth_m: Any, pinhole_px: Any) -> None:
+    """Mark the pixels of a line that miss the box (a bent line may leave and re-enter it), and those that depth decides."""
     for at in range(len(show)):
-        x, y = _place(place_px, first + at, v)
+        x, y = _pinhole_pixel(pinhole_px, first + at, v)
         enters_m = _enters_m(box, x, y)
-        if place_px.shape[0] and enters_m == np.inf:
+        if pinhole_px.shape[0] and enters_m == np.inf:
             show[at] = _BESIDE
         elif depth_m.shape[0] and show[at] != _OWN:
             show[at] = HIDES if depth_m[v, first + at] < enters_m else OTHER
@@ -207,10 +209,9 @@ def _meets(box: Any, u: int, v: int) -> bool:
 
 @kernel
 def _met(box: Any, v: int, left: int, step: int, end: int, first: int, last: int) -> tuple[int, int]:
-    """Return the columns of a line, first and one past the last, whose rays meet a box: it is convex, so all between do.
+    """Return the first column, and one past the last, whose rays meet a box; it is convex, so all between do.
 
-    Column ``c`` of ``end`` is that of the pixel at ``left + c * step``. They are looked for from ``first`` and ``last``, those
-    of the line above.
+    Column ``c`` of ``end`` is the pixel at ``left + c * step``. The search starts at ``first`` and ``last`` of the line above.
     """
     if not end:
         return 0, 0
@@ -239,23 +240,26 @@ def _met(box: Any, v: int, left: int, step: int, end: int, first: int, last: int
 
 
 @kernel
-def rays_met(rays: Any, place_px: FloatArray) -> BoolArray:
-    """Return which of (N, 2) columns and lines of the pinhole's image have rays that meet a box, (5, 3)."""
-    met = np.zeros(len(place_px), np.bool_)
-    for at in range(len(place_px)):
-        met[at] = _enters_m(rays, place_px[at, 0], place_px[at, 1]) < np.inf
+def rays_that_hit(rays: Any, pinhole_px: FloatArray) -> BoolArray:
+    """Return (N,) bool, True for the (N, 2) pixels of the pinhole's image whose rays meet a box, (5, 3)."""
+    met = np.zeros(len(pinhole_px), np.bool_)
+    for at in range(len(pinhole_px)):
+        met[at] = _enters_m(rays, pinhole_px[at, 0], pinhole_px[at, 1]) < np.inf
     return met
 
 
 @kernel
 def share_outside(rays: Rays, window_px: IntArray, stride_px: IntArray, size_px: IntArray) -> FloatArray:
-    """Return the share (N,) of the pixels whose rays meet a box that lies outside of the image; 1 where no ray does.
+    """Return the truncation of boxes: the share of the silhouette outside the image.
 
     Args:
-        rays: (N, 5, 3) of the boxes.
-        window_px: (N, 4) that holds the boxes, inside of the image or not.
-        stride_px: (N,) stride over columns and lines.
+        rays: of N boxes.
+        window_px: (N, 4) bounds of the silhouettes, inside the image or not.
+        stride_px: (N,) sampling stride over columns and lines.
         size_px: (N, 2) width and height of the images.
+
+    Returns:
+        (N,) shares; 1 for a box that no sampled ray meets.
     """
     share = np.zeros(len(rays))
     for row in range(len(rays)):
@@ -273,16 +277,16 @@ def share_outside(rays: Rays, window_px: IntArray, stride_px: IntArray, size_px:
 
 @kernel
 def _steps(reach: int, step: int) -> int:
-    """Return the number of the first step that goes as far."""
+    """Return the box_row of the first step that goes as far."""
     return -(-reach // step)
 
 
 @kernel
-def _stands_behind(spans: Any, top: int, shows: Any, most: int, pixels: int, foot_px: Any, place_px: Any) -> int:
-    """Count those of one box's hiding pixels that show what stands on the ground behind the object.
+def _stands_behind(spans: Any, top: int, shows: Any, most: int, pixels: int, foot_px: Any, pinhole_px: Any) -> int:
+    """Count the hiding pixels of a box that show scenery behind the object.
 
-    Upright things rise in the image away from the point straight below the camera. Seen from that point outward, what stands
-    in front of an object comes before the object's pixels and what stands behind it after them.
+    Upright objects extend away from the nadir in the image. Seen from the nadir outward, what stands in front of an object
+    comes before the object's pixels, and what stands behind it after them.
     """
     radius, across, along = np.empty(most, np.float64), np.empty(most, np.float64), np.empty(most, np.float64)
     own, at, some, total, nearest, farthest = np.empty(most, np.bool_), 0, 0, 0.0, np.inf, 0.0
@@ -291,7 +295,7 @@ def _stands_behind(spans: Any, top: int, shows: Any, most: int, pixels: int, foo
             show, at = shows[at], at + 1
             if show == _BESIDE:
                 continue
-            x, y = _place(place_px, u, top + line)
+            x, y = _pinhole_pixel(pinhole_px, u, top + line)
             x, y = x + 0.5 - foot_px[0], y + 0.5 - foot_px[1]
             away = math.hypot(x, y)
             total += away
@@ -307,7 +311,7 @@ def _stands_behind(spans: Any, top: int, shows: Any, most: int, pixels: int, foo
     column, first, last = np.empty(len(own), np.int64), np.int64(2**62), -np.int64(2**62)
     for at in range(len(own)):
         is_between = radius[at] < farthest if own[at] else radius[at] > nearest
-        if is_between:  # before some pixel that hides, or behind some of the object: others decide nothing
+        if is_between:  # other pixels decide nothing
             column[some] = math.floor(math.atan2(along[at], across[at]) * mean_radius)
             first, last = min(first, column[some]), max(last, column[some])
             radius[some], own[some] = radius[at], own[at]

@@ -1,4 +1,4 @@
-"""Points of lidars and radars: how many each box has, and the class of every point."""
+"""Lidar and radar points: their number on each box, and the class of every point."""
 
 import numpy as np
 
@@ -14,7 +14,14 @@ _IDS = 65536
 
 
 def points_on_boxes(recording: Recording, boxes: BoxLabels) -> dict[str, IntArray]:
-    """Return (N, agents) points on each box by nuScenes' kind of sensor, of each kind that a rig has.
+    """Count the points on boxes.
+
+    Args:
+        recording: of a scene.
+        boxes: its N boxes.
+
+    Returns:
+        nuScenes sensor kind (``lidar``, ``radar``) -> (N, agents) int64 counts, for each kind in the rigs.
 
     Raises:
         DatasetError: a scan's file is missing or damaged.
@@ -36,20 +43,20 @@ def points_on_boxes(recording: Recording, boxes: BoxLabels) -> dict[str, IntArra
 
 
 class PointLabels:
-    """Labels points in nuScenes-lidarseg's numbers: an actor's by its category, everything else by its semantic tag."""
+    """Labels points with nuScenes-lidarseg numbers: by category on actors, by semantic tag elsewhere."""
 
     def __init__(self, recording: Recording) -> None:
-        """Note each actor's category; it does not hang on which classes get boxes."""
+        """Prepare the tables; categories do not depend on which classes get boxes."""
         self._folder = recording.folder
         self._of_tag = lidarseg.index_of_tags()
-        self._of_instance = np.zeros(_IDS, dtype=np.uint8)  # 0: goes by the tag
+        self._of_instance = np.zeros(_IDS, dtype=np.uint8)  # 0: label by the tag
         for info in recording.actors:
             found = class_of(info)
             if found is not None:
                 self._of_instance[info.instance_id] = lidarseg.index_of(found.category.name)
 
     def of_scan(self, scan: SensorReading) -> UInt8Array:
-        """Return (N,) labels in the order of the scan's points.
+        """Return (N,) uint8 labels in the order of the scan's points.
 
         Raises:
             DatasetError: the scan's file is missing or damaged.
@@ -59,5 +66,5 @@ class PointLabels:
         return np.where(by_instance > 0, by_instance, self.of_tags(owners[:, 1])).astype(np.uint8)
 
     def of_tags(self, tags: AnyArray) -> UInt8Array:
-        """Return (N,) labels of points of which the semantic tags are known alone."""
+        """Return (N,) uint8 labels of points with only semantic tags, (N,)."""
         return self._of_tag[np.minimum(tags, 255)].astype(np.uint8)

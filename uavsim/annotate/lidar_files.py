@@ -1,9 +1,9 @@
-"""Files that labels make of lidars: the points of LIDAR_TOP, and nuScenes-lidarseg's point labels.
+"""Writes the points of LIDAR_TOP and nuScenes-lidarseg's point labels.
 
-LIDAR_TOP lies on the ground under drone 0 and turns with its heading: the evaluations' range centre, and the one channel that
-the devkit insists on. Its points are those of drone 0's lidar; where the rig has no lidar they are what its depth cameras see
-(intensity is the semantic tag then, ring the camera's number); where no depth was recorded either, those of the first lidar on
-the ground; without any the file is empty, which the devkit and its evaluations accept as long as no points have labels.
+LIDAR_TOP lies on the ground under drone 0 and has its heading: it is the centre of the evaluations' range, and the one channel
+that the devkit requires. Its points are those of drone 0's lidar; without one, those of drone 0's depth cameras (intensity is
+then the semantic tag, ring the camera's number); without depth, those of the first ground lidar. Without any, the file is
+empty, which the devkit and its evaluations accept as long as no points have labels.
 """
 
 from pathlib import Path
@@ -46,10 +46,12 @@ def write_lidar_files(recording: Recording) -> dict[str, str]:
         top = lidar_top_points(recording, frame)
         _write(recording.folder / relative, points.encode_points(top))
         moves[relative] = final
-        scans, own = frame.with_modality(LIDAR_INSTANCE), _top_scan(frame)
+        scans, ego_scan = frame.with_modality(LIDAR_INSTANCE), _top_scan(frame)
         of_channel = {scan.channel: labels.of_scan(scan) for scan in scans}
-        if scans:  # of depth cameras' points the tags are known
-            of_channel[layout.BEV_CHANNEL] = of_channel[own.channel] if own else labels.of_tags(top[:, 3].astype(int))
+        if scans:  # points of depth cameras have tags
+            of_channel[layout.BEV_CHANNEL] = (
+                of_channel[ego_scan.channel] if ego_scan else labels.of_tags(top[:, 3].astype(int))
+            )
         for channel, data in of_channel.items():
             for version in versions_of(plan):
                 path = layout.lidarseg_path(plan, frame, channel=channel, version=version)
@@ -59,42 +61,44 @@ def write_lidar_files(recording: Recording) -> dict[str, str]:
 
 
 def lidar_top_points(recording: Recording, frame: RecordedFrame) -> PointArray:
-    """Return (N, 5) points of one keyframe in the frame of LIDAR_TOP."""
+    """Return (N, 5) float32 x, y, z, intensity, ring of a keyframe in the frame of LIDAR_TOP, metres."""
     ego, scan = frame.drones[0], _top_scan(frame)
     if scan is not None:
         cloud = points.decode_points(recording.folder / scan.files[LIDAR])
         bev_m = map_SE3_bev(ego).apply_inverse(scan.map_SE3_sensor.apply(cloud[:, :3].astype(np.float64)))
         return np.concatenate([bev_m, cloud[:, 3:]], axis=1).astype(np.float32)
-    cameras = [reading for reading in frame.cameras if _is_egos(frame, reading)]
+    cameras = [reading for reading in frame.cameras if _is_of_ego(frame, reading)]
     clouds = [
-        _of_depth(recording.folder, shot, ego, ring=ring) for ring, shot in enumerate(cameras) if DEPTH in shot.files
+        _of_depth(recording.folder, reading, ego, ring=ring)
+        for ring, reading in enumerate(cameras)
+        if DEPTH in reading.files
     ]
     return np.concatenate([np.zeros((0, 5), dtype=np.float32), *clouds])
 
 
 def _top_scan(frame: RecordedFrame) -> SensorReading | None:
-    """Return the turn whose points are those of LIDAR_TOP; None where depth cameras give them, or nothing does."""
+    """Return the scan that supplies LIDAR_TOP; None if depth cameras or nothing do."""
     scans = frame.with_modality(LIDAR)
-    own = next((scan for scan in scans if _is_egos(frame, scan)), None)
-    if own is not None or any(_is_egos(frame, shot) and DEPTH in shot.files for shot in frame.cameras):
-        return own
+    ego_scan = next((scan for scan in scans if _is_of_ego(frame, scan)), None)
+    if ego_scan is not None or any(_is_of_ego(frame, reading) and DEPTH in reading.files for reading in frame.cameras):
+        return ego_scan
     return next(iter(scans), None)
 
 
-def _is_egos(frame: RecordedFrame, reading: SensorReading) -> bool:
+def _is_of_ego(frame: RecordedFrame, reading: SensorReading) -> bool:
     return reading.sensor.agent == Agent(frame.drones[0].drone_id)
 
 
-def _of_depth(folder: Path, shot: SensorReading, ego: DroneState, *, ring: int) -> PointArray:
-    depth_m = codec.decode_depth(folder / shot.files[DEPTH])[::_EVERY_PX, ::_EVERY_PX]
+def _of_depth(folder: Path, reading: SensorReading, ego: DroneState, *, ring: int) -> PointArray:
+    depth_m = codec.decode_depth(folder / reading.files[DEPTH])[::_EVERY_PX, ::_EVERY_PX]
     tags = np.zeros(depth_m.shape, np.uint8)
-    if INSTANCE in shot.files:
-        tags = mask_pixels.decode(folder / shot.files[INSTANCE])[1][::_EVERY_PX, ::_EVERY_PX]
+    if INSTANCE in reading.files:
+        tags = mask_pixels.decode(folder / reading.files[INSTANCE])[1][::_EVERY_PX, ::_EVERY_PX]
     v, u = np.indices(depth_m.shape) * _EVERY_PX + 0.5
     near = depth_m < _FARTHEST_M
-    rays = shot.camera.rays(np.stack([u[near], v[near]], axis=1))
+    rays = reading.camera.rays(np.stack([u[near], v[near]], axis=1))
     optical_m: FloatArray = rays * depth_m[near][:, None]
-    bev_m = map_SE3_bev(ego).apply_inverse(shot.map_SE3_sensor.apply(optical_m))
+    bev_m = map_SE3_bev(ego).apply_inverse(reading.map_SE3_sensor.apply(optical_m))
     rest = np.stack([tags[near], np.full(near.sum(), ring)], axis=1)
     return np.concatenate([bev_m, rest], axis=1).astype(np.float32)
 

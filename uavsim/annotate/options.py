@@ -1,4 +1,4 @@
-"""A user's choices about labels."""
+"""Options of labelling."""
 
 from dataclasses import asdict, dataclass
 
@@ -15,11 +15,11 @@ class AnnotateOptions:
 
     Attributes:
         classes: which of ``records.classes.LABELS`` get boxes; everything else is scenery.
-        range_m: an object gets a box while it is within this horizontal distance of any drone, seen or not; by default
-            everything in the town has one, because what an image shows must not lack its box.
-        columns: label columns beside the built-in ones, of ``records.label_columns.COLUMNS``.
-        moving_mps: faster is ``moving``.
-        parked_moved_m: a vehicle whose role is ``parked`` and that moves less than this in the scene is ``parked``.
+        range_m: maximum horizontal distance of a labelled object from any drone, visible or not; the default labels the whole
+            town, because every object in an image needs its box.
+        columns: additional label columns, of ``records.label_columns.COLUMNS``.
+        moving_mps: speed above which an object is ``moving``.
+        parked_moved_m: a vehicle with the role ``parked`` that moves less than this in the scene is ``parked``.
     """
 
     classes: tuple[str, ...] = LABELS
@@ -38,10 +38,10 @@ class AnnotateOptions:
 
 
 def options_of_plan(plan: ScenePlan) -> AnnotateOptions:
-    """Return the options that the plan carries, defaults where it says nothing.
+    """Return the options of a plan, with defaults for missing ones.
 
     Raises:
-        InputError: a value that is not possible.
+        InputError: a value is invalid.
     """
     chosen = {name: value for name, value in asdict(plan.labels).items() if value is not None}
     return AnnotateOptions(**chosen)

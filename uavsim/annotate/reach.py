@@ -1,4 +1,4 @@
-"""Boxes that reach into images, as geometry reports it: all cameras of a keyframe at once, before anybody looks at pixels."""
+"""Select the boxes that reach into each image by geometry alone, for all cameras of a keyframe at once."""
 
 from __future__ import annotations
 
@@ -9,19 +9,17 @@ from typing import Final
 
 import numpy as np
 
-from uavsim.annotate.kernels import Rays, rays_met, share_outside
+from uavsim.annotate.kernels import Rays, rays_that_hit, share_outside
 from uavsim.annotate.silhouettes import map_rays_of_pixels, outline_px, outline_through, rays_in_boxes, rays_of_pairs
 from uavsim.annotate.solids import PlacedCamera, Solids
 from uavsim.geometry import pinhole
 from uavsim.geometry.se3 import SE3
 from uavsim.typing import AnyArray, BoolArray, FloatArray, IntArray
 
-__all__ = ["Reach", "reach_of_rows", "reaches"]
-
-_LOOKS_DOWN: Final = 0.2  # sine of the camera's pitch downward
-_ROUNDING_M: Final = 1e-3  # a sphere may be larger than its box, never smaller; kernels have float32 rays
-_TRUNCATION_SAMPLES: Final = 32  # a side of the grid that a box's area outside of the image is measured with
-_FAR_OUTSIDE: Final = 3.0  # image sizes; a box that reaches farther is measured up to there
+_LOOKS_DOWN: Final = 0.2  # minimum sine of the camera's downward pitch
+_ROUNDING_M: Final = 1e-3  # enlarges a box's sphere, because kernels have float32 rays
+_TRUNCATION_SAMPLES: Final = 32  # side of the sampling grid that measures truncation
+_FAR_OUTSIDE: Final = 3.0  # truncation is measured up to this distance from the image, in image sizes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,14 +27,14 @@ class Reach:
     """The boxes that reach into one image.
 
     Attributes:
-        row: (M,) numbers of the boxes, ascending.
-        bounds_px: (M, 4) x_min, y_min, x_max, y_max of their projections, inside of the image or not.
-        inside_px: (M, 4) what of these bounds is inside of the image.
-        window_px: (M, 4) the same, rounded outward to whole pixels.
-        truncation: (M,) share of each silhouette outside of the image, measured on a coarse grid over all of it.
-        rays: (M, 5, 3) of its pinhole's pixels in their frames.
-        away_m: (N,) from the camera to all boxes.
-        foot_px: (2,) the pinhole's pixel of the point straight below the camera; empty where the camera does not look down.
+        row: (M,) rows of the boxes, ascending.
+        bounds_px: (M, 4) x_min, y_min, x_max, y_max of their projections, inside the image or not.
+        inside_px: (M, 4) the bounds clipped to the image.
+        window_px: (M, 4) the clipped bounds rounded outward to whole pixels.
+        truncation: (M,) share of each silhouette outside the image, measured on a coarse grid.
+        rays: (M, 5, 3) rays of the pinhole in the boxes' frames.
+        away_m: (N,) distances from the camera to all boxes, metres.
+        foot_px: (2,) nadir of the camera in the pinhole's image; (0,) if the camera does not look down.
     """
 
     row: IntArray
@@ -49,7 +47,7 @@ class Reach:
     foot_px: FloatArray
 
     def with_rows(self, row: IntArray, bounds_px: FloatArray, rays: Rays, camera: PlacedCamera) -> Reach:
-        """Add boxes that are not among them."""
+        """Add K other boxes: (K,) rows, (K, 4) bounds in pixels, (K, 5, 3) rays."""
         added = _columns(row, bounds_px, rays, np.zeros(len(row), np.int64), [camera])
         rows = np.concatenate([self.row, row])
         order = np.argsort(rows)
@@ -58,7 +56,7 @@ class Reach:
 
 
 def reaches(solids: Solids, cameras: Sequence[PlacedCamera]) -> list[Reach]:
-    """Return what reaches into the image of each camera."""
+    """Return the boxes that reach into the image of each camera."""
     poses = SE3.stack([camera.map_SE3_optical for camera in cameras])
     intrinsic = np.array([camera.intrinsic for camera in cameras]).reshape(-1, 3, 3)
     size_px = np.array([[camera.width_px, camera.height_px] for camera in cameras], np.float64).reshape(-1, 2)
@@ -67,8 +65,8 @@ def reaches(solids: Solids, cameras: Sequence[PlacedCamera]) -> list[Reach]:
     bounds, in_front = outline_px(solids.take(row), poses[which], intrinsic[which])
     for number, camera in enumerate(cameras):
         if camera.lens is not None:
-            own = np.flatnonzero((which == number) & in_front)
-            bounds[own] = outline_through(camera.lens, solids.take(row[own]), camera.map_SE3_optical)
+            rows = np.flatnonzero((which == number) & in_front)
+            bounds[rows] = outline_through(camera.lens, solids.take(row[rows]), camera.map_SE3_optical)
     low, high = bounds[:, :2], bounds[:, 2:]
     reaching = in_front & (high > 0).all(axis=1) & (low < size_px[which]).all(axis=1)
     which, row, bounds = which[reaching], row[reaching], bounds[reaching]
@@ -86,7 +84,7 @@ def reaches(solids: Solids, cameras: Sequence[PlacedCamera]) -> list[Reach]:
 def _columns(
     row: IntArray, bounds_px: FloatArray, rays: Rays, which: IntArray, cameras: Sequence[PlacedCamera]
 ) -> dict[str, AnyArray]:
-    """Return the columns of ``Reach`` of M boxes, each in the camera of that number."""
+    """Return the columns of ``Reach`` of M boxes; ``which`` holds the camera number of each."""
     sizes_px = np.array([[camera.width_px, camera.height_px] * 2 for camera in cameras], np.float64).reshape(-1, 4)
     size_px = sizes_px[which]
     inside_px = np.clip(bounds_px, 0.0, size_px)
@@ -121,13 +119,13 @@ def _truncation(
 
 
 def _share_outside_of_lens(rays: Rays, window: IntArray, stride_px: int, camera: PlacedCamera) -> float:
-    """Return what ``share_outside`` does of one box, in the pixels of a lens, and of its straight continuation."""
+    """Return the truncation of one box (as ``share_outside``) in the pixels of a lens and their straight continuation."""
     assert camera.lens is not None
     x, y = np.meshgrid(np.arange(window[0], window[2], stride_px), np.arange(window[1], window[3], stride_px))
     pixels = np.stack([x.ravel(), y.ravel()], axis=1).astype(np.float64)
-    met = pixels[rays_met(rays, camera.lens.wide_px(pixels + 0.5) - 0.5)]
-    inside = (met >= 0).all(axis=1) & (met < [camera.width_px, camera.height_px]).all(axis=1)
-    return 1.0 - int(inside.sum()) / max(len(met), 1)
+    hit_px = pixels[rays_that_hit(rays, camera.lens.wide_px(pixels + 0.5) - 0.5)]
+    inside = (hit_px >= 0).all(axis=1) & (hit_px < [camera.width_px, camera.height_px]).all(axis=1)
+    return 1.0 - int(inside.sum()) / max(len(hit_px), 1)
 
 
 def _rounded_outward(bounds_px: FloatArray) -> IntArray:
@@ -135,7 +133,16 @@ def _rounded_outward(bounds_px: FloatArray) -> IntArray:
 
 
 def reach_of_rows(solids: Solids, row: IntArray, camera: PlacedCamera) -> tuple[FloatArray, Rays]:
-    """Return the bounds and rays of some boxes, wherever they are; bounds are 0 where a box is behind the camera."""
+    """Return bounds and rays of any boxes.
+
+    Args:
+        solids: N boxes.
+        row: (M,) rows of the boxes.
+        camera: of the image.
+
+    Returns:
+        (M, 4) bounds, pixels, 0 for a box behind the camera, and (M, 5, 3) rays.
+    """
     some = solids.take(row)
     bounds, in_front = outline_px(some, camera.map_SE3_optical, camera.intrinsic)
     if camera.lens is not None:
@@ -144,13 +151,16 @@ def reach_of_rows(solids: Solids, row: IntArray, camera: PlacedCamera) -> tuple[
 
 
 def may_reach_in(solids: Solids, map_SE3_optical: SE3, intrinsic: FloatArray, size_px: FloatArray) -> BoolArray:
-    """Return which boxes (C, N) a pixel's ray may meet: those whose sphere is not beside the image or behind the camera.
+    """Select the boxes that a pixel's ray may meet: their bounding sphere is not beside the image or behind the camera.
 
     Args:
         solids: N boxes.
-        map_SE3_optical: (C,) cameras.
+        map_SE3_optical: (C,) camera poses.
         intrinsic: (C, 3, 3).
         size_px: (C, 2) width, height.
+
+    Returns:
+            (C, N) bool.
     """
     centre = map_SE3_optical[:, None].apply_inverse(solids.map_SE3_box.translation_m)
     reach_m = np.linalg.norm(solids.half_m, axis=1) + _ROUNDING_M

@@ -1,4 +1,4 @@
-"""Label a scene again from what the dataset keeps of its recording; the images have moved, nothing else has."""
+"""Prepare a stored recording for labelling again: its images have moved into the dataset."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -10,14 +10,14 @@ from uavsim.records.recording import RecordedFrame, Recording, SensorReading
 
 
 def in_dataset(recording: Recording, root: Path, *, generation: int = 0) -> Recording:
-    """Return the recording with its images where the dataset at ``root`` has them.
+    """Return the recording with the file paths of its images in the dataset.
 
-    Paths of keyframes' and sweeps' images keep their file type, which is all that labels take from them.
+    Paths keep their file type, the only part of them that labels use.
 
     Args:
-        recording: as the dataset keeps it, without images.
+        recording: as stored in the dataset, without images.
         root: the dataset's folder.
-        generation: of the scene, as its ledger entry reports; each has file names of its own.
+        generation: of the scene in its ledger entry; each has file names of its own.
     """
     frames = tuple(_moved(recording.plan, frame, generation) for frame in recording.frames)
     return replace(recording, folder=root, frames=frames)

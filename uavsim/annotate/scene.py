@@ -1,7 +1,7 @@
-"""From a recording to labels: pure, repeatable, needs no simulator.
+"""From a recording to labels: deterministic, needs no simulator.
 
-``annotate(read_recording(folder))`` may be run again years later with other options; the same recording and options give the
-same labels.
+``annotate(read_recording(folder))`` may run years later with other options; the same recording and options give the same
+labels.
 """
 
 from dataclasses import replace
@@ -23,15 +23,15 @@ from uavsim.records.labels import UNLISTED, BoxLabels, IgnoredLabels, SceneLabel
 from uavsim.records.recording import Recording
 from uavsim.typing import FloatArray, IntArray
 
-_PLAIN_PX: Final = 100  # of a region that is a vehicle for sure
+_PLAIN_PX: Final = 100  # minimum size of a region that is certainly a vehicle
 
 
 def annotate(recording: Recording, *, options: AnnotateOptions | None = None) -> SceneLabels:
     """Label every keyframe of a recording.
 
     Args:
-        recording: with its masks (and depth, if taken) still in ``recording.folder``.
-        options: what gets labels; by default what the plan asks for.
+        recording: with its masks (and depth, if recorded) in ``recording.folder``.
+        options: of labelling; by default those of the plan.
 
     Raises:
         DatasetError: a mask is missing or damaged, or the recording has no keyframe.
@@ -61,14 +61,14 @@ def annotate(recording: Recording, *, options: AnnotateOptions | None = None) ->
 
 
 def write_label_files(recording: Recording) -> dict[str, str]:
-    """Write the files that are made of a recording into its folder: LIDAR_TOP's, point labels, those of ingredients.
+    """Write derived files into the recording's folder: LIDAR_TOP, point labels, files of ingredients.
 
     Returns:
-        Path in the recording's folder -> path in the dataset, like ``layout.final_paths``.
+        Path in the recording's folder -> path in the dataset, as ``layout.final_paths``.
 
     Raises:
         StorageError: the folder cannot be written.
-        DatasetError: a file of the recording is missing or damaged, or it does not fit its plan.
+        DatasetError: a file of the recording is missing or damaged, or does not fit the plan.
     """
     moves = write_lidar_files(recording)
     for used in ingredients_of(recording.plan.ingredients):
@@ -78,13 +78,13 @@ def write_label_files(recording: Recording) -> dict[str, str]:
 
 
 def visibility_levels(visible_px: IntArray, amodal_px: IntArray) -> IntArray:
-    """Return nuScenes' visibility token 1..4 of (N,) boxes from their pixels in all cameras of the sample."""
+    """Return (N,) int64 nuScenes visibility tokens, 1..4, of boxes from their pixels in all cameras of the sample, (N,)."""
     share: FloatArray = visible_px / np.maximum(amodal_px, 1)
     return np.searchsorted(np.array(VISIBILITY_EDGES), share, side="right") + 1
 
 
 def _with_visibility(boxes: BoxLabels, views: ViewLabels) -> BoxLabels:
-    """Fill in what is summed over the sample's cameras."""
+    """Fill in the pixel sums over the sample's cameras, and visibility."""
     count = len(boxes)
     visible_px = np.bincount(views.box_row, weights=views.visible_px, minlength=count).astype(np.int64)
     amodal_px = np.bincount(views.box_row, weights=views.amodal_px, minlength=count).astype(np.int64)
@@ -98,18 +98,18 @@ def _with_visibility(boxes: BoxLabels, views: ViewLabels) -> BoxLabels:
 
 
 def unlisted_vehicles(recording: Recording, ignored: IgnoredLabels) -> str:
-    """Return a line about vehicles of the town that masks show and the simulator does not list; "" where there are none.
+    """Return a note about town vehicles that masks show and the simulator does not list; "" if available are none.
 
     Args:
         recording: of a scene.
         ignored: its regions without a box.
     """
     listed = any(actor_kind(info.kind).is_of_town for info in recording.actors)
-    shown = np.isin(ignored.semantic_tag, list(VEHICLE_OF_TAG)) & (ignored.pixels >= _PLAIN_PX)
-    if listed or "parked" not in recording.plan.ingredients or not shown.any():
+    is_vehicle = np.isin(ignored.semantic_tag, list(VEHICLE_OF_TAG)) & (ignored.pixels >= _PLAIN_PX)
+    if listed or "parked" not in recording.plan.ingredients or not is_vehicle.any():
         return ""
     return (
-        f"{UNLISTED} (get_environment_objects, CARLA's issue 9424), yet {int(shown.sum())} regions "
+        f"{UNLISTED} (get_environment_objects, CARLA's issue 9424), yet {int(is_vehicle.sum())} regions "
         "of the masks show vehicles without an owner: they have no boxes and are regions to ignore"
     )
 
@@ -118,8 +118,8 @@ def _notes(
     recording: Recording, ignored: IgnoredLabels, *, actors_count: int, options: AnnotateOptions
 ) -> tuple[str, ...]:
     environment = sum(actor_kind(info.kind).is_of_town for info in recording.actors)
-    there = {"stands": has_props(recording.plan.ingredients), "flies": has_drones(recording.plan.ingredients)}
-    classes = [name for name in options.classes if there.get(class_of_label(name).behaviour, True)]
+    available = {"stands": has_props(recording.plan.ingredients), "flies": has_drones(recording.plan.ingredients)}
+    classes = [name for name in options.classes if available.get(class_of_label(name).behaviour, True)]
     return (
         f"{actors_count} objects labelled within {options.range_m:g} m of a drone: {', '.join(classes)}",
         f"{environment} parked vehicles that are parts of the town: labelled",

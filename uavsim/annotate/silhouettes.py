@@ -1,6 +1,6 @@
-"""Silhouettes of boxes in images, and the rays of their pixels in the boxes' own frames: many boxes at once.
+"""Projected outlines of boxes, and pixel rays in the frames of boxes; many boxes at once.
 
-A pixel's ray and a box meet or not (slab test in the box's own frame): ``kernels`` loops over the pixels.
+``kernels`` loops over the pixels and intersects each ray with the box (slab test).
 """
 
 from typing import Final
@@ -10,26 +10,27 @@ import numpy as np
 from uavsim.annotate.kernels import Rays
 from uavsim.annotate.solids import PlacedCamera, Solids
 from uavsim.geometry import pinhole
+from uavsim.geometry.cuboid import EDGES
 from uavsim.geometry.lens import Lens
 from uavsim.geometry.se3 import SE3
 from uavsim.typing import BoolArray, FloatArray, IntArray
 
 _NEAR_M: Final = 0.05
-_ALONG: Final = 33  # points of an edge seen through a lens
-_EDGES: Final = np.array(
-    [[0, 1], [1, 2], [2, 3], [3, 0], [4, 5], [5, 6], [6, 7], [7, 4], [0, 4], [1, 5], [2, 6], [3, 7]]
-)
+_ALONG: Final = 33  # points along an edge seen through a lens
 
 
 def outline_px(solids: Solids, map_SE3_optical: SE3, intrinsic: FloatArray) -> tuple[FloatArray, BoolArray]:
-    """Project boxes: (N, 4) bounds x_min, y_min, x_max, y_max and (N,) whether any of the box is in front of the camera.
+    """Project boxes into pinhole images.
 
-    Of a box that reaches behind the camera, what is in front of it by ``_NEAR_M`` is projected.
+    Only the part of a box that is at least ``_NEAR_M`` in front of the camera is projected.
 
     Args:
         solids: N boxes.
-        map_SE3_optical: () of the camera, or (N,) of each box's own.
+        map_SE3_optical: () pose of one camera, or (N,) of a camera for each box.
         intrinsic: (3, 3), or (N, 3, 3).
+
+    Returns:
+            (N, 4) bounds x_min, y_min, x_max, y_max, pixels, and (N,) bool, whether any part of the box is in front.
     """
     optical = map_SE3_optical[..., None].apply_inverse(solids.corners_map_m)
     in_front = optical[..., 2] > _NEAR_M
@@ -44,24 +45,33 @@ def outline_px(solids: Solids, map_SE3_optical: SE3, intrinsic: FloatArray) -> t
 
 
 def outline_through(lens: Lens, solids: Solids, map_SE3_optical: SE3) -> FloatArray:
-    """Project boxes of which a part is in front of a lens: (N, 4) bounds; their edges are bent, so points along them count."""
+    """Project boxes that are partly in front of a lens; points along their edges are projected, because edges are bent.
+
+    Args:
+        lens: of the camera.
+        solids: N boxes.
+        map_SE3_optical: () pose of the camera.
+
+    Returns:
+        (N, 4) bounds x_min, y_min, x_max, y_max, pixels.
+    """
     ends = _cut_edges(map_SE3_optical.apply_inverse(solids.corners_map_m))
-    start, end = ends[:, : len(_EDGES), None], ends[:, len(_EDGES) :, None]
+    start, end = ends[:, : len(EDGES), None], ends[:, len(EDGES) :, None]
     points_m = start + np.linspace(0.0, 1.0, _ALONG)[:, None] * (end - start)
-    pixels = lens.project(points_m.reshape(len(solids), len(_EDGES) * _ALONG, 3), beyond=True)
+    pixels = lens.project(points_m.reshape(len(solids), len(EDGES) * _ALONG, 3), beyond=True)
     return np.concatenate([pixels.min(axis=1), pixels.max(axis=1)], axis=1)
 
 
 def _bound(bounds: FloatArray, rows: IntArray, points_m: FloatArray, intrinsic: FloatArray) -> None:
     if len(rows):
         pixels = pinhole.project(points_m, intrinsic=intrinsic)
-        by_point = np.ascontiguousarray(pixels.swapaxes(0, 1))  # the least of long rows is found six times as fast
+        by_point = np.ascontiguousarray(pixels.swapaxes(0, 1))  # the minimum over long rows is six times as fast
         bounds[rows, :2], bounds[rows, 2:] = by_point.min(axis=0), by_point.max(axis=0)
 
 
 def _cut_edges(corners_m: FloatArray) -> FloatArray:
-    """Return (N, 24, 3) ends of the twelve edges of (N, 8, 3) boxes, those behind moved forward along their edge."""
-    first, second = corners_m[:, _EDGES[:, 0]], corners_m[:, _EDGES[:, 1]]
+    """Return the (N, 24, 3) ends of the twelve edges of (N, 8, 3) boxes; ends behind the camera are moved to ``_NEAR_M``."""
+    first, second = corners_m[:, EDGES[:, 0]], corners_m[:, EDGES[:, 1]]
     along = (_NEAR_M - first[..., 2]) / np.where(first[..., 2] == second[..., 2], 1.0, second[..., 2] - first[..., 2])
     crossing = first + along[..., None] * (second - first)
     crossing[..., 2] = _NEAR_M
@@ -74,32 +84,41 @@ def _cut_edges(corners_m: FloatArray) -> FloatArray:
 
 
 def rays_in_boxes(solids: Solids, camera: PlacedCamera) -> Rays:
-    """Return what the kernels follow rays by, each in its box's own frame: (N, 5, 3)."""
+    """Return the (N, 5, 3) rays of a camera in the frames of N boxes (``kernels.Rays``)."""
     return rays_of_cameras(solids, camera.map_SE3_optical, camera.intrinsic)
 
 
 def rays_of_cameras(solids: Solids, map_SE3_optical: SE3, intrinsic: FloatArray) -> Rays:
-    """Return the same of a batch of cameras, (..., N, 5, 3), in the time that a few of them take one by one.
+    """Return the rays of a batch of cameras in the frames of N boxes.
 
     Args:
         solids: N boxes.
-        map_SE3_optical: (...) cameras.
+        map_SE3_optical: (...) camera poses.
         intrinsic: (..., 3, 3).
+
+    Returns:
+        (..., N, 5, 3) rays.
     """
-    return _rays(solids, map_SE3_optical[..., None], map_rays_of_pixels(map_SE3_optical, intrinsic)[..., None, :, :])
-
-
-def rays_of_pairs(solids: Solids, map_SE3_optical: SE3, map_ray_of_pixel: FloatArray) -> Rays:
-    """Return the same, (N, 5, 3), of N boxes for N cameras, of which ``map_rays_of_pixels`` has given (N, 3, 3)."""
-    return _rays(solids, map_SE3_optical, map_ray_of_pixel)
+    map_ray_of_pixel = map_rays_of_pixels(map_SE3_optical, intrinsic)
+    return rays_of_pairs(solids, map_SE3_optical[..., None], map_ray_of_pixel[..., None, :, :])
 
 
 def map_rays_of_pixels(map_SE3_optical: SE3, intrinsic: FloatArray) -> FloatArray:
-    """Return (..., 3, 3) matrices from homogeneous pixels to rays in the map frame."""
+    """Return the (..., 3, 3) matrices from homogeneous pixels to rays in the map frame."""
     return np.asarray(map_SE3_optical.rotation @ np.linalg.inv(intrinsic))
 
 
-def _rays(solids: Solids, map_SE3_optical: SE3, map_ray_of_pixel: FloatArray) -> Rays:
+def rays_of_pairs(solids: Solids, map_SE3_optical: SE3, map_ray_of_pixel: FloatArray) -> Rays:
+    """Return the rays of pairs of a box and a camera.
+
+    Args:
+        solids: N boxes.
+        map_SE3_optical: (..., N) camera poses.
+        map_ray_of_pixel: (..., N, 3, 3) of ``map_rays_of_pixels``.
+
+    Returns:
+        (..., N, 5, 3) rays.
+    """
     start = solids.map_SE3_box.apply_inverse(map_SE3_optical.translation_m)
     turned = solids.box_R_map @ map_ray_of_pixel
     rays = np.empty((*start.shape[:-1], 5, 3), np.float32)

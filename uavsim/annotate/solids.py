@@ -1,4 +1,4 @@
-"""Boxes, cameras, images, and what the images show of the boxes: what is measured, without the compiled code that does it."""
+"""Records of the visibility measurement: boxes, cameras, images and results; imports no compiled code."""
 
 from __future__ import annotations
 
@@ -16,17 +16,19 @@ from uavsim.records.sensors import CameraParams
 from uavsim.typing import FloatArray, IntArray, UInt8Array, UInt16Array
 
 Float32Array: TypeAlias = npt.NDArray[np.float32]
-STRAIGHT: Final = np.zeros((0, 0, 2), np.float32)
-"""``PlacedCamera.place_px`` of a pinhole."""
+NO_LENS: Final = np.zeros((0, 0, 2), np.float32)
+"""``PlacedCamera.pinhole_px`` of a camera without a lens."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Solids:
-    """N boxes: (N,) poses and (N, 3) half extents in metres; made once for all views, rotations into them and their corners.
+    """N boxes with values derived once for all views.
 
     Attributes:
-        box_R_map: (N, 3, 3).
-        corners_map_m: (N, 8, 3) in the order of ``cuboid.corners``.
+        map_SE3_box: (N,) poses.
+        half_m: (N, 3) half extents, metres.
+        box_R_map: (N, 3, 3) rotations from the map frame to the boxes.
+        corners_map_m: (N, 8, 3) corners in the order of ``cuboid.corners``.
     """
 
     map_SE3_box: SE3
@@ -36,7 +38,7 @@ class Solids:
 
     @classmethod
     def of(cls, map_SE3_box: SE3, half_m: FloatArray) -> Solids:
-        """Make them of poses and half extents."""
+        """Build the records from (N,) poses and (N, 3) half extents, metres."""
         corners_m = cuboid.corners(map_SE3_box, size_lwh_m=2 * half_m)
         return cls(map_SE3_box, half_m, map_SE3_box.inverse().rotation, corners_m)
 
@@ -44,16 +46,17 @@ class Solids:
         return len(self.half_m)
 
     def take(self, rows: IntArray) -> Solids:
-        """Return some of the boxes."""
+        """Select boxes by their rows, (K,) int64."""
         return Solids(self.map_SE3_box[rows], self.half_m[rows], self.box_R_map[rows], self.corners_map_m[rows])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlacedCamera:
-    """One image: pose, (3, 3) intrinsics of the pinhole, size.
+    """The camera of one image.
 
     Attributes:
-        lens: through which the image is seen. The pinhole is then the wider one that was rendered: rays are straight there.
+        intrinsic: (3, 3) of the pinhole; with a lens that of the wider pinhole that was rendered, in which rays are straight.
+        lens: of the camera.
     """
 
     map_SE3_optical: SE3
@@ -64,7 +67,7 @@ class PlacedCamera:
 
     @classmethod
     def of(cls, map_SE3_optical: SE3, camera: CameraParams) -> PlacedCamera:
-        """Make it of a pose and parameters."""
+        """Build it from a pose and camera parameters."""
         return cls(map_SE3_optical, camera.rendered.intrinsic, camera.width_px, camera.height_px, camera.lens)
 
     @property
@@ -73,19 +76,19 @@ class PlacedCamera:
         return (self.lens.wide.width_px, self.lens.wide.height_px) if self.lens else (self.width_px, self.height_px)
 
     @property
-    def place_px(self) -> Float32Array:
-        """(H, W, 2) each pixel's column and line in the pinhole's image; (0, 0, 2) where they are its own."""
-        return STRAIGHT if self.lens is None else _places(self.lens)
+    def pinhole_px(self) -> Float32Array:
+        """(H, W, 2) float32 position of each pixel in the pinhole's image; (0, 0, 2) without a lens."""
+        return NO_LENS if self.lens is None else _pinhole_positions(self.lens)
 
 
 @lru_cache(maxsize=32)
-def _places(lens: Lens) -> Float32Array:
+def _pinhole_positions(lens: Lens) -> Float32Array:
     return np.asarray(lens.wide_px_of_centres - 0.5, dtype=np.float32)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CameraImages:
-    """One camera's (H, W) instance ids and semantic tags, (H, W) depth in metres where recorded, the mask's runs if known."""
+    """One camera's (H, W) instance ids, (H, W) semantic tags, (H, W) depth in metres if recorded, and mask runs if known."""
 
     ids: UInt16Array
     tags: UInt8Array
@@ -94,13 +97,18 @@ class CameraImages:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SeenInView:
-    """Rows of ``ViewLabels`` for one image; ``row`` numbers the boxes given to ``see``.
+class ViewMeasurements:
+    """Measurements of M boxes in one image.
 
     Attributes:
-        silhouette_px: (M,) pixels of the image whose rays meet the box: never below the object's own.
-        blockers_px: (M,) of them, those that show something nearer.
-        ignored: (K, 6) regions of road users without a box, see ``images.regions``.
+        row: (M,) rows of the boxes among those passed to ``measure_view``.
+        visible_px: (M,) pixels that show the object.
+        silhouette_px: (M,) pixels whose rays meet the box, at least those of the object.
+        blockers_px: (M,) silhouette pixels that show something nearer.
+        truncation: (M,) shares of the silhouettes outside the image.
+        visible_box_px: (M, 4) bounds of the visible pixels.
+        amodal_box_px: (M, 4) bounds of the silhouettes inside the image.
+        ignored: (K, 6) regions of road users without a box, of the whole image; see ``images.regions``.
     """
 
     row: IntArray

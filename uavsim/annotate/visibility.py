@@ -1,9 +1,9 @@
-"""Each camera's view of each box: visible pixels, what hides the rest, and what lies outside of the image.
+"""Measure each box in an image: visible pixels, blockers, truncation.
 
-*Visible* is counted in the instance mask: exact. *Amodal* (what would be visible with nothing in front) is estimated: a box's
-silhouette is larger than the object in it by a share that depends on its shape (``fill``), and of the silhouette only pixels
-that show something nearer than the object can hide it: scenery that is not ground, nearer actors, or, where depth was
-recorded, whatever is nearer than the box.
+*Visible* pixels are counted in the instance mask and exact. *Amodal* pixels (if nothing were in front) are estimated: the
+silhouette of the box exceeds that of the object by a share that depends on its shape (``fill``), and only silhouette pixels
+that show something nearer can hide the object: scenery that is not ground, nearer actors, or, with recorded depth, anything
+nearer than the box.
 """
 
 from typing import Final
@@ -12,13 +12,11 @@ import numpy as np
 
 from uavsim.annotate.kernels import HIDES, OTHER, OVERHANGS, hidden_by_others
 from uavsim.annotate.reach import Reach, reach_of_rows, reaches
-from uavsim.annotate.solids import CameraImages, PlacedCamera, SeenInView, Solids
+from uavsim.annotate.solids import CameraImages, PlacedCamera, Solids, ViewMeasurements
 from uavsim.images import mask_pixels
 from uavsim.images.mask_pixels import Int32Array, Runs
 from uavsim.images.regions import IS_ROAD_USER, unlabelled_regions
 from uavsim.typing import IntArray
-
-__all__ = ["rows_of_ids", "see"]
 
 GROUND_TAGS: Final = (
     1,
@@ -37,13 +35,13 @@ _NO_DEPTH_M: Final = np.zeros((0, 0), np.float32)
 
 
 def rows_of_ids(instance_id: IntArray) -> Int32Array:
-    """Return (65536,) the row of every instance id of a mask in (N,) ids; -1 where it is none of them."""
+    """Return the (65536,) int32 row of every instance id among (N,) ids; -1 for others."""
     rows = np.full(65536, -1, np.int32)
     rows[instance_id] = np.arange(len(instance_id), dtype=np.int32)
     return rows
 
 
-def see(
+def measure_view(
     solids: Solids,
     instance_id: IntArray,
     camera: PlacedCamera,
@@ -51,21 +49,21 @@ def see(
     *,
     reach: Reach | None = None,
     row_of_id: Int32Array | None = None,
-) -> SeenInView:
-    """Return what one image shows of N boxes: rows for those that reach into it or have pixels in it.
+) -> ViewMeasurements:
+    """Measure N boxes in an image; the result has rows for the boxes that reach into it or have pixels in it.
 
     Args:
         solids: the boxes.
         instance_id: (N,) their ids in the mask.
-        camera: where the image was taken.
-        images: what was taken.
-        reach: of this camera, where it is known already.
-        row_of_id: of ``rows_of_ids``, where it is known already.
+        camera: of the image.
+        images: mask, and depth if recorded.
+        reach: of this camera, if known.
+        row_of_id: result of ``rows_of_ids``, if known.
     """
     row_of_id = rows_of_ids(instance_id) if row_of_id is None else row_of_id
     runs = _runs(images) if images.runs is None else images.runs
     reach = reach or reaches(solids, [camera])[0]
-    own_px, silhouette, blockers = hidden_by_others(
+    visible_px, silhouette, blockers = hidden_by_others(
         reach.rays,
         reach.window_px,
         runs,
@@ -77,30 +75,30 @@ def see(
         reach.away_m,
         _SHOWN_BY_TAG,
         reach.foot_px,
-        camera.place_px,
+        camera.pinhole_px,
     )
-    is_shown = own_px[:, 0] > 0
-    kept = np.flatnonzero((silhouette > 0) | is_shown[reach.row])
-    row = reach.row[kept]
-    is_shown[row] = False
-    if is_shown.any():  # although they do not reach in: bodies may be larger than their boxes
-        beside = np.flatnonzero(is_shown)
+    is_visible = visible_px[:, 0] > 0
+    selected = np.flatnonzero((silhouette > 0) | is_visible[reach.row])
+    row = reach.row[selected]
+    is_visible[row] = False
+    if is_visible.any():  # visible without reaching in: bodies may be larger than their boxes
+        beside = np.flatnonzero(is_visible)
         more = reach.with_rows(beside, *reach_of_rows(solids, beside, camera), camera)
-        return see(solids, instance_id, camera, images, reach=more, row_of_id=row_of_id)
-    return SeenInView(
+        return measure_view(solids, instance_id, camera, images, reach=more, row_of_id=row_of_id)
+    return ViewMeasurements(
         row=row,
-        visible_px=own_px[row, 0],
-        silhouette_px=silhouette[kept],
-        blockers_px=blockers[kept],
-        truncation=reach.truncation[kept],
-        visible_box_px=own_px[row, 1:],
-        amodal_box_px=reach.inside_px[kept],
+        visible_px=visible_px[row, 0],
+        silhouette_px=silhouette[selected],
+        blockers_px=blockers[selected],
+        truncation=reach.truncation[selected],
+        visible_box_px=visible_px[row, 1:],
+        amodal_box_px=reach.inside_px[selected],
         ignored=unlabelled_regions(runs, row_of_id),
     )
 
 
 def _runs(images: CameraImages) -> Runs:
-    """Find the runs of all that has an id, and of all road users."""
+    """Find the runs of all pixels with an id, and of all road users."""
     counted = IS_ROAD_USER.copy()
     counted[images.tags[images.ids > 0]] = True
     return mask_pixels.runs_in(images.ids, images.tags, counted)

@@ -1,1 +1,1 @@
-"""Session -> recording: every sensor of one tick, proven to be of that tick, written to disk; the client's own process."""
+"""Session -> recording: all sensors of a tick, proven to belong to it and written to disk; runs in the client process."""

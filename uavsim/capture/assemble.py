@@ -1,4 +1,4 @@
-"""All sensors at one tick, or an error: the only place where measurements meet poses and truth."""
+"""Assemble the measurements, poses and actor states of one tick, or raise."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,15 +20,15 @@ from uavsim.simulate.ports import Reading, SensorPose
 from uavsim.typing import FloatArray, UInt8Array
 
 Spread: TypeAlias = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
-"""As ``map``: calls a function with each of some values and gives the answers in their order."""
+"""Like ``map``; an implementation may run several calls concurrently."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Capture:
-    """The measurements of one sensor in one tick.
+    """The measurements of a sensor in a tick.
 
     Attributes:
-        data: modality -> what was taken, as ``Modality.encode`` wants it.
+        data: modality -> measurement, as ``Modality.encode`` expects it.
         owners: keep the simulator's buffers alive.
     """
 
@@ -38,13 +38,13 @@ class Capture:
 
 
 class Assembler:
-    """Puts a scene's ticks together, sensor by sensor; each modality's proof sees all of its readings of a tick at once."""
+    """Assembles a scene's ticks; the proof of a modality checks all of its readings of a tick at once."""
 
     def __init__(self, plan: ScenePlan, actors: Sequence[ActorInfo]) -> None:
-        """Begin the proofs of a scene's modalities.
+        """Start the proofs of a scene's modalities.
 
         Args:
-            plan: says which sensor has which modalities.
+            plan: of the scene.
             actors: of the scene.
         """
         self._cameras = {s.spec.params for s in plan.sensors if isinstance(s.spec.params, CameraParams)}
@@ -53,7 +53,7 @@ class Assembler:
         self._proofs: dict[str, Proof] = {m.name: proof_of(m, actors) for m in ordered(names) if m.proof}
 
     def prepare(self) -> None:
-        """Work out ahead what the first tick's images need, while the traffic comes to speed."""
+        """Compute lens and light tables during the warm-up, before the first tick needs them."""
         for camera in self._cameras:
             if camera.lens is not None:
                 through_lens.prepare(camera.lens)
@@ -62,7 +62,7 @@ class Assembler:
 
     @property
     def mask_ids(self) -> str:
-        """Return how mask ids were mapped to actors (``SessionFacts.mask_ids``)."""
+        """The mapping from mask ids to actors (``SessionFacts.mask_ids``)."""
         return next((proof.mask_ids for proof in self._proofs.values() if proof.mask_ids), "none seen")
 
     def assemble(
@@ -74,18 +74,18 @@ class Assembler:
         first: bool = False,
         spread: Spread = map,
     ) -> list[Capture]:
-        """Put one tick together.
+        """Assemble a tick.
 
         Args:
             poses: of this tick, in the plan's order.
-            readings: of this tick, their stamps, poses and sizes those asked for.
+            readings: of this tick, with verified timestamps, poses and sizes.
             states: the actors at this tick.
-            first: the scene's first; what has changed since a measurement before is unknown.
-            spread: ``map``, or one that works on several values at once.
+            first: whether it is the scene's first; changes since the previous measurement are then unknown.
+            spread: ``map`` or a concurrent one.
 
         Raises:
-            MissedTick: what the rig asks for is not there, or a proof fails.
-            SceneVoid: the images are spoiled, see ``images/neon.py``.
+            MissedTick: a reading of the rig is missing, or a proof fails.
+            SceneVoid: the images are corrupt, see ``images/neon.py``.
         """
         by_modality = _by_modality(poses, readings)
         _refuse_neon([taken.reading.data for taken in by_modality.get(RGB, ())])
@@ -104,11 +104,11 @@ class Assembler:
                         else m.first_frame_placeholder(each.pose.sensor.spec.params)
                     )
         for pose in poses:
-            seen = data[pose.channel]
-            if INSTANCE in seen and DEPTH in seen:
-                seen[INSTANCE] = self._hidden.taken_out(seen[INSTANCE], seen[DEPTH], pose, states)
-        _look_through_lenses(poses, data, spread=spread)
-        _dim_corners(poses, data)
+            measured = data[pose.channel]
+            if INSTANCE in measured and DEPTH in measured:
+                measured[INSTANCE] = self._hidden.remove(measured[INSTANCE], measured[DEPTH], pose, states)
+        _apply_lenses(poses, data, spread=spread)
+        _apply_vignetting(poses, data)
         owners = _owners(readings, data)
         return [Capture(pose, data[pose.channel], owners[pose.channel]) for pose in poses]
 
@@ -120,29 +120,27 @@ def _refuse_neon(images: Sequence[UInt8Array]) -> None:
         )
 
 
-def _look_through_lenses(
-    poses: Sequence[SensorPose], data: Mapping[str, dict[str, Any]], *, spread: Spread = map
-) -> None:
-    """Make what lenses show of the wide images that were rendered for them, in place."""
-    looked = [
+def _apply_lenses(poses: Sequence[SensorPose], data: Mapping[str, dict[str, Any]], *, spread: Spread = map) -> None:
+    """Replace the rendered wide images by the images of the lenses, in place."""
+    with_lens = [
         (pose.channel, name, params.lens)
         for pose in poses
         if isinstance(params := pose.sensor.spec.params, CameraParams) and params.lens is not None
         for name in data[pose.channel]
     ]
 
-    def seen(place: tuple[str, str, Lens]) -> Any:
-        channel, name, lens = place
-        look = modality(name).through_lens
-        assert look is not None, "rigs refuse what no lens can have"
-        return look(data[channel][name], lens)
+    def distorted(key: tuple[str, str, Lens]) -> Any:
+        channel, name, lens = key
+        apply_lens = modality(name).through_lens
+        assert apply_lens is not None, "rigs refuse modalities that cannot have a lens"
+        return apply_lens(data[channel][name], lens)
 
-    for (channel, name, _), found in zip(looked, list(spread(seen, looked)), strict=True):
-        data[channel][name] = found
+    for (channel, name, _), image in zip(with_lens, list(spread(distorted, with_lens)), strict=True):
+        data[channel][name] = image
 
 
-def _dim_corners(poses: Sequence[SensorPose], data: Mapping[str, dict[str, Any]]) -> None:
-    """Take the light that lenses keep from the corners of images, in place."""
+def _apply_vignetting(poses: Sequence[SensorPose], data: Mapping[str, dict[str, Any]]) -> None:
+    """Darken the corners of images by their cameras' vignetting, in place."""
     for pose in poses:
         params = pose.sensor.spec.params
         if isinstance(params, CameraParams) and params.vignetting:
@@ -152,12 +150,12 @@ def _dim_corners(poses: Sequence[SensorPose], data: Mapping[str, dict[str, Any]]
 
 @lru_cache(maxsize=32)
 def _light_share(params: CameraParams) -> FloatArray:
-    """Return ``CameraParams.light_share``, computed once a camera."""
+    """Return the (H, W) ``CameraParams.light_share``, cached."""
     return params.light_share
 
 
 def _by_modality(poses: Sequence[SensorPose], readings: Sequence[Reading]) -> dict[str, list[PosedReading]]:
-    """Return what was taken, by modality, in the order of the poses."""
+    """Group the readings by modality, in the order of the poses."""
     by_key = {(reading.channel, reading.modality): reading for reading in readings}
     taken: dict[str, list[PosedReading]] = {}
     for pose in poses:
@@ -170,9 +168,9 @@ def _by_modality(poses: Sequence[SensorPose], readings: Sequence[Reading]) -> di
 
 
 def _owners(readings: Sequence[Reading], data: Mapping[str, Mapping[str, Any]]) -> dict[str, tuple[object, ...]]:
-    """Keep the buffers of what is stored as it came; what a proof made anew needs none."""
+    """Return, for each channel, the simulator's buffers that its data still uses; proofs that copy need none."""
     owners: dict[str, list[object]] = {channel: [] for channel in data}
     for reading in readings:
         if not modality(reading.modality).proof or data[reading.channel].get(reading.modality) is reading.data:
             owners[reading.channel].append(reading.owner)
-    return {channel: tuple(kept) for channel, kept in owners.items()}
+    return {channel: tuple(buffers) for channel, buffers in owners.items()}

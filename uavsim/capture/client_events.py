@@ -1,4 +1,4 @@
-"""Messages between client process and supervisor: one JSON object a line, a typed record on both sides.
+"""Messages between client process and supervisor: one JSON object a line, a typed record at both ends.
 
     commands   {"cmd": "connect", "endpoints": {NAME: "HOST:PORT"}}, the first one to a worker without ``--endpoint``
                {"cmd": "probe"}  {"cmd": "fly", "plan": FILE, "out": FOLDER}  {"cmd": "quit"}
@@ -9,9 +9,9 @@
                {"event": "done", "scene", "recording", "vehicles", "vehicles_asked", "images"}
                {"event": "error", "kind", "message", "retry"}
 
-A client process may run in an environment of its own, so the two ends may be of different versions: ``ready`` says which
-protocol the worker speaks. Fields that a reader does not know are ignored; an event of a kind that it does not know is a
-sign of life and nothing else (``UnknownEvent``); an event that lacks a field is an error.
+A client process may run in its own environment, so the two ends may have different versions: ``ready`` names the worker's
+protocol. Readers ignore unknown fields; an event of an unknown kind is only a sign of life (``UnknownEvent``); an event that
+lacks a field is an error.
 """
 
 import json
@@ -24,7 +24,7 @@ from uavsim.errors import InputError, SimulatorError
 from uavsim.files.parse import parse_json
 
 PROTOCOL: Final = 1
-"""Rises when a field that this side needs is added, or one changes its meaning."""
+"""Increases when a required field is added or a field changes its meaning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +37,14 @@ class ConnectCommand:
 
 @dataclass(frozen=True, slots=True)
 class ProbeCommand:
-    """Ask for a sign of life: answered by ``ready``."""
+    """Ask for a sign of life; the answer is ``ready``."""
 
     cmd: Literal["probe"] = "probe"
 
 
 @dataclass(frozen=True, slots=True)
 class FlyCommand:
-    """Fly the plan in a file and leave the recording in a folder."""
+    """Fly the plan in a file and write the recording into a folder."""
 
     plan: str
     out: str
@@ -53,7 +53,7 @@ class FlyCommand:
 
 @dataclass(frozen=True, slots=True)
 class QuitCommand:
-    """Close the session and end."""
+    """Close the session and exit."""
 
     cmd: Literal["quit"] = "quit"
 
@@ -66,7 +66,7 @@ class ClientReady:
         client: version of the client.
         server: version of the server.
         map_name: the loaded map.
-        protocol: what the worker speaks; 0 for one from before protocols had numbers.
+        protocol: version of the worker's protocol; 0 if it names none.
     """
 
     client: str
@@ -78,7 +78,7 @@ class ClientReady:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A heartbeat: something moved."""
+    """A heartbeat."""
 
     phase: str
     tick: int
@@ -87,7 +87,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class SampleTaken:
-    """A capture is written; counts are of the scene so far."""
+    """A capture is recorded; the counts are of the scene so far."""
 
     scene: str
     sample: int
@@ -98,7 +98,7 @@ class SampleTaken:
 
 @dataclass(frozen=True, slots=True)
 class SceneFlown:
-    """A scene is on disk, says the client process."""
+    """A scene's recording is on disk."""
 
     scene: str
     recording: str
@@ -110,7 +110,7 @@ class SceneFlown:
 
 @dataclass(frozen=True, slots=True)
 class Woken:
-    """The client hung in a tick, was woken, and goes on: see ``hang_watch``."""
+    """The client hung in a tick and was woken; see ``hang_watch``."""
 
     frame: int
     event: Literal["woken"] = "woken"
@@ -140,12 +140,12 @@ ClientEvent = KnownEvent | UnknownEvent
 
 _COMMANDS: Final[TypeAdapter[Command]] = TypeAdapter(Annotated[Command, Field(discriminator="cmd")])
 _EVENTS: Final[TypeAdapter[KnownEvent]] = TypeAdapter(Annotated[KnownEvent, Field(discriminator="event")])
-_MOST_NESTED: Final = 16  # ours have three; what writes events into the log calls itself for each
+_MOST_NESTED: Final = 16  # our events have three levels; the log writer recurses
 _KINDS: Final = {"ready", "heartbeat", "sample", "woken", "done", "error"}
 
 
 def to_line(record: Command | KnownEvent) -> str:
-    """Write a command or an event, without the end of its line."""
+    """Encode a command or an event as a line without its end."""
     return json.dumps(asdict(record))
 
 
@@ -155,10 +155,10 @@ def fields_of(event: ClientEvent) -> dict[str, object]:
 
 
 def parse_command(line: str) -> Command:
-    """Read a command.
+    """Parse a command.
 
     Raises:
-        InputError: it is none that this worker knows.
+        InputError: this worker does not know it.
     """
     try:
         return _COMMANDS.validate_json(line)
@@ -169,10 +169,10 @@ def parse_command(line: str) -> Command:
 
 
 def parse_event(line: bytes) -> ClientEvent | None:
-    """Read an event; None for a line that is none: vendors' libraries print where they like.
+    """Parse an event; None for any other line, because vendors' libraries print to the same stream.
 
     Raises:
-        SimulatorError: an event of a known kind that lacks a field, or has one of another type.
+        SimulatorError: an event of a known kind lacks a field, or a field has another type.
     """
     try:
         value = parse_json(line)
@@ -198,5 +198,5 @@ def _is_nested_at_most(value: object, most: int) -> bool:
 
 def _first(error: ValidationError) -> str:
     detail = error.errors(include_url=False)[0]
-    place = ".".join(str(step) for step in detail["loc"])
-    return f"{place}: {detail['msg']}" if place else detail["msg"]
+    location = ".".join(str(step) for step in detail["loc"])
+    return f"{location}: {detail['msg']}" if location else detail["msg"]

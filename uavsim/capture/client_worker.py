@@ -1,7 +1,7 @@
-"""The client worker: the one process that holds the vendors' clients, commanded by JSON lines and killed at will.
+"""The client worker: the process that holds the vendors' clients, controlled by JSON lines and killed at any time.
 
-The lines are those of ``client_events.py``. libcarla may abort this interpreter or deadlock it below any time-out: whoever
-starts it watches its heartbeats. It ends when its standard input does, so it never outlives its supervisor.
+``client_events.py`` defines the lines. libcarla may abort this interpreter or deadlock it below any time-out, so the
+supervisor watches the heartbeats. The worker ends with its standard input, and so never outlives its supervisor.
 """
 
 import argparse
@@ -37,21 +37,19 @@ from uavsim.errors import InputError, SimulatorLost, StorageError, SystemFailure
 from uavsim.memory import give_back_freed_memory
 from uavsim.records.codec import unpack_plan
 from uavsim.records.plan import ScenePlan
-from uavsim.simulate.hang_watch import HangWatch, ReportsFrame
+from uavsim.simulate.hang_watch import HangWatch, WakeableWorld
 from uavsim.simulate.ports import Endpoint, Heartbeat
 from uavsim.simulate.session import Session, open_session, ports_of
 
-__all__ = ["main", "serve"]
-
-_HEARTBEAT_EVERY_S = 1.0  # each wakes who reads it, for some milliseconds that a flight waits
+_HEARTBEAT_EVERY_S = 1.0  # each heartbeat wakes the supervisor, which costs a flight some milliseconds
 
 
 class _Reporter:
-    """Writes events; heartbeats are thinned to one a second and phase."""
+    """Writes events; at most one heartbeat a second and phase."""
 
     def __init__(self, out: TextIO) -> None:
         self._out, self._last, self._phase = out, 0.0, ""
-        self._lock = threading.Lock()  # a watch reports, too
+        self._lock = threading.Lock()  # the hang watch reports from its own thread
 
     def event(self, event: KnownEvent) -> None:
         with self._lock:
@@ -80,15 +78,15 @@ def serve(
     connect: Callable[[], Session],
     leave: Callable[[int], None] = os._exit,
 ) -> int:
-    """Obey commands until their end; returns the exit code.
+    """Execute commands until their end; returns the exit code.
 
-    A failed scene ends the process: what is left of a simulator session after an error is not worth trusting.
+    A failed scene ends the process, because a simulator session is not reliable after an error.
 
     Args:
         commands: lines of ``client_events``.
-        out: where events go.
+        out: stream for events.
         connect: opens the session.
-        leave: ends the process where the client hangs in libcarla, from another thread.
+        leave: ends the process from another thread when the client hangs in libcarla.
     """
     report = _Reporter(out)
     report.heartbeat("connect", 0)
@@ -138,7 +136,7 @@ def _fly(session: Session, plan: ScenePlan, folder: Path, report: _Reporter, *, 
 
     with ExitStack() as stack:
         heartbeat: Heartbeat = report.heartbeat
-        if isinstance(session.world, ReportsFrame):
+        if isinstance(session.world, WakeableWorld):
             watch = HangWatch(
                 session.world, hang, on_woken=lambda frame: report.event(Woken(frame)), limit_s=session.deadlines.hang_s
             )
@@ -164,10 +162,10 @@ def _watched(watch: HangWatch, report: _Reporter) -> Heartbeat:
 
 
 def endpoints_of(words: Sequence[str]) -> dict[str, Endpoint]:
-    """Read ``NAME=HOST:PORT`` words.
+    """Parse ``NAME=HOST:PORT`` arguments.
 
     Raises:
-        InputError: not of that form.
+        InputError: an argument has another form.
     """
     endpoints: dict[str, Endpoint] = {}
     for word in words:
@@ -179,10 +177,10 @@ def endpoints_of(words: Sequence[str]) -> dict[str, Endpoint]:
 
 
 def _reported_endpoints(topology: str, commands: TextIO) -> dict[str, Endpoint]:
-    """Wait for the first command, which names the servers: they come up while this process imports their clients.
+    """Wait for the first command, which names the servers; they start while this process imports their clients.
 
     Raises:
-        InputError: it is another one, or none.
+        InputError: it is another command, or there is none.
     """
     ports_of(backend_of(topology))
     command = parse_command(commands.readline() or to_line(QuitCommand()))
@@ -201,7 +199,7 @@ def main() -> None:
     parser.add_argument("--deadlines", type=Deadlines.model_validate_json, default=Deadlines(), metavar="JSON")
     options = parser.parse_args()
     events = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # libcarla prints to standard output; that must not mix with the events
+    os.dup2(2, 1)  # libcarla prints to standard output, which must not mix with the events
 
     def connect() -> Session:
         named = endpoints_of(options.endpoint) or _reported_endpoints(options.topology, sys.stdin)

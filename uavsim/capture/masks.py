@@ -1,9 +1,9 @@
-"""Map mask ids to instance ids: from the simulator's numbers to the scene's.
+"""Translate the simulator's mask ids to the scene's instance ids.
 
-Instance cameras give 16 bits an object. In the headless simulator they are CARLA's actor ids. Unreal may number objects by
-its own ids instead, so nothing is believed: actor ids are proven by where their pixels lie, and when they are not actor
-ids, each mask id is matched to the actor in whose projected box its pixels lie. On disk only the scene's own instance ids
-remain; what belongs to no labelled actor has id 0 and keeps its semantic tag.
+Instance cameras give 16 bits an object. In the headless simulator they are CARLA's actor ids. Unreal may number objects by its
+own ids instead, so actor ids are proven by the position of their pixels; if they are not actor ids, each mask id is matched to
+the actor in whose projected box its pixels lie. On disk only the scene's instance ids remain; pixels of no labelled actor have
+id 0 and keep their semantic tag.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Final
 
 import numpy as np
 
-from uavsim.capture.elimination import Elimination, seen_bounds
+from uavsim.capture.elimination import Elimination, projected_bounds
 from uavsim.errors import MissedTick
 from uavsim.geometry import cuboid, pinhole
 from uavsim.geometry.se3 import SE3
@@ -28,20 +28,18 @@ from uavsim.records.recording import ActorInfo, ActorStates
 from uavsim.simulate.ports import SensorPose
 from uavsim.typing import BoolArray, FloatArray, IntArray, UInt8Array, UInt16Array
 
-__all__ = ["MaskBinder", "MaskView"]
-
-_ENOUGH_PIXELS: Final = 16  # fewer say little about where an object is
+_ENOUGH_PIXELS: Final = 16  # fewer do not determine a position
 _SLACK_PX: Final = 3.0
-_EDGE_PX: Final = 1.0  # pixels at the rim of a body that stand out of its box
+_EDGE_PX: Final = 1.0  # width of a body's rim that may exceed its box
 _PROVEN_SHARE: Final = 0.95
 _WON_SHARE: Final = 0.6
-_WITHIN_SHARE: Final = 0.8  # of an object's pixels, that lie in its box in every mask
-_LEAST_FILL, _MOST_FILL = 0.4, 1.25  # of a box's width and height, which the pixels of an object seen whole take up
+_WITHIN_SHARE: Final = 0.8  # minimum share of an object's pixels inside its box in every mask
+_LEAST_FILL, _MOST_FILL = 0.4, 1.25  # share of a box's width and height that the pixels of an unoccluded object span
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MaskView:
-    """One camera's mask as it came, runs of what may be labelled and (H, W) tags, with pose and (3, 3) intrinsics."""
+    """One camera's untranslated mask: runs of pixels with labelled tags, (H, W) tags, pose and (3, 3) intrinsics."""
 
     pose: SensorPose
     intrinsic: FloatArray
@@ -50,7 +48,7 @@ class MaskView:
 
 
 class MaskBinder:
-    """Learns, once a scene, which mask id is which actor; then translates masks by one table look-up.
+    """Learns the actor of each mask id, once a scene, and then translates masks by table look-up.
 
     Attributes:
         mode: "actor_id" or "voted" once known.
@@ -78,21 +76,21 @@ class MaskBinder:
         self._elimination = Elimination(np.array([info.semantic_tag for info in town], dtype=np.int64))
 
     def learn(self, views: Sequence[MaskView], states: ActorStates) -> None:
-        """Prove actor ids by this tick's masks, or vote.
+        """Prove by this tick's masks that mask ids are actor ids, or vote on each id.
 
         Args:
             views: the masks.
             states: of the actors.
 
         Raises:
-            MissedTick: ids were proven before and these masks do not fit the boxes: pixels of another tick.
+            MissedTick: ids were proven before, and these masks do not fit the boxes: they are of another tick.
         """
         if not views:
             return
-        seen = _sightings(views, self._is_lone)
+        sightings = _sightings(views, self._is_lone)
         corners_m = self._corners(states)
         if self.mode in {"", "actor_id"}:
-            proven = self._identity_holds(seen, views, states, corners_m)
+            proven = self._identity_holds(sightings, views, states, corners_m)
             if proven is False and self.mode == "actor_id":
                 raise MissedTick("masks and boxes do not fit: the images are not of this tick")
             if proven is False:
@@ -100,22 +98,22 @@ class MaskBinder:
             elif proven:
                 self._adopt_actor_ids()
         if self.mode == "voted":
-            self._vote(seen, views, states, corners_m)
+            self._vote(sightings, views, states, corners_m)
             self._elect()
-        self._eliminate(seen, views, states, corners_m)  # things of the town have no actor id
+        self._eliminate(sightings, views, states, corners_m)  # town objects have no actor id
 
     def bound(self, view: MaskView) -> Mask:
-        """Return a mask of instance ids, 0 where no labelled actor is.
+        """Translate a mask to instance ids; 0 where there is no labelled actor.
 
-        A number is an actor's only where the tag can be one: masks have 16 bits, so that a building or the ground may have
-        an actor's number, too.
+        Only pixels with labelled tags are translated: masks have 16 bits, so a building or the ground may have an actor's
+        number.
         """
         runs = view.runs.copy()
         runs[:, 3] = self.instance_ids(runs[:, 3])
         return Mask(None, view.tags, runs)
 
     def instance_ids(self, mask_ids: IntArray) -> UInt16Array:
-        """Return the instance ids of (...) mask ids; 0 where no labelled actor has one."""
+        """Return the (...) uint16 instance ids of (...) mask ids; 0 for ids of no labelled actor."""
         return self._table[mask_ids]
 
     def _adopt_actor_ids(self) -> None:
@@ -126,69 +124,69 @@ class MaskBinder:
         self._taken = frozenset(movers)
 
     def _corners(self, states: ActorStates) -> FloatArray:
-        """Return (N, 8, 3) corners of every actor's box, map frame."""
+        """Return the (N, 8, 3) corners of every actor's box in the map frame, metres."""
         rows = np.searchsorted(self._ids, states.instance_id)
         return cuboid.corners(states.map_SE3_actor @ self._actor_SE3_box[rows], size_lwh_m=2 * self._half_m[rows])
 
     def _identity_holds(
-        self, seen: Sequence[_Sightings], views: Sequence[MaskView], states: ActorStates, corners_m: FloatArray
+        self, sightings: Sequence[_Sightings], views: Sequence[MaskView], states: ActorStates, corners_m: FloatArray
     ) -> bool | None:
-        """Return whether ids that are actor ids lie in those actors' boxes; None when nothing is there to judge by.
+        """Return whether pixels with actor ids lie in those actors' boxes; None without evidence.
 
-        An id that is no actor's may be a parked car's before or beside an actor that is hidden. Until ids are proven it
-        speaks against them only where it fills an actor's box; afterwards it says nothing.
+        An id of no actor may belong to a parked car in front of or beside a hidden actor. Until ids are proven, it is evidence
+        against them only if it fills an actor's box; afterwards it is none.
         """
         actor = np.searchsorted(self._ids, states.instance_id)
         movers = self._moves[actor]
         row_of_id = np.full(65536, -1, dtype=np.int64)
         row_of_id[self._mask_id[actor[movers]]] = np.flatnonzero(movers)
-        rows = [row_of_id[sighting.ids] for sighting in seen]
+        rows = [row_of_id[sighting.ids] for sighting in sightings]
         counts = [int((r >= 0).sum()) for r in rows]
-        own = _rectangles_of_pairs(views, counts, corners_m[np.concatenate([r[r >= 0] for r in rows])])
-        whole = np.isfinite(own).all(axis=1)
-        centre_px = np.concatenate([s.centre_px[r >= 0] for s, r in zip(seen, rows, strict=True)])
-        good = _inside(centre_px[whole], own[whole])
+        rectangle = _rectangles_of_pairs(views, counts, corners_m[np.concatenate([r[r >= 0] for r in rows])])
+        whole = np.isfinite(rectangle).all(axis=1)
+        centre_px = np.concatenate([s.centre_px[r >= 0] for s, r in zip(sightings, rows, strict=True)])
+        good = _inside(centre_px[whole], rectangle[whole])
         fits, total = int(good.sum()), int(whole.sum())
         if total == 0:
-            return False if not self.mode and self._fills_a_box(seen, rows, views, corners_m[movers]) else None
+            return False if not self.mode and self._fills_a_box(sightings, rows, views, corners_m[movers]) else None
         return fits >= _PROVEN_SHARE * total
 
     @staticmethod
     def _fills_a_box(
-        seen: Sequence[_Sightings], rows: Sequence[IntArray], views: Sequence[MaskView], corners_m: FloatArray
+        sightings: Sequence[_Sightings], rows: Sequence[IntArray], views: Sequence[MaskView], corners_m: FloatArray
     ) -> bool:
-        """Return whether pixels whose id is no actor's (row -1) fill the box of an actor, (N, 8, 3) corners."""
-        for sighting, row, view in zip(seen, rows, views, strict=True):
+        """Return whether pixels with an id of no actor (row -1) fill the box of an actor, (N, 8, 3) corners."""
+        for sighting, row, view in zip(sightings, rows, views, strict=True):
             if (row < 0).any():
-                theirs = _rectangles(view, corners_m)
+                rectangles = _rectangles(view, corners_m)
                 for centre, extent in zip(sighting.centre_px[row < 0], sighting.extent_px[row < 0], strict=True):
-                    if (_inside(centre, theirs) & _fills(extent, theirs)).any():
+                    if (_inside(centre, rectangles) & _fills(extent, rectangles)).any():
                         return True
         return False
 
     def _vote(
         self,
-        seen: Sequence[_Sightings],
+        sightings: Sequence[_Sightings],
         views: Sequence[MaskView],
         states: ActorStates,
         corners_m: FloatArray,
     ) -> None:
-        """Give each mask id to the actor in whose box it lies always, and most often; one id an actor, one actor an id.
+        """Vote for the actor in whose box each mask id lies; an actor that a view contradicts is excluded.
 
         Args:
-            seen: what each mask shows.
+            sightings: of each mask.
             views: the masks.
             states: of the actors.
             corners_m: (N, 8, 3) of their boxes.
         """
         instance_id = states.instance_id
         tag = np.array([self._actors[int(i)].semantic_tag for i in instance_id])
-        for sighting, view in zip(seen, views, strict=True):
+        for sighting, view in zip(sightings, views, strict=True):
             rectangles = _rectangles(view, corners_m)
             for mask_id, centre, extent, seen_tag in zip(
                 sighting.ids.tolist(), sighting.centre_px, sighting.extent_px, sighting.tags, strict=True
             ):
-                if mask_id == 0 or mask_id in self._taken:  # 0: all that has none
+                if mask_id == 0 or mask_id in self._taken:  # 0: no id
                     continue
                 within = _share_within(centre, extent, rectangles)
                 self._contradicted.setdefault(mask_id, set()).update(instance_id[within < _WITHIN_SHARE].tolist())
@@ -211,22 +209,22 @@ class MaskBinder:
             self._table[mask_id] = winner if clear and winner not in self._of_town else 0
 
     def _eliminate(
-        self, seen: Sequence[_Sightings], views: Sequence[MaskView], states: ActorStates, corners_m: FloatArray
+        self, sightings: Sequence[_Sightings], views: Sequence[MaskView], states: ActorStates, corners_m: FloatArray
     ) -> None:
-        """Bind mask ids to things of the town, and unbind those that these masks contradict."""
+        """Bind mask ids to town objects, and unbind those that these masks contradict."""
         rows = np.flatnonzero(np.isin(states.instance_id, self._town_ids))
         if not len(rows):
             return
-        place = {int(states.instance_id[row]): row for row in rows.tolist()}
-        town_m = corners_m[[place[int(i)] for i in self._town_ids]]
+        row_of = {int(states.instance_id[row]): row for row in rows.tolist()}
+        town_m = corners_m[[row_of[int(i)] for i in self._town_ids]]
         before = self._elimination.bound()
-        for sighting, view in zip(seen, views, strict=True):
-            own = (sighting.ids != 0) & ~np.isin(sighting.ids, list(self._taken))  # 0: all that has none
-            rectangles = seen_bounds(view.pose.map_SE3_optical.apply_inverse(town_m), view.intrinsic)
+        for sighting, view in zip(sightings, views, strict=True):
+            is_free = (sighting.ids != 0) & ~np.isin(sighting.ids, list(self._taken))  # 0: no id
+            rectangles = projected_bounds(view.pose.map_SE3_optical.apply_inverse(town_m), view.intrinsic)
             self._elimination.add(
-                sighting.ids[own],
-                sighting.tags[own],
-                extents_px=sighting.bounds_px[own],
+                sighting.ids[is_free],
+                sighting.tags[is_free],
+                extents_px=sighting.bounds_px[is_free],
                 rectangles_px=rectangles,
                 image_px=(view.tags.shape[1], view.tags.shape[0]),
             )
@@ -239,9 +237,9 @@ class MaskBinder:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Sightings:
-    """Objects with enough pixels in one mask: ids (N,), tags (N,), mean pixel and width and height (N, 2), bounds (N, 4).
+    """Objects with enough pixels in a mask: ids (N,), tags (N,), mean pixel and width and height (N, 2), bounds (N, 4).
 
-    Width and height are those of an evenly filled rectangle with the pixels' spread, so that a few stray ones do not count.
+    Width and height are those of a filled rectangle with the same spread of pixels, so that a few stray pixels have no effect.
     """
 
     ids: IntArray
@@ -252,9 +250,9 @@ class _Sightings:
 
 
 def _sightings(views: Sequence[MaskView], is_lone: BoolArray) -> list[_Sightings]:
-    """Return what each mask shows; of what is alone in the sky a few pixels say where it is."""
+    """Return the sightings of each mask; objects that fly alone in the sky need a single pixel."""
     runs, of_view = np.concatenate([view.runs for view in views]), np.arange(len(views)) << 16
-    runs[:, 3] += np.repeat(of_view, [len(view.runs) for view in views])  # one id in two masks is two things
+    runs[:, 3] += np.repeat(of_view, [len(view.runs) for view in views])  # keeps equal ids of two masks apart
     ids, sums = mask_pixels.moments(runs)
     tag = np.rint(sums[:, 5] / np.maximum(sums[:, 0], 1)).astype(np.int64)
     enough = sums[:, 0] >= np.where(is_lone[tag], 1, _ENOUGH_PIXELS)
@@ -265,25 +263,25 @@ def _sightings(views: Sequence[MaskView], is_lone: BoolArray) -> list[_Sightings
     extent_px = np.sqrt(12.0 * np.maximum(squares - centre_px**2, 0.0))
     tags, ends = tag[enough], [*np.searchsorted(ids, of_view).tolist(), len(ids)]
     return [
-        _Sightings(ids[own] & 0xFFFF, tags[own], centre_px[own], extent_px[own], bounds[own])
-        for own in (slice(begin, end) for begin, end in pairwise(ends))
+        _Sightings(ids[part] & 0xFFFF, tags[part], centre_px[part], extent_px[part], bounds[part])
+        for part in (slice(begin, end) for begin, end in pairwise(ends))
     ]
 
 
 def _rectangles(view: MaskView, corners_map_m: FloatArray) -> FloatArray:
-    """Return (N, 4) u_min, v_min, u_max, v_max of projected boxes (N, 8, 3); NaN where one is not all in front."""
+    """Return the (N, 4) bounds u_min, v_min, u_max, v_max of projected boxes (N, 8, 3); NaN unless all in front."""
     return _rectangles_of_pairs([view], [len(corners_map_m)], corners_map_m)
 
 
 def _rectangles_of_pairs(views: Sequence[MaskView], counts: Sequence[int], corners_map_m: FloatArray) -> FloatArray:
-    """Return the same of the boxes of several views, one view's behind the other's: ``counts`` of them."""
+    """Return the (N, 4) bounds of the boxes of several views, concatenated; ``counts`` has the number of each view."""
     poses = SE3.stack([view.pose.map_SE3_optical for view in views])
     which = np.repeat(np.arange(len(views)), counts)
     intrinsic = np.array([view.intrinsic for view in views]).reshape(-1, 3, 3)
     optical_m = poses[which][:, None].apply_inverse(corners_map_m)
     pixels = pinhole.project(optical_m, intrinsic=intrinsic[which])
     pixels[(optical_m[..., 2] < 0.1).any(axis=1)] = np.nan
-    by_corner = np.ascontiguousarray(pixels.swapaxes(0, 1))  # the least of long rows is found six times as fast
+    by_corner = np.ascontiguousarray(pixels.swapaxes(0, 1))  # the minimum over long rows is six times as fast
     return np.concatenate([by_corner.min(axis=0), by_corner.max(axis=0)], axis=1)
 
 
@@ -294,7 +292,7 @@ def _fills(extent_px: FloatArray, rectangles: FloatArray) -> BoolArray:
 
 
 def _share_within(centre_px: FloatArray, extent_px: FloatArray, rectangles: FloatArray) -> FloatArray:
-    """Return which share of an object, (2,) centre and width and height, lies in each of (N, 4) boxes; NaN of no box."""
+    """Return the (N,) shares of an object, (2,) centre and (2,) size, inside (N, 4) boxes; NaN for a NaN box."""
     half = np.maximum(extent_px, 1.0) / 2
     low = np.maximum(centre_px - half, rectangles[:, :2] - _EDGE_PX)
     high = np.minimum(centre_px + half, rectangles[:, 2:] + _EDGE_PX)
@@ -303,7 +301,7 @@ def _share_within(centre_px: FloatArray, extent_px: FloatArray, rectangles: Floa
 
 
 def _inside(point_px: FloatArray, rectangles: FloatArray) -> BoolArray:
-    """Return for each rectangle whether the point, or the point of its row, lies in it."""
+    """Return (N,) bool, whether each of (N, 4) rectangles holds the (2,) point, or its own of (N, 2) points."""
     low = point_px >= rectangles[:, :2] - _SLACK_PX
     high = point_px <= rectangles[:, 2:] + _SLACK_PX
     return np.asarray((low & high).all(axis=1), dtype=np.bool_)

@@ -1,4 +1,4 @@
-"""Map the actor ids at points to instance ids, proven by the boxes of that tick."""
+"""Translate the actor ids of points to instance ids, verified by the boxes of that tick."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -12,46 +12,49 @@ from uavsim.records.ingredients import actor_kind
 from uavsim.records.recording import ActorInfo, ActorStates
 from uavsim.typing import BoolArray, FloatArray, IntArray
 
-_SLACK_M: Final = 0.5  # mirrors, antennas and arms reach out of CARLA's boxes
+_SLACK_M: Final = 0.5  # mirrors, antennas and arms exceed CARLA's boxes
 _BOX_SLACK_M: Final = 0.1
 _PROVEN_SHARE: Final = 0.9
-_ENOUGH_POINTS: Final = 20  # fewer say little
+_ENOUGH_POINTS: Final = 20  # fewer are no evidence
 
 
 class PointOwners:
-    """Translates the simulator's actor ids at points into the scene's instance ids."""
+    """Translates the simulator's actor ids of points to the scene's instance ids."""
 
     def __init__(self, actors: Sequence[ActorInfo]) -> None:
-        """Note who is who; things of the town have no actor id."""
+        """Build the tables; town objects have no actor id."""
         self._info = {info.instance_id: info for info in actors}
         self._instance_of = np.zeros(65536, dtype=np.int64)
         for info in actors:
-            if not actor_kind(info.kind).is_of_town and info.simulator_actor_id & 0xFFFF:  # 0 is what is no actor
+            if not actor_kind(info.kind).is_of_town and info.simulator_actor_id & 0xFFFF:  # 0: no actor
                 self._instance_of[info.simulator_actor_id & 0xFFFF] = info.instance_id
         self._boxed = frozenset(info.instance_id for info in actors if _has_box(info))
 
     def instance_ids(self, returns: Returns, map_m: FloatArray, states: ActorStates) -> IntArray:
-        """Return (N,) instance ids, 0 where no labelled actor is.
+        """Return the instance ids of points.
 
-        Points that carry an actor's id are that actor's; points on something that could be one but carry none (vehicles that
-        are parts of the town, movers beyond AirSim's numbers) are of the box that they lie in.
+        Points with an actor's id belong to that actor; other points with a tag of movers (town vehicles, movers beyond
+        AirSim's numbers) belong to the box that they lie in.
 
         Args:
             returns: (N,) of one tick.
-            map_m: (N, 3) where they are.
+            map_m: (N, 3) positions in the map frame, metres.
             states: the actors at that tick.
 
+        Returns:
+                (N,) int64 instance ids; 0 for points on no labelled actor.
+
         Raises:
-            MissedTick: points that carry actors' ids do not lie in those actors' boxes: a scan of another tick or place.
+            MissedTick: points with actors' ids lie outside those actors' boxes: the scan is of another tick or pose.
         """
         ids = self._instance_of[returns["actor"] & 0xFFFF]
         ids = np.where(np.isin(ids, states.instance_id), ids, 0)
         row_of = {int(i): row for row, i in enumerate(states.instance_id)}
         inside = total = 0
         for instance_id in self._boxed.intersection(np.unique(ids).tolist()):
-            own = ids == instance_id
-            inside += int(self._inside(map_m[own], states, row_of[instance_id], slack_m=_SLACK_M).sum())
-            total += int(own.sum())
+            is_own = ids == instance_id
+            inside += int(self._inside(map_m[is_own], states, row_of[instance_id], slack_m=_SLACK_M).sum())
+            total += int(is_own.sum())
         if total >= _ENOUGH_POINTS and inside < _PROVEN_SHARE * total:
             raise MissedTick(f"{total - inside} of {total} lidar points on actors lie outside of their boxes")
         free = np.flatnonzero((ids == 0) & np.isin(returns["tag"], MOVER_TAGS))
@@ -59,7 +62,7 @@ class PointOwners:
         return ids
 
     def by_box(self, map_m: FloatArray, states: ActorStates) -> IntArray:
-        """Return (N,) instance ids of the boxes in which (N, 3) points lie, the lowest of several; 0 in none."""
+        """Return (N,) int64 ids of the boxes that hold (N, 3) map points, the lowest of several; 0 for none."""
         ids = np.zeros(len(map_m), dtype=np.int64)
         for row, instance_id in enumerate(states.instance_id.tolist() if len(map_m) else ()):
             if instance_id not in self._boxed:
@@ -80,6 +83,6 @@ class PointOwners:
 
 
 def _has_box(info: ActorInfo) -> bool:
-    """Return whether points can be held against an actor's box: some servers report two-wheelers' as nothing or infinite."""
+    """Return whether an actor's box is usable: some servers report boxes of two-wheelers as empty or infinite."""
     half_m = np.array(info.half_extent_m)
     return bool(np.isfinite(half_m).all() and (half_m > 0).all())

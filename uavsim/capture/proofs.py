@@ -1,6 +1,6 @@
-"""Proofs that readings are of the tick and the pose asked for, beyond their stamps: one ``Proof`` a kind of evidence.
+"""Proofs, beyond timestamps, that readings belong to the requested tick and pose: one ``Proof`` for each kind of evidence.
 
-``Modality.proof`` names them. A proof sees all readings of its modality at a tick, and returns what is stored of them.
+``Modality.proof`` names them. A proof checks all readings of its modality at a tick and returns the data to store.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,17 +24,17 @@ from uavsim.typing import UInt8Array
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PosedReading:
-    """One reading and the pose that was asked for."""
+    """A reading and its requested pose."""
 
     pose: SensorPose
     reading: Reading
 
 
 class Proof(Protocol):
-    """The evidence of one modality in one scene.
+    """The evidence of a modality in a scene.
 
     Attributes:
-        mask_ids: how mask ids were mapped to actors; "" of what maps none, and while nothing is known.
+        mask_ids: how mask ids were mapped to actors; "" for a modality without masks, and while unknown.
     """
 
     @property
@@ -42,30 +42,30 @@ class Proof(Protocol):
         """See above."""
 
     def prove(self, taken: Sequence[PosedReading], states: ActorStates) -> Mapping[str, Mapping[str, Any]]:
-        """Return channel -> modality -> what is stored.
+        """Check the readings; return channel -> modality -> data to store.
 
         Args:
             taken: all readings of the modality at this tick.
             states: the actors at this tick.
 
         Raises:
-            MissedTick: the readings are not of this tick, or not of these poses.
+            MissedTick: the readings are not of this tick or not of these poses.
         """
 
 
 def proof_of(modality: Modality, actors: Sequence[ActorInfo]) -> Proof:
-    """Begin a modality's proof in a scene."""
+    """Start the proof of a modality in a scene."""
     proof: Proof = Named(modality.proof).load()(actors)
     return proof
 
 
 class DifferentImages:
-    """Simulators are known to answer several cameras with one buffer; two equal images are never both right."""
+    """All images differ: simulators are known to return one buffer for several cameras."""
 
     mask_ids = ""
 
     def __init__(self, _: Sequence[ActorInfo]) -> None:
-        """Know nothing: each tick stands alone."""
+        """Keep no state: ticks are independent."""
 
     def prove(self, taken: Sequence[PosedReading], _: ActorStates) -> dict[str, dict[str, Any]]:
         """See ``Proof``."""
@@ -79,10 +79,10 @@ class DifferentImages:
 
 
 class BoundMasks:
-    """Masks fit the actors' boxes; the simulator's ids become the scene's instance ids."""
+    """Masks fit the actors' boxes; translates the simulator's ids to instance ids."""
 
     def __init__(self, actors: Sequence[ActorInfo]) -> None:
-        """Start with nothing learnt."""
+        """Start without knowledge of ids."""
         self._binder, self._labelled = MaskBinder(actors), labelled_tags(actors)
 
     @property
@@ -104,12 +104,12 @@ class BoundMasks:
 
 
 class OwnedPoints:
-    """Points that carry actors' ids lie in those actors' boxes."""
+    """Points with actors' ids lie in those actors' boxes."""
 
     mask_ids = ""
 
     def __init__(self, actors: Sequence[ActorInfo]) -> None:
-        """Note who is who."""
+        """Build the tables of owners."""
         self._owners = PointOwners(actors)
 
     def prove(self, taken: Sequence[PosedReading], states: ActorStates) -> dict[str, dict[str, Any]]:

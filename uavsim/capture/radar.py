@@ -1,9 +1,9 @@
-"""Radar detections: whose they are, how fast they come nearer, and how strongly they reflect.
+"""Radar detections: owner, radial speed and reflection of each.
 
-A detection belongs to the actor in whose box it lies, and moves as that actor does. Speed is along the ray: relative to the
-sensor in ``vx, vy``, over ground in ``vx_comp, vy_comp``, as nuScenes has them; a ray that rises has less of both.
-``rcs`` is modelled, for no simulator of ours has one: what a class reflects a square metre, times what of its box faces the
-sensor; fluctuation, multiple paths and clutter are left out.
+A detection belongs to the actor in whose box it lies, and moves with that actor. Speed is measured along the ray: relative to
+the sensor in ``vx, vy``, over ground in ``vx_comp, vy_comp``, as in nuScenes; of a ray with elevation these are the horizontal
+parts. ``rcs`` is modelled, because no simulator provides it: the class's reflection of a square metre, times the area of the
+box that faces the sensor; fluctuation, multipath and clutter are left out.
 """
 
 from collections.abc import Sequence
@@ -26,17 +26,17 @@ _MOVES_MPS: Final = 0.2
 
 
 class OwnedDetections:
-    """Detections of a scene's radars."""
+    """Proof of a scene's radar detections."""
 
     mask_ids = ""
 
     def __init__(self, actors: Sequence[ActorInfo]) -> None:
-        """Note who is who."""
+        """Build the tables of owners."""
         self._owners = PointOwners(actors)
         self._info = {info.instance_id: info for info in actors}
 
     def prove(self, taken: Sequence[PosedReading], states: ActorStates) -> dict[str, dict[str, Any]]:
-        """See ``Proof``: the detections and, beside them, the (N, 2) ids and tags of what they are on."""
+        """See ``Proof``: returns the detections and their (N, 2) owner ids and tags."""
         return {each.pose.channel: self._detections(each, states) for each in taken}
 
     def _detections(self, each: PosedReading, states: ActorStates) -> dict[str, Any]:
@@ -46,11 +46,11 @@ class OwnedDetections:
         over_ground_mps = np.zeros((len(ids), 3))
         rcs_dbsm, tags = np.full(len(ids), _TOWN_DBSM), np.zeros(len(ids), np.int64)
         for row, instance_id in enumerate(states.instance_id.tolist()):
-            own = ids == instance_id
-            if own.any():
+            is_own = ids == instance_id
+            if is_own.any():
                 info = self._info[instance_id]
-                over_ground_mps[own], tags[own] = states.velocity_map_mps[row], info.semantic_tag
-                rcs_dbsm[own] = _rcs_dbsm(info, states, row, from_map_m=pose.translation_m)
+                over_ground_mps[is_own], tags[is_own] = states.velocity_map_mps[row], info.semantic_tag
+                rcs_dbsm[is_own] = _rcs_dbsm(info, states, row, from_map_m=pose.translation_m)
         ray = flu_m / np.linalg.norm(flu_m, axis=1, keepdims=True)
         map_ray = pose.rotate(ray)
         comp_mps = np.sum(over_ground_mps * map_ray, axis=1)
@@ -68,9 +68,9 @@ class OwnedDetections:
 
 
 def _rcs_dbsm(info: ActorInfo, states: ActorStates, row: int, *, from_map_m: FloatArray) -> float:
-    """Return what an actor reflects towards a place."""
-    place = states.map_SE3_actor[row] @ info.actor_SE3_box
-    towards = place.apply_inverse(from_map_m[None])[0]
+    """Return an actor's radar cross section seen from a (3,) map position, dBsm."""
+    map_SE3_box = states.map_SE3_actor[row] @ info.actor_SE3_box
+    towards = map_SE3_box.apply_inverse(from_map_m[None])[0]
     towards /= np.linalg.norm(towards)
     half = np.array(info.half_extent_m)
     facing_m2 = 4 * float(np.abs(towards) @ np.array([half[1] * half[2], half[0] * half[2], half[0] * half[1]]))

@@ -1,7 +1,7 @@
-"""Fly one scene and leave a recording: plan in, folder out.
+"""Fly a scene and write its recording: plan in, folder out.
 
-Two things go on at once: the simulator's client advances the world, and one thread behind it waits for the images of the last
-capture, checks, joins and writes them. The client is one capture ahead at most.
+The simulator's client advances the world; a thread behind it waits for the images of the last capture, checks, assembles and
+writes them. The client is one capture ahead at most.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ def record_scene(
     Args:
         session: connected; any scenes may have been flown in it before.
         plan: of the scene.
-        folder: empty or not there yet.
-        heartbeat: informed of every tick.
-        sample_taken: informed of every capture whose images are here.
+        folder: of the recording; empty or missing.
+        heartbeat: called at every tick.
+        sample_taken: called after every capture whose images have arrived.
 
     Raises:
-        MissedTick: an image or a state was not of the tick asked for; nothing of the scene is to be used.
-        SceneVoid: the scene cannot be used as flown; a ``TrafficStalled`` where its vehicles stand still.
+        MissedTick: an image or a state was not of the requested tick; the scene is unusable.
+        SceneVoid: the scene is unusable as flown; ``TrafficStalled`` if its vehicles stand still.
         StorageError: the folder cannot be written.
     """
     lockstep, traffic = session.begin_scene(plan, heartbeat=heartbeat)
@@ -61,7 +61,7 @@ def record_scene(
         for step in plan.rendered_steps:
             taken = _CapturedTick(step, *lockstep.capture(step, poses_of=poses_of), lockstep.weather_now())
             assembly.put(taken)
-            del taken  # or its images would stay until the next ones are there
+            del taken  # releases its images before the next ones arrive
             if assembly.samples:
                 sample_taken(assembly.samples, assembly.images)
         assembly.wait()
@@ -75,7 +75,7 @@ def record_scene(
 
 
 def _write_town(world: WorldPort, plan: ScenePlan, folder: Path) -> None:
-    """Write what the ingredients of a scene need of its town."""
+    """Write the town data that the scene's ingredients need."""
     needing = [used for used in ingredients_of(plan.ingredients) if used.ingredient.town_files is not None]
     if not needing:
         return
@@ -92,7 +92,7 @@ def _write_town(world: WorldPort, plan: ScenePlan, folder: Path) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _CapturedTick:
-    """The data of one capture."""
+    """The data of a capture."""
 
     step: int
     agents: tuple[DroneState | AgentState, ...]
@@ -106,21 +106,12 @@ class _CapturedTick:
         return tuple(agent for agent in self.agents if isinstance(agent, DroneState))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Open:
-    """A capture whose shutters are still open."""
-
-    taken: _CapturedTick
-    captures: Sequence[Capture]
-    shutters: ThroughShutters
-
-
 class _AssemblyThread:
-    """Joins captures to frames of the recording, one after the other, in a thread behind the client.
+    """Assembles captures into frames of the recording, in a thread behind the client.
 
     Attributes:
-        samples: keyframes that are joined.
-        images: of these and of the captures between them.
+        samples: number of assembled keyframes.
+        images: number of assembled RGB images, sweeps included.
     """
 
     def __init__(self, plan: ScenePlan, traffic: SceneTraffic, writer: RecordingWriter) -> None:
@@ -129,7 +120,7 @@ class _AssemblyThread:
         self._plan, self._writer = plan, writer
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="assemble", initializer=yield_to_client)
         self._last = self._thread.submit(self.assembler.prepare)
-        self._open: _Open | None = None
+        self._open: tuple[_CapturedTick, ThroughShutters] | None = None  # a capture whose exposure continues
 
     def __enter__(self) -> _AssemblyThread:
         return self
@@ -138,16 +129,16 @@ class _AssemblyThread:
         self._thread.shutdown(wait=True, cancel_futures=True)
 
     def put(self, taken: _CapturedTick) -> None:
-        """Hand a capture on, when the one before is written, so that two are in memory at most; raises what that raised."""
+        """Queue a capture after the previous one is written: at most two are in memory. Raises errors of the previous one."""
         self.wait()
-        self._writer.make_room()
-        self._last = self._thread.submit(self._join, taken)
+        self._writer.wait_for_files()
+        self._last = self._thread.submit(self._assemble, taken)
 
     def wait(self) -> None:
-        """Wait for the last capture; raises what it raised."""
+        """Wait for the last capture and raise its error."""
         self._last.result()
 
-    def _join(self, taken: _CapturedTick) -> None:
+    def _assemble(self, taken: _CapturedTick) -> None:
         readings = taken.pending.wait()
         captures = self.assembler.assemble(
             taken.poses,
@@ -156,19 +147,19 @@ class _AssemblyThread:
             first=taken.step == self._plan.capture_steps[0],
             spread=self._writer.spread,
         )
-        del readings  # masks are copies by now: the simulator's client receives the next ones in their memory
+        del readings  # masks are copies: the simulator's client reuses the memory
         if not self._plan.shutter_steps:
             self._record(taken, captures)
             return
-        self._writer.make_room()
+        self._writer.wait_for_files()
         if self._open is None:
-            self._open = _Open(taken, captures, ThroughShutters(captures))
-        opened = self._open
-        opened.shutters.add(captures, step=taken.step, spread=self._writer.spread)
-        if len(opened.shutters.ticks) > self._plan.shutter_steps:
+            self._open = taken, ThroughShutters(captures)
+        opened, shutters = self._open
+        shutters.add(captures, step=taken.step, spread=self._writer.spread)
+        if len(shutters.ticks) > self._plan.shutter_steps:
             self._open = None
-            opened.shutters.finish(spread=self._writer.spread)
-            self._record(opened.taken, opened.captures, shutter=tuple(opened.shutters.ticks))
+            shutters.finish(spread=self._writer.spread)
+            self._record(opened, shutters.captures, shutter=tuple(shutters.ticks))
 
     def _record(
         self, taken: _CapturedTick, captures: Sequence[Capture], *, shutter: tuple[ShutterTick, ...] = ()

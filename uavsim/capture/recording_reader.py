@@ -1,4 +1,4 @@
-"""Read a recording that ``recording_writer`` left: the log whole, the images where they lie."""
+"""Read a recording of ``recording_writer``: the whole log; images stay on disk."""
 
 import os
 from pathlib import Path
@@ -14,13 +14,11 @@ from uavsim.records.codec import few_containers, unpack_plan, unpack_value
 from uavsim.records.motion import MotionLog
 from uavsim.records.recording import RecordedFrame, Recording, SessionFacts
 
-__all__ = ["BUILDINGS_NAME", "LOG_NAME", "RECORDING_FORMAT", "ROADS_NAME", "read_recording"]
-
 LOG_NAME: Final = "log.msgpack"
 ROADS_NAME: Final = "town.xodr"
-"""The town's OpenDRIVE text, in a recording's folder until the scene is committed; where an ingredient makes files of it."""
+"""The town's OpenDRIVE text, in a recording's folder until the scene is committed, if an ingredient needs it."""
 BUILDINGS_NAME: Final = "town_buildings.json"
-"""The town's buildings, beside it, where an ingredient needs them."""
+"""The town's buildings, in the same folder, if an ingredient needs them."""
 RECORDING_FORMAT: Final = "uavsim-recording-8"
 """A stream of msgpack values: ``{"format", "plan", "facts", "actors", "drivable", "motion"}``, each frame,
 ``{"end": frames}``."""
@@ -28,10 +26,10 @@ R = TypeVar("R")
 
 
 def read_recording(folder: Path) -> Recording:
-    """Read a finished recording; its images stay on disk.
+    """Read the log of a finished recording.
 
     Raises:
-        DatasetError: no recording there, or one that was not finished.
+        DatasetError: there is no recording, or it is not finished or damaged.
     """
     path = folder / LOG_NAME
     try:
@@ -43,20 +41,20 @@ def read_recording(folder: Path) -> Recording:
     except DatasetError as error:
         if str(folder) in str(error):
             raise
-        raise DatasetError(f"{path}: {error}") from error  # a record says what is wrong, and not where it was read
+        raise DatasetError(f"{path}: {error}") from error  # records do not know their file
 
 
 def _check_times(recording: Recording) -> None:
-    """Refuse captures at other times than the plan's, and times before there are any."""
+    """Refuse captures at other times than the plan's, and negative times."""
     plan, steps = recording.plan, [frame.step for frame in recording.frames]
-    wanted = [plan.start_timestamp_us + step * plan.step_us for step in steps]
+    planned = [plan.start_timestamp_us + step * plan.step_us for step in steps]
     rising = steps == sorted(set(steps)) and all(step >= 0 for step in steps[:1])
-    if not rising or plan.start_timestamp_us < 0 or [frame.timestamp_us for frame in recording.frames] != wanted:
+    if not rising or plan.start_timestamp_us < 0 or [frame.timestamp_us for frame in recording.frames] != planned:
         raise DatasetError(f"{recording.folder}: the recording's times are not those of its plan")
 
 
 def _check_files(recording: Recording) -> None:
-    """Refuse names of files that lead out of the recording's folder."""
+    """Refuse file names that lead out of the recording's folder."""
     for frame in recording.frames:
         for name in (name for read in frame.readings for name in read.files.values()):
             fault = name_fault(name)
@@ -92,10 +90,10 @@ def _recording_of(folder: Path) -> Recording:
 
 
 def _record(packed: Any, kind: type[R]) -> R:
-    """Unpack a value that has to be a record of one kind.
+    """Unpack a record of a given type.
 
     Raises:
-        DatasetError: it is something else.
+        DatasetError: the value has another type.
     """
     value = unpack_value(packed)
     if not isinstance(value, kind):

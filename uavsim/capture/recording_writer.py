@@ -1,15 +1,14 @@
-"""Write the recording to disk: ``log.msgpack`` and one file a measurement, while the simulator goes on.
+"""Write the recording to disk: ``log.msgpack`` and a file for each measurement, while the simulator goes on.
 
-``recording_reader`` describes the log's form. A log without its end is of a scene that was not finished, and is refused.
-Images are encoded in threads while the next ticks are simulated; of one tick at most, then the simulator waits.
-Nothing is flushed to the disk here: a recording counts when its scene is committed, which puts all of it on disk first.
+``recording_reader`` describes the log's format. A log without its end marker is of an unfinished scene, and is refused.
+Threads encode the images of a tick while the next ticks are simulated; the simulator waits for those of the tick before.
+Nothing is fsynced here: a recording counts when its scene is committed, which syncs all of its files first.
 """
 
 from __future__ import annotations
 
 import os
 import threading
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import replace
@@ -38,48 +37,42 @@ from uavsim.records.recording import (
 )
 from uavsim.typing import FloatArray
 
-_NICER: Final = 4  # the simulator's client waits for nobody; what encodes takes the time that is left
+_THREADS: Final = 2  # that encode images
+_NICER: Final = 4  # encoders take the processor time that the simulator's client leaves
 
 
 def yield_to_client() -> None:
-    """Lower this thread's priority; a thread's own, on Linux."""
+    """Lower the priority of this thread (Linux has priorities for each thread)."""
     os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), os.getpriority(os.PRIO_PROCESS, 0) + _NICER)
 
 
 class RecordingWriter:
-    """Writes one recording; use as a context manager, so that no thread outlives a failed scene."""
+    """Writes a recording; as a context manager it ends its threads, also after a failed scene."""
 
-    def __init__(self, folder: Path, plan: ScenePlan, *, threads: int = 2, ticks_ahead: int = 1) -> None:
-        """Make ``folder``, which must not hold a recording.
+    def __init__(self, folder: Path, plan: ScenePlan) -> None:
+        """Create ``folder``, which must not hold a recording.
 
         Args:
             folder: of this recording alone.
             plan: of the scene.
-            threads: that encode images.
-            ticks_ahead: how many ticks' images may wait to be encoded before the simulator has to.
         """
         self._folder, self._plan = folder, plan
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="writer", initializer=yield_to_client)
-        self._threads = threads
-        self._jobs: deque[Callable[[], None]] = deque()
-        self._pending: deque[list[Future[None]]] = deque()
-        self._ticks_ahead = ticks_ahead
+        self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="writer", initializer=yield_to_client)
+        self._pending: list[Future[None]] = []  # files of the last tick
         self._frames: list[RecordedFrame] = []
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise storage_error(f"make {folder}", error) from error
-        self.images_written = 0
 
     def __enter__(self) -> RecordingWriter:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._jobs.clear()
         self._pool.shutdown(wait=True, cancel_futures=True)
 
     def spread(self, work: Callable[[Any], Any], values: Iterable[Any]) -> Iterable[Any]:
-        """As ``map``, in the threads that encode, behind what waits to be encoded."""
+        """Like ``map``, in the encoding threads, after the jobs that are queued."""
         return self._pool.map(work, values)
 
     def put(
@@ -89,51 +82,40 @@ class RecordingWriter:
         step: int,
         agents: Sequence[DroneState | AgentState] = (),
     ) -> tuple[SensorReading, ...]:
-        """Queue one tick's measurements for writing; returns them with the paths of their files.
+        """Queue a tick's measurements for writing; returns the readings with their file paths.
 
         Args:
             captures: of this tick.
             step: plan step.
-            agents: of this tick; needed when the plan degrades what they report.
+            agents: of this tick; required if the plan degrades their reports.
         """
         readings, rest, masks = [], [], []
         by_agent = {state.agent: state for state in agents}
         for capture in captures:
             reading, paths = self._reading(capture, step=step, state=by_agent.get(capture.pose.sensor.agent))
             readings.append(reading)
-            mask, image = _parted(capture)
+            mask, image = _split_by_memory(capture)
             rest.append(partial(_write_data, image, paths, self._plan.images))
             if "degraded" in paths:
                 rest.append(partial(_write_degraded, image, paths["degraded"], self._plan, step))
             masks.append(partial(_write_data, mask, paths, self._plan.images))
-            self.images_written += RGB in capture.data
-        self.make_room()  # all is laid out by now: threads that encode wait for nobody
-        self._jobs += rest + masks
-        self._pending.append([self._pool.submit(self._work) for _ in range(self._threads)])
+        self.wait_for_files()
+        self._pending = [self._pool.submit(job) for job in rest + masks]
         return tuple(readings)
 
-    def _work(self) -> None:
-        """Do what waits to be written, until nothing does: fifty futures would wake who waits for room fifty times."""
-        for job in iter(self._next_job, None):
-            job()
-
-    def _next_job(self) -> Callable[[], None] | None:
-        try:
-            return self._jobs.popleft()
-        except IndexError:
-            return None
-
-    def make_room(self) -> None:
-        """Wait until a tick's images can be queued.
+    def wait_for_files(self) -> None:
+        """Wait until the files of the last tick are written.
 
         Raises:
-            StorageError: something could not be written.
+            StorageError: a file could not be written.
         """
-        while len(self._pending) >= self._ticks_ahead:
-            self._wait_for(self._pending.popleft())
+        wait(self._pending)
+        for job in self._pending:
+            job.result()
+        self._pending = []
 
     def add(self, frame: RecordedFrame) -> None:
-        """Add a frame whose images were put before."""
+        """Add a frame whose measurements are queued or written."""
         self._frames.append(frame)
 
     def finish(
@@ -144,20 +126,19 @@ class RecordingWriter:
         drivable_map_m: FloatArray | None = None,
         motion: SceneMotion | None = None,
     ) -> Path:
-        """Wait for all images, write the log and return the recording's folder.
+        """Wait for all files, write the log and return the recording's folder.
 
         Args:
-            facts: what the run met.
-            actors: everything that has an instance id.
-            drivable_map_m: see ``Recording``.
-            motion: what everything did, tick by tick.
+            facts: about the session.
+            actors: all actors with an instance id.
+            drivable_map_m: (N, 4, 2) quadrilaterals, see ``Recording``.
+            motion: of all actors and drones, tick by tick.
 
         Raises:
-            StorageError: something could not be written; the message says what.
+            StorageError: a file could not be written.
         """
-        while self._pending:
-            self._wait_for(self._pending.popleft())
-        # what stands in for the others has its motion in the recording itself
+        self.wait_for_files()
+        # a replay's motion is in the recording itself
         used = [one for one in ingredients_of(self._plan.ingredients) if not one.ingredient.stands_in]
         head = {
             "format": RECORDING_FORMAT,
@@ -172,11 +153,6 @@ class RecordingWriter:
         values.append({"end": len(self._frames)})
         _write_file(self._folder / LOG_NAME, b"".join(msgpack.packb(value, use_bin_type=True) for value in values))
         return self._folder
-
-    def _wait_for(self, jobs: list[Future[None]]) -> None:
-        wait(jobs)  # once: who waits for each of them is woken, and given the interpreter, fifty times
-        for job in jobs:
-            job.result()
 
     def _reading(
         self, capture: Capture, *, step: int, state: DroneState | AgentState | None
@@ -202,10 +178,10 @@ class RecordingWriter:
         return f"{name}/{channel}/{step:06d}{modality(name).file_suffix(self._plan.images)}"
 
 
-def _parted(capture: Capture) -> tuple[Capture, Capture]:
-    """Part masks and depth, which are copies, from the rest, which may lie in the memory of the simulator's client.
+def _split_by_memory(capture: Capture) -> tuple[Capture, Capture]:
+    """Separate masks and depth, which are copies, from data that may lie in memory of the simulator's client.
 
-    The rest is written first: an image that is not written when the next one comes takes the client new memory for good.
+    The rest is written first: an image that is still unwritten when the next one arrives makes the client allocate for good.
     """
     copies = {name: value for name, value in capture.data.items() if name in {INSTANCE, DEPTH}}
     rest = {name: value for name, value in capture.data.items() if name not in copies}

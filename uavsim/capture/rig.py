@@ -1,7 +1,7 @@
-"""The place of every sensor of every agent: pure arithmetic.
+"""Poses of all sensors of all agents.
 
-The simulator takes float32 locations and Euler angles. A pose is rounded to those once, here, and what is recorded is the
-rounded pose read back: the measurement and its label come from the very same numbers.
+The simulator takes float32 locations and Euler angles. A pose is rounded to those once, here, and the rounded pose is
+recorded: measurement and label come from the same numbers.
 """
 
 from collections.abc import Sequence
@@ -15,25 +15,25 @@ from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import AgentState, DroneState
 from uavsim.records.sensors import Sensor
 from uavsim.simulate.ports import SensorPose
+from uavsim.simulate.swarm import on_grid
 from uavsim.typing import FloatArray
 
-_GRID = 1024.0
-_NEAR_GRID_DEG = 1e-5  # decoding Euler angles costs about 1e-6 degree near pitch -90; planned angles are on the grid
+_NEAR_GRID_DEG = 1e-5  # conversion to Euler angles costs about 1e-6 degree near pitch -90; planned angles are gridded
 
 
 def sensor_poses(
     plan: ScenePlan, states: Sequence[DroneState | AgentState], sensors: Sequence[Sensor] | None = None
 ) -> list[SensorPose]:
-    """Return the poses of the sensors of some agents, in the order of ``plan.sensors``.
+    """Return the poses of the sensors of the given agents, in the order of ``plan.sensors``.
 
     Args:
-        plan: its rigs say how sensors sit on an agent.
-        states: where these agents are.
-        sensors: the only ones; all of the plan by default.
+        plan: with the rigs' mounts.
+        states: poses of the agents.
+        sensors: a subset; all of the plan by default.
     """
     state_of = {state.agent: state for state in states}
-    wanted = plan.sensors if sensors is None else sensors
-    sensors = tuple(sensor for sensor in wanted if sensor.agent in state_of)
+    candidates = plan.sensors if sensors is None else sensors
+    sensors = tuple(sensor for sensor in candidates if sensor.agent in state_of)
     if not sensors:
         return []
     carriers = [state_of[sensor.agent] for sensor in sensors]
@@ -54,14 +54,14 @@ def sensor_poses(
 
 @lru_cache(maxsize=8)
 def _mounts(sensors: tuple[Sensor, ...]) -> SE3:
-    """Return how sensors sit on their agents, the same at every tick."""
+    """Return the (N,) mount transforms of sensors, cached."""
     return SE3.stack([sensor.spec.flu_SE3_mount for sensor in sensors])
 
 
 def _as_sent(map_SE3_sensor: SE3) -> tuple[FloatArray, FloatArray]:
-    """Round (N,) poses to what the wire carries: (N, 3) locations and (N, 3) roll, pitch, yaw, float32-exact."""
+    """Round (N,) poses to float32: (N, 3) locations, metres, and (N, 3) roll, pitch, yaw, degrees, in CARLA's frame."""
     euler_deg = unreal.ue_euler_from_map_q_flu(map_SE3_sensor.quat_wxyz)
-    snapped = np.round(euler_deg * _GRID) / _GRID
+    snapped = on_grid(euler_deg)
     euler_deg = np.where(np.abs(euler_deg - snapped) < _NEAR_GRID_DEG, snapped, euler_deg)
     location_m = unreal.ue_vector_from_map(map_SE3_sensor.translation_m)
     return location_m.astype(np.float32).astype(np.float64), euler_deg.astype(np.float32).astype(np.float64)

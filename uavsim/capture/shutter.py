@@ -1,6 +1,6 @@
-"""Images through shutters, put together of images of several ticks: light is added up, masks and depths are taken by row.
+"""Compose shutter images from the images of several ticks: light is averaged, masks and depth are taken by row.
 
-Each of these images was proven to be of its tick and pose before it comes here.
+Each of these images has passed its tick and pose proofs before.
 """
 
 from collections.abc import Sequence
@@ -19,17 +19,17 @@ from uavsim.typing import AnyArray
 
 
 class ThroughShutter:
-    """One image through a shutter, while its ticks come."""
+    """Composes the shutter image of one camera."""
 
     def __init__(self, shutter: Shutter, height_px: int) -> None:
-        """Begin with no light."""
+        """Start an image."""
         self._first, self._middle = shutter.first_ticks(height_px), shutter.middle_ticks(height_px)
         self._weights, self._height_px = shutter.weights, height_px
         self._light: AnyArray | None = None
         self._taken: dict[str, AnyArray] = {}
 
     def add(self, tick: int, data: dict[str, Any]) -> None:
-        """Take what one tick adds: (H, W, K) colours, (H, W) ids and tags, (H, W) depths."""
+        """Add a tick: (H, W, K) uint8 colours, (H, W) ids and tags, (H, W) depth."""
         since = tick - self._first
         rows = np.flatnonzero((since >= 0) & (since < len(self._weights)))
         if len(rows):
@@ -46,7 +46,7 @@ class ThroughShutter:
             self._taken.setdefault(name, np.zeros_like(part))[middle] = part[middle]
 
     def image(self) -> dict[str, Any]:
-        """Return what was seen, by modality."""
+        """Return the composed data by modality."""
         assert self._light is not None, "a shutter has ticks"
         found = {
             SHUTTER: stored(self._light),
@@ -56,11 +56,11 @@ class ThroughShutter:
 
 
 class ThroughShutters:
-    """All images through shutters of one capture."""
+    """Composes the shutter images of all cameras of a capture."""
 
     def __init__(self, captures: Sequence[Capture]) -> None:
-        """Begin with the captures of the images' own tick, which get the images."""
-        self._captures = captures
+        """Start with the captures of the images' with_shutter tick, which receive the composed images."""
+        self.captures = captures
         self._by_channel = {
             capture.pose.channel: ThroughShutter(shutter, capture.pose.sensor.spec.camera.height_px)
             for capture in captures
@@ -69,15 +69,15 @@ class ThroughShutters:
         self.ticks: list[ShutterTick] = []
 
     def add(self, captures: Sequence[Capture], *, step: int, spread: Spread = map) -> None:
-        """Take the captures of the next tick, those of the images' own first."""
-        own = [capture for capture in captures if capture.pose.channel in self._by_channel]
+        """Add the captures of the next tick, beginning with the images' with_shutter."""
+        with_shutter = [capture for capture in captures if capture.pose.channel in self._by_channel]
         tick = len(self.ticks)
-        list(spread(lambda capture: self._by_channel[capture.pose.channel].add(tick, capture.data), own))
-        self.ticks.append(ShutterTick(step, SE3.stack([capture.pose.map_SE3_optical for capture in own])))
+        list(spread(lambda capture: self._by_channel[capture.pose.channel].add(tick, capture.data), with_shutter))
+        self.ticks.append(ShutterTick(step, SE3.stack([capture.pose.map_SE3_optical for capture in with_shutter])))
 
     def finish(self, *, spread: Spread = map) -> None:
-        """Give each camera's capture its image."""
-        own = [capture for capture in self._captures if capture.pose.channel in self._by_channel]
-        images = spread(lambda capture: self._by_channel[capture.pose.channel].image(), own)
-        for capture, image in zip(own, list(images), strict=True):
+        """Store each camera's image in its capture."""
+        with_shutter = [capture for capture in self.captures if capture.pose.channel in self._by_channel]
+        images = spread(lambda capture: self._by_channel[capture.pose.channel].image(), with_shutter)
+        for capture, image in zip(with_shutter, list(images), strict=True):
             capture.data.update(image)

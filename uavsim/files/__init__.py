@@ -1,1 +1,1 @@
-"""Names that a dataset may give to files, and every deletion and overwrite: the only room that removes or replaces files."""
+"""File names, reading foreign files, and writing: the only package that deletes or overwrites files."""

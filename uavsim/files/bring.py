@@ -1,4 +1,4 @@
-"""Bring files of a dataset into another folder: by hard link, by copy where the file system has none."""
+"""Hard-link files of a dataset into another folder, or copy them where the file system has no hard links."""
 
 import os
 import shutil
@@ -11,19 +11,19 @@ from uavsim.files.whole import AGAIN, HeldPath, parent_of, storage_errors, whole
 
 
 def bring_file(source: BinaryIO, target: Path | HeldPath) -> None:
-    """Hard-link an open regular file, or copy it where the file system cannot link; one that is brought already is left.
+    """Hard-link an open regular file, or copy it where the file system cannot link; an existing regular file stays.
 
     Args:
-        source: of ``DataFolder.open``, closed here.
-        target: where it goes.
+        source: result of ``DataFolder.open``; closed here.
+        target: path of the new file.
 
     Raises:
-        StorageError: the target cannot be written, or something else is there.
+        StorageError: the target cannot be written, or is no regular file.
     """
     with source, storage_errors(f"write {target}", again=AGAIN):
         with parent_of(target) as folder:
             try:
-                # by the descriptor: what the name means by now does not matter
+                # through the descriptor: the name may lead elsewhere by now
                 os.link(f"/proc/self/fd/{source.fileno()}", target.name, dst_dir_fd=folder, follow_symlinks=True)
                 return
             except FileExistsError as error:

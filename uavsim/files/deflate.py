@@ -1,20 +1,18 @@
-"""Zlib streams by ISA-L, at the speed of memory; whatever reads zlib's streams reads these."""
+"""Zlib streams, compressed by ISA-L; every zlib reader reads them."""
 
 from collections.abc import Iterable
 from typing import Final
 
 from isal import isal_zlib
 
-__all__ = ["deflated"]
-
 _BEGIN_BYTES: Final = 16
 
 
 def deflated(pieces: Iterable[bytes | memoryview], *, level: int = 1) -> bytes:
-    """Deflate what follows each other to one stream, which is that of the same pieces on every processor and in every thread.
+    """Compress pieces to one zlib stream, the same bytes for the same pieces in every thread and on every processor.
 
-    ISA-L 2.32 begins a long stream with a hash of an address: one image in 2,500 differed between two runs. A short stream
-    begins otherwise, so the first bytes are flushed before the others come; that adds 8 bytes.
+    ISA-L 2.32 starts a long stream with a hash of an address: one image in 2,500 differed between two runs. It starts a short
+    stream without one, so the first bytes are flushed before the others follow; that adds 8 bytes.
     """
     stream = isal_zlib.compressobj(level)
     done: list[bytes] = []

@@ -1,4 +1,4 @@
-"""Logs: regular files that are appended to, and read from their end only."""
+"""Log files: append to them, and read their last lines."""
 
 import errno
 import os
@@ -13,12 +13,12 @@ _MOST_READ: Final = 16_384
 
 
 def open_appending(path: Path) -> BinaryIO:
-    """Open a log at its end; it is made, with its folder, where it is not there.
+    """Open a log for appending; create it and its folder if needed.
 
-    A link is not followed: what it leads to is somebody else's. A FIFO would wait for a reader.
+    Links are not followed, and a FIFO is not waited for.
 
     Raises:
-        StorageError: it cannot be written, or is no regular file.
+        StorageError: the log cannot be written, or is no regular file.
     """
     with storage_errors(f"write the log {path}"):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -36,15 +36,15 @@ def open_appending(path: Path) -> BinaryIO:
 
 
 def tail_of(path: Path, *, lines: int, start_bytes: int = 0) -> str:
-    """Return the last lines of a log, of its last 16 KiB at most; "" where there is none.
+    """Return the last lines of a log, from its last 16 KiB at most; "" if there is no log.
 
     Args:
         path: the log.
-        lines: at most so many.
-        start_bytes: what lies before is not looked at.
+        lines: maximum number of lines.
+        start_bytes: offset before which nothing is read.
 
     Raises:
-        StorageError: it cannot be read, or is no regular file.
+        StorageError: the log cannot be read, or is no regular file.
     """
     with storage_errors(f"read the log {path}"):
         try:

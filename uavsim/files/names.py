@@ -1,7 +1,7 @@
-"""Names that a dataset may use: one rule for every reader and exporter.
+"""Valid file names of a dataset: one rule for every reader and exporter.
 
-File names, scene names, splits and channels of a dataset come from files that anybody may have written. A name that breaks
-the rule never reaches a path; a file that a name leads to is looked at with lstat, component by component.
+File names, scene names, splits and channels of a dataset come from files of unknown origin. An invalid name never becomes part
+of a path; the target of a valid name is checked with lstat, component by component.
 """
 
 import os
@@ -16,16 +16,16 @@ from uavsim.files.parse import open_regular
 
 MISSING: Final = "is missing"
 MOST_FILE_BYTES: Final = 1 << 29
-"""Of an image, a point cloud or another file that a table names."""
+"""Maximum size of an image, a point cloud or another file that a table names."""
 _MOST_BYTES: Final = 1024
 _MOST_PART_BYTES: Final = 255
 GENERATION_MARK: Final = "~"
 
 
 def name_fault(name: object) -> str | None:
-    """Return why ``name`` may not be a file name of a dataset; None when it may.
+    """Return why ``name`` is no valid file name of a dataset; None for a valid one.
 
-    A good name is relative, ``/``-separated, in its shortest form, and of characters that people can see.
+    A valid name is relative, ``/``-separated, in its shortest form, and of printable characters.
     """
     if not isinstance(name, str):
         return "is no text"
@@ -35,7 +35,7 @@ def name_fault(name: object) -> str | None:
         size = len(name.encode())
     except UnicodeEncodeError:
         return "holds half a character (a lone surrogate)"
-    plain = name.isascii() and name.isprintable()  # nearly all names; the rest is looked at letter by letter
+    plain = name.isascii() and name.isprintable()  # nearly all names; others are checked letter by letter
     if not plain and any(unicodedata.category(letter) in {"Cc", "Cf", "Zl", "Zp"} for letter in name):
         return "holds control characters"
     if "\\" in name:
@@ -53,20 +53,20 @@ def name_fault(name: object) -> str | None:
 
 
 def part_fault(name: object) -> str | None:
-    """Return why ``name`` may not be one part of a path (a scene, a split, a channel, a version); None when it may."""
+    """Return why ``name`` is no valid part of a path (a scene, a split, a channel, a version); None for a valid one."""
     fault = name_fault(name)
     return fault or ("holds a slash" if "/" in str(name) else "starts with a dot" if str(name)[0] == "." else None)
 
 
 def check_part(name: object, *, what: str) -> str:
-    """Return ``name`` if it may be one part of a path.
+    """Return ``name`` if it is a valid part of a path.
 
     Raises:
-        DatasetError: it may not.
+        DatasetError: it is not.
     """
     fault = part_fault(name)
     if fault:
-        raise DatasetError(f"{what} {_shown(name)} {fault}: it cannot be part of a file name")
+        raise DatasetError(f"{what} {_quoted(name)} {fault}: it cannot be part of a file name")
     return str(name)
 
 
@@ -81,19 +81,19 @@ def generation_name(name: str, generation: int) -> str:
 
 
 class DataFolder:
-    """A dataset's folder for readers: the one door through which its files are opened.
+    """A dataset's folder, through which readers open all of its files.
 
-    A name leads to a regular file inside it, no larger than stated, or is refused. Links are followed as far as they stay
-    inside; the folder itself may be reached by one.
+    A name must lead to a regular file inside it, no larger than stated. Links are followed as long as they stay inside; the
+    folder itself may be a link.
     """
 
     def __init__(self, root: Path) -> None:
         self.root = root
         self._real_root = os.path.realpath(root)
-        self._faults: dict[str, str | None] = {}  # of folders: images lie in few of them
+        self._faults: dict[str, str | None] = {}  # of folders, which are few
 
     def fault(self, name: object, *, most_bytes: int = MOST_FILE_BYTES) -> str | None:
-        """Return why ``name`` leads to no file that may be read; None when it does. Never opens anything."""
+        """Return why ``name`` leads to no readable file; None for a readable one. It never opens a file."""
         wrong = name_fault(name)
         if wrong:
             return wrong
@@ -110,24 +110,24 @@ class DataFolder:
         """
         wrong = self.fault(name)
         if wrong:
-            raise DatasetError(f"{self.root}: {what} {_shown(name)}, which {wrong}; run uavsim validate")
+            raise DatasetError(f"{self.root}: {what} {_quoted(name)}, which {wrong}; run uavsim validate")
         return self.root / str(name)
 
     def open(self, name: object, *, what: str = "a table names", most_bytes: int = MOST_FILE_BYTES) -> BufferedReader:
-        """Open a file to read it.
+        """Open a file for reading.
 
         Raises:
-            DatasetError: see ``fault``; or what the name led to was exchanged meanwhile.
+            DatasetError: see ``fault``; or the file was exchanged meanwhile.
         """
         wrong = self.fault(name, most_bytes=most_bytes)
         if not wrong:
             file = open_regular(f"{self._real_root}/{name}", most_bytes=most_bytes)
-            leads_to = os.readlink(f"/proc/self/fd/{file.fileno()}")  # noqa: PTH115 - as below; the name may lead elsewhere now
+            leads_to = os.readlink(f"/proc/self/fd/{file.fileno()}")  # noqa: PTH115 - the name may lead elsewhere now
             if self._is_inside(leads_to):
                 return file
             file.close()
             wrong = "leads outside the dataset's folder by a link"
-        raise DatasetError(f"{self.root}: {what} {_shown(name)}, which {wrong}; run uavsim validate")
+        raise DatasetError(f"{self.root}: {what} {_quoted(name)}, which {wrong}; run uavsim validate")
 
     def read(self, name: object, *, what: str = "a table names", most_bytes: int = MOST_FILE_BYTES) -> bytes:
         """Return the bytes of a file.
@@ -139,9 +139,11 @@ class DataFolder:
             return file.read()
 
     def names(self, folder: str) -> list[str]:
-        """Return the names in a folder, sorted; [] where it is not there, is no folder, or leads outside."""
-        place = Path(self._real_root, folder)
-        return [] if self.leads_outside(folder) or not place.is_dir() else sorted(path.name for path in place.iterdir())
+        """Return the sorted names in a folder; [] if it does not exist, is no folder, or leads outside."""
+        path = Path(self._real_root, folder)
+        if self.leads_outside(folder) or not path.is_dir():
+            return []
+        return sorted(entry.name for entry in path.iterdir())
 
     def _is_inside(self, real: str) -> bool:
         return real == self._real_root or real.startswith(f"{self._real_root.rstrip('/')}/")
@@ -164,7 +166,7 @@ class DataFolder:
         return "is larger than any that is read" if found.st_size > most_bytes else None
 
     def leads_outside(self, name: str) -> str | None:
-        """Say that a name leads out of the folder by a link, however long the chain; None when it does not."""
+        """Return the fault of a name whose links lead out of the folder; None if they do not."""
         try:
             real = os.path.realpath(f"{self._real_root}/{name}", strict=False)
         except OSError as error:
@@ -172,6 +174,6 @@ class DataFolder:
         return None if self._is_inside(real) else "leads outside the dataset's folder by a link"
 
 
-def _shown(name: object) -> str:
+def _quoted(name: object) -> str:
     text = ascii(name)
     return text if len(text) <= 120 else f"{text[:117]}..."

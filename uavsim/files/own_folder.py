@@ -1,7 +1,7 @@
-"""A folder that is ours, worked on through open descriptors: no name in it is ever followed as a link.
+"""Symlink-safe access to a folder of our own, through open directory descriptors (``dir_fd``).
 
-Every component of a key is opened in its parent with ``O_NOFOLLOW``, so that a link that somebody puts there, before or
-meanwhile, leads nowhere. What is removed must be what was written: name, size and time of last change are compared first.
+Every component of a key is opened in its parent with ``O_NOFOLLOW``, so that a link put there before or meanwhile leads
+nowhere. A file is removed only if its name, size and time of last change are those that were recorded when it was written.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ _FOLDER_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEX
 _MOST_READ: Final = 1 << 32
 _EXCHANGE: Final = 2  # RENAME_EXCHANGE of linux/fs.h
 _NO_HARD_LINKS: Final = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
-_AT_ONCE: Final = 8  # files that are brought to the disk
+_FSYNC_THREADS: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
 class FileMark:
-    """By what a file is known again: a rename, a hard link and ``cp -a`` keep both, an edit changes them.
+    """Identifies an unchanged file: a rename, a hard link and ``cp -a`` keep both attributes, an edit changes them.
 
     Attributes:
         size_bytes: of the file.
-        mtime_ns: of its last change; None: any, because ``cp -r`` and others that copy do not keep it.
+        mtime_ns: time of its last change; None matches any, because ``cp -r`` does not keep it.
     """
 
     size_bytes: int
     mtime_ns: int | None
 
     def fits(self, found: FileMark) -> bool:
-        """Return whether a file with the mark ``found`` is the one."""
+        """Return whether a file with the mark ``found`` is unchanged."""
         return self.size_bytes == found.size_bytes and self.mtime_ns in {None, found.mtime_ns}
 
 
@@ -49,7 +49,7 @@ def mark_of(path: Path) -> FileMark:
     """Return the mark of a regular file.
 
     Raises:
-        StorageError: it is none.
+        StorageError: it is no regular file.
     """
     found = path.lstat()
     if not stat.S_ISREG(found.st_mode):
@@ -59,21 +59,21 @@ def mark_of(path: Path) -> FileMark:
 
 @dataclass(frozen=True, slots=True)
 class OwnFolder:
-    """Files below ``root`` by their ``/``-separated keys. The root itself may be reached by a link: the user named it."""
+    """Files below ``root`` by their ``/``-separated keys. The root itself may be a link, because the user named it."""
 
     root: Path
 
     @contextmanager
     def parent(self, key: str, *, make: bool = False, shown: Path | None = None) -> Iterator[tuple[int, str]]:
-        """Open the folder that holds ``key``; yields it and the last part of the key.
+        """Open the folder that holds ``key``; yield its descriptor and the last part of the key.
 
         Args:
-            key: of a file or folder in this one.
-            make: make folders that are not there.
-            shown: its path for people, where the root's name says nothing to them.
+            key: of a file or folder.
+            make: create missing folders.
+            shown: the key's path for messages; by default below ``root``.
 
         Raises:
-            FileNotFoundError: a folder on the way is not there, and ``make`` is not asked for.
+            FileNotFoundError: a folder on the way is missing and ``make`` is False.
             StorageError: the key leaves the folder, or something on the way is a link or no folder.
         """
         *folders, name = key.split("/")
@@ -84,8 +84,8 @@ class OwnFolder:
         descriptor = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             for depth, part in enumerate(folders, start=1):
-                place = shown.parents[len(folders) - depth] if shown else self.root / "/".join(folders[:depth])
-                below = self._step(descriptor, part, make=make, shown=place)
+                path = shown.parents[len(folders) - depth] if shown else self.root / "/".join(folders[:depth])
+                below = self._step(descriptor, part, make=make, shown=path)
                 os.close(descriptor)
                 descriptor = below
             yield descriptor, name
@@ -112,7 +112,7 @@ class OwnFolder:
             raise
 
     def read(self, key: str) -> bytes | None:
-        """Return the bytes of a regular file, or None when nothing is there.
+        """Return the bytes of a regular file; None if there is nothing.
 
         Raises:
             StorageError: a link, a device or a folder is there.
@@ -122,7 +122,7 @@ class OwnFolder:
         return None
 
     def read_all(self, key: str) -> dict[str, bytes]:
-        """Return the regular files of one folder by name; the folder is opened once, however many they are."""
+        """Return the bytes of all regular files of a folder by name; the folder is opened once."""
         found = {}
         with suppress(FileNotFoundError), self.parent(f"{key}/x") as (folder, _):
             with os.scandir(folder) as entries:
@@ -149,38 +149,38 @@ class OwnFolder:
         return StorageError(f"{self.root}/{key} is a link, a device or too large, not a file of ours; move it away")
 
     def replace(self, key: str, data: bytes) -> None:
-        """Write a file whole, in place of the regular file that was there."""
+        """Write a file atomically, replacing a regular file."""
         with self.parent(key, make=True) as (folder, name):
             replace_in(folder, name, data, shown=f"{self.root}/{key}")
 
     def create(self, key: str, data: bytes) -> bool:
-        """Write a file whole unless it is there; exactly one of several writers gets True."""
+        """Write a file atomically unless it exists; returns True for exactly one of several writers."""
         with self.parent(key, make=True) as (folder, name):
             return create_in(folder, name, data)
 
     def mark(self, key: str) -> FileMark | None:
-        """Return the mark of a regular file; None for anything else, and where there is nothing."""
+        """Return the mark of a regular file; None for anything else."""
         with suppress(FileNotFoundError), self.parent(key) as (folder, name):
             return mark_in(folder, name)
         return None
 
     def open_append(self, key: str) -> int:
-        """Open a file to append to, and make it when it is not there; the caller closes it."""
+        """Open a file for appending, and create it if needed; the caller closes the descriptor."""
         with self.parent(key, make=True) as (folder, name):
             refuse_special(folder, name, shown=f"{self.root}/{key}")
             flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
             return os.open(name, flags, 0o644, dir_fd=folder)
 
     def take(self, sources: list[tuple[Path, str]]) -> None:
-        """Give files a second name in here (a hard link; a move where there are none); never over a file that is there.
+        """Hard-link files into this folder (or move them where there are no hard links); never overwrites a file.
 
-        First the bytes of every file reach the disk, then the names: a name that is on disk always has its bytes.
+        The bytes of every file reach the disk before its name does.
 
         Raises:
-            StorageError: something is at a key already, or a source is no regular file.
+            StorageError: a key exists already, or a source is no regular file.
         """
-        with ThreadPoolExecutor(_AT_ONCE) as threads:  # a disk writes many together in the time of one
-            list(threads.map(_fsync_regular, (sources[first::_AT_ONCE] for first in range(_AT_ONCE))))
+        with ThreadPoolExecutor(_FSYNC_THREADS) as threads:  # concurrent fsyncs take the disk the time of one
+            list(threads.map(_fsync_regular, (sources[first::_FSYNC_THREADS] for first in range(_FSYNC_THREADS))))
         by_folder: dict[str, list[tuple[Path, str]]] = {}
         for source, key in sources:
             by_folder.setdefault(key.rpartition("/")[0], []).append((source, key))
@@ -207,13 +207,13 @@ class OwnFolder:
             ) from error
 
     def remove(self, marks: Mapping[str, FileMark | None]) -> list[str]:
-        """Remove regular files that are still what we wrote: their marks are the given ones.
+        """Remove regular files whose marks are the given ones.
 
         Args:
-            marks: key -> mark; None where the key alone proves it (a name of our own below ``.uavsim``).
+            marks: key -> mark; None for a key that alone proves the file ours (below ``.uavsim``).
 
         Returns:
-            What was removed; what is missing, changed, or no regular file any more stays as it is.
+            Removed keys; missing and changed files and anything else stay.
         """
         removed = []
         by_folder: dict[str, list[str]] = {}
@@ -236,11 +236,11 @@ class OwnFolder:
                     raise
 
     def remove_tree(self, key: str, *, last: str) -> None:
-        """Remove a folder that we made with everything in it; links in it are removed, never followed.
+        """Remove a folder of our own with its contents; links in it are removed, never followed.
 
         Args:
             key: of the folder.
-            last: the file that marks it as ours, removed when nothing else is left.
+            last: the file that marks it as ours; removed last.
         """
         for name, mode in self.names(key):
             if name == last:
@@ -254,10 +254,10 @@ class OwnFolder:
         self.remove_empty(key)
 
     def make_folder(self, key: str) -> Path:
-        """Make a folder that nobody else has made.
+        """Create a folder.
 
         Raises:
-            FileExistsError: it is there.
+            FileExistsError: it exists.
         """
         with self.parent(key, make=True) as (folder, name):
             os.mkdir(name, dir_fd=folder)
@@ -265,7 +265,7 @@ class OwnFolder:
         return self.root / key
 
     def names(self, key: str) -> list[tuple[str, int]]:
-        """Return the names in a folder with their modes (links not followed), sorted; [] when it is not there.
+        """Return the sorted names in a folder with their modes (of links, not followed); [] if it does not exist.
 
         Raises:
             StorageError: it is a link or no folder.
@@ -273,7 +273,7 @@ class OwnFolder:
         found: list[tuple[str, int]] = []
         with suppress(FileNotFoundError), self.parent(f"{key}/x") as (folder, _), os.scandir(folder) as entries:
             for entry in entries:
-                with suppress(FileNotFoundError):  # renamed or removed since it was listed: that one alone is not there
+                with suppress(FileNotFoundError):  # renamed or removed since the listing
                     found.append((entry.name, entry.stat(follow_symlinks=False).st_mode))
         return sorted(found)
 
@@ -287,7 +287,7 @@ class OwnFolder:
                 os.close(descriptor)
 
     def walk(self, key: str) -> list[str]:
-        """Return the keys of all regular files below a folder, sorted; links are not followed, temp files left out."""
+        """Return the sorted keys of all regular files below a folder, without temp files; links are not followed."""
         found = []
         for name, mode in self.names(key):
             below = f"{key}/{name}"
@@ -298,7 +298,7 @@ class OwnFolder:
         return sorted(found)
 
     def sweep_temps(self, key: str) -> list[str]:
-        """Remove the temp files of dead writers below a folder; returns their keys."""
+        """Remove the temp files of dead writers below a folder and return their keys."""
         swept = []
         for name, mode in self.names(key):
             below = f"{key}/{name}"
@@ -310,7 +310,7 @@ class OwnFolder:
         return swept
 
     def rename(self, source: str, target: str) -> None:
-        """Rename a file or folder; what is at ``target`` must not be there, or be an empty folder."""
+        """Rename a file or folder; ``target`` must not exist, or be an empty folder."""
         with self.parent(source) as (old, name), self.parent(target, make=True) as (new, last):
             if _exists(new, last) and not stat.S_ISDIR(os.stat(last, dir_fd=new, follow_symlinks=False).st_mode):
                 raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), target)
@@ -318,7 +318,7 @@ class OwnFolder:
             os.fsync(new)
 
     def link(self, source: str, target: str) -> bool:
-        """Give a file, link or pipe a second name; False where the file system has none, or does not let us."""
+        """Hard-link a file, link or pipe; returns False where the file system or its permissions do not allow it."""
         with self.parent(source) as (old, name), self.parent(target) as (new, last):
             try:
                 os.link(name, last, src_dir_fd=old, dst_dir_fd=new, follow_symlinks=False)
@@ -329,26 +329,26 @@ class OwnFolder:
         return True
 
     def look_alike(self, source: str, target: str) -> None:
-        """Give a folder the mode, times and extended attributes of another."""
+        """Copy the mode, times and extended attributes of a folder to another."""
         with self.parent(f"{source}/x") as (old, _), self.parent(f"{target}/x") as (new, _):
             shutil.copystat(f"/proc/self/fd/{old}", f"/proc/self/fd/{new}")
 
     def drop_second_name(self, source: str, target: str) -> bool:
-        """Remove the name ``source`` if ``target`` names the same file; says whether it did."""
+        """Remove the name ``source`` if ``target`` names the same file; returns whether it did."""
         with self.parent(source) as (old, name), self.parent(target) as (new, last):
             one, other = (os.stat(n, dir_fd=d, follow_symlinks=False) for n, d in ((name, old), (last, new)))
             if (one.st_dev, one.st_ino) != (other.st_dev, other.st_ino):
                 return False
-            os.unlink(name, dir_fd=old)  # not waited for: a name that comes back is dropped again
+            os.unlink(name, dir_fd=old)  # no fsync: a name that comes back is dropped again
         return True
 
     def changed_ns(self, key: str) -> int:
-        """Return when something, whatever it is, was changed last."""
+        """Return the time of last change of anything with this name, nanoseconds."""
         with self.parent(key) as (folder, name):
             return os.stat(name, dir_fd=folder, follow_symlinks=False).st_mtime_ns
 
     def exchange(self, one: str, other: str) -> bool:
-        """Exchange two folders, or two files, in one step; False where the system or the file system cannot."""
+        """Exchange two folders or two files atomically; returns False where the system or file system cannot."""
         with self.parent(one) as (first, name), self.parent(other) as (second, last):
             call = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
             if call is None:
@@ -367,7 +367,7 @@ def mark_in(folder: int, name: str) -> FileMark | None:
     """Return the mark of a regular file in an open folder; None for anything else.
 
     Raises:
-        FileNotFoundError: nothing is there.
+        FileNotFoundError: there is nothing.
     """
     found = os.stat(name, dir_fd=folder, follow_symlinks=False)
     return FileMark(found.st_size, found.st_mtime_ns) if stat.S_ISREG(found.st_mode) else None

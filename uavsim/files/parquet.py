@@ -1,4 +1,4 @@
-"""The one door to Parquet as tables of numbers: an array with named fields is a file, a column a field."""
+"""Parquet files of structured arrays: a column for each field."""
 
 import io
 import json
@@ -19,11 +19,11 @@ Records = npt.NDArray[Any]
 _MOST_COLUMNS: Final = 64
 _FREE_BYTES: Final = 1 << 26
 _MOST_EACH: Final = 100
-"""Bytes of readings for each of a file, beyond so many: readings have noise, and a file of zeros has no end."""
+"""Limit of unpacked bytes for each byte of a file, above ``_FREE_BYTES``: a file of zeros would have no end."""
 
 
 def to_parquet(rows: Records, about: JsonDict) -> bytes:
-    """Return rows as a Parquet file: vectors are lists of one length, ``about`` is JSON in the metadata, at ``uavsim``.
+    """Encode rows as Parquet: vectors become fixed-size lists; ``about`` is stored as JSON in the metadata key ``uavsim``.
 
     Raises:
         InputError: pyarrow is not installed.
@@ -41,7 +41,7 @@ def to_parquet(rows: Records, about: JsonDict) -> bytes:
 
 
 def columns_to_parquet(columns: Mapping[str, Sequence[Any]], *, index: str | None = None) -> bytes:
-    """Return columns of numbers, text and lists as a Parquet file; pandas takes ``index`` as the rows' names.
+    """Encode columns of numbers, text and lists as Parquet; pandas uses ``index`` as the rows' names.
 
     Raises:
         InputError: pyarrow is not installed.
@@ -61,10 +61,10 @@ def columns_to_parquet(columns: Mapping[str, Sequence[Any]], *, index: str | Non
 
 
 def from_parquet(data: bytes, *, name: str) -> tuple[Records, JsonDict]:
-    """Read what ``to_parquet`` wrote: the rows, and what it says about them.
+    """Read a file of ``to_parquet``; returns its (N,) rows and ``about``.
 
     Raises:
-        DatasetError: no such file; it is called ``name``.
+        DatasetError: ``data`` is no such file; the message calls it ``name``.
         InputError: pyarrow is not installed.
     """
     pa, pq = import_pyarrow()
@@ -84,12 +84,12 @@ def from_parquet(data: bytes, *, name: str) -> tuple[Records, JsonDict]:
 
 
 def _check_size(pa: Any, file: Any, unpacked: int, *, most_bytes: int) -> None:
-    """Refuse what is no plain readings, or more than its bytes can hold, before anything of it is unpacked.
+    """Refuse anything but plain readings of a plausible size, before unpacking it.
 
-    Asks nothing of a row group's columns: pyarrow 26 ends the process where these are damaged.
+    It reads nothing of a row group's columns: pyarrow 26 ends the process where these are damaged.
 
     Raises:
-        ValueError: says what it is.
+        ValueError: the file is refused.
     """
     groups = [file.metadata.row_group(number) for number in range(file.metadata.num_row_groups)]
     rows, columns = file.metadata.num_rows, file.schema_arrow
@@ -107,7 +107,7 @@ def _check_size(pa: Any, file: Any, unpacked: int, *, most_bytes: int) -> None:
 
 
 def _plain(column: Any) -> npt.NDArray[Any]:
-    """Return a column of numbers (N,), or of lists of one length (N, length), as an array."""
+    """Convert a column of numbers to (N,), or of lists of one length to (N, length)."""
     one = column.combine_chunks()
     length = getattr(one.type, "list_size", None)
     values: npt.NDArray[Any] = (one if length is None else one.flatten()).to_numpy(zero_copy_only=False)

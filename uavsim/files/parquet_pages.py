@@ -1,7 +1,8 @@
-"""Sizes of a Parquet file's pages when they are unpacked, by their own headers: readers take these, whatever the footer says.
+"""Unpacked sizes of a Parquet file's pages by their own headers, which readers believe rather than the footer.
 
-A file's footer and each page's header are structures of Thrift's compact protocol. Sources: Thrift's
-``thrift-compact-protocol.md``; Parquet's ``parquet.thrift``, of which ``FileMetaData`` .. ``PageHeader`` are numbered here.
+The footer and each page's header are structures of Thrift's compact protocol. Sources: Thrift's
+``thrift-compact-protocol.md``; Parquet's ``parquet.thrift``, whose field numbers from ``FileMetaData`` to ``PageHeader`` are
+the constants below.
 """
 
 from __future__ import annotations
@@ -13,14 +14,14 @@ _PACKED_BYTES, _DATA_PAGE, _DICTIONARY_PAGE = 7, 9, 11
 _UNPACKED_SIZE, _PACKED_SIZE = 2, 3
 _TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = 1, 2, 3, 7, 8, 9, 10, 11, 12
 _TAIL_BYTES: Final = 8  # the footer's length, and "PAR1"
-_MOST_BYTES: Final = 1 << 20  # of a structure: Python takes a hundred times as many
+_MOST_BYTES: Final = 1 << 20  # of a structure: Python objects take a hundred times as many
 
 
 def unpacked_bytes(data: bytes) -> int:
-    """Return how many bytes the pages of all columns are when they are unpacked.
+    """Return the total unpacked size of the pages of all columns, bytes.
 
     Raises:
-        ValueError: no Parquet file, or a page lies outside of it.
+        ValueError: the file is no Parquet file, or a page lies outside of it.
     """
     try:
         end = len(data) - _TAIL_BYTES

@@ -1,4 +1,4 @@
-"""Files of others: only regular ones are read, and whatever is wrong with their JSON is one ``ValueError``."""
+"""Reading files of unknown origin: only regular files, and one-line errors for damaged ones."""
 
 import functools
 import json
@@ -13,18 +13,16 @@ from typing import Any, Final, TypeVar
 
 from uavsim.errors import DatasetError, FrameError, UavsimError
 
-__all__ = ["open_regular", "parse_json", "read_regular", "reading", "reads"]
-
 S = TypeVar("S")
 R = TypeVar("R")
 _MOST_BYTES: Final = 1 << 34
 
 
 def parse_json(data: bytes | str) -> Any:
-    """Return the value of a JSON text.
+    """Parse a JSON text.
 
     Raises:
-        ValueError: no JSON, nested too deep, or a number of thousands of digits; the message is one short line.
+        ValueError: it is no JSON, nested too deep, or has a number of thousands of digits; the message is one short line.
     """
     try:
         return json.loads(data)
@@ -35,10 +33,10 @@ def parse_json(data: bytes | str) -> Any:
 
 
 def open_regular(path: Path | str, *, most_bytes: int = _MOST_BYTES) -> BufferedReader:
-    """Open a regular file; a FIFO would wait for ever, a device never end.
+    """Open a regular file; a FIFO would block and a device never end.
 
     Raises:
-        DatasetError: not there, not a regular file, too large, or not readable.
+        DatasetError: the file is missing, not a regular file, too large, or not readable.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
@@ -64,13 +62,13 @@ def read_regular(path: Path, *, most_bytes: int = _MOST_BYTES) -> bytes:
 
 @contextmanager
 def reading(what: object) -> Iterator[None]:
-    """Turn what breaks while data of others is taken apart into one line: it is not of the form that it claims.
+    """Translate exceptions of code that takes foreign data apart into one line: the data is not of its claimed form.
 
-    Only for code that takes apart what a file holds. A mistake of our own in it looks the same from here: the line says where
-    it broke and what to do if the dataset is valid, and ``UAVSIM_TRACEBACK=1`` prints the traceback.
+    A bug in that code looks the same from here: the line says where it failed and what to do if the dataset is valid, and
+    ``UAVSIM_TRACEBACK=1`` prints the traceback.
 
     Raises:
-        DatasetError: says what was being read.
+        DatasetError: names ``what`` was being read.
     """
     try:
         yield
@@ -87,7 +85,7 @@ def reading(what: object) -> Iterator[None]:
 
 
 def reads(method: Callable[[S], R]) -> Callable[[S], R]:
-    """Let a method of what was opened take rows of others apart as ``reading`` does; ``repr`` says what was being read."""
+    """Decorate a method with ``reading``; ``repr`` of its object names what was being read."""
 
     @functools.wraps(method)
     def guarded(self: S) -> R:

@@ -1,7 +1,7 @@
-"""A folder for a result, held open: what is written goes into the folder that was opened, whatever its name means later.
+"""A folder for a result, held open by its descriptor: files go into that folder, even if its name leads elsewhere later.
 
-Every folder on the way to a file is opened in its parent and never followed as a link, so one that is exchanged for a link
-while a command runs is refused.
+Every folder on the way to a file is opened in its parent and never followed as a link, so that a folder that is exchanged for
+a link while a command runs is refused.
 """
 
 import errno
@@ -20,34 +20,34 @@ from uavsim.files.result_folder import check_result_folder, refuse_no_folder
 from uavsim.files.whole import AGAIN, storage_errors, sweep_folder, write_whole
 
 UNFINISHED: Final = ".uavsim-unfinished"
-"""Name of the file that says what is being written into a folder."""
+"""Name of the file that marks a folder whose result is not finished; it holds the job."""
 _MOST_MARK_BYTES: Final = 1 << 16
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 class _Held:
-    """A folder's descriptor, closed when nobody needs it any more; one that was made and is empty then is removed."""
+    """A folder's descriptor, closed with its last user; a folder that was created and is still empty then is removed."""
 
     def __init__(self, descriptor: int, *, made: bool = False) -> None:
         self.folder = OwnFolder(Path(f"/proc/self/fd/{descriptor}"))
-        self.swept = set[str]()  # folders in it, by key, in which no temp file of a dead writer is left
+        self.swept = set[str]()  # keys of folders whose temp files of dead writers were removed
         weakref.finalize(self, _let_go, descriptor, made=made)
 
 
 def _let_go(descriptor: int, *, made: bool) -> None:
     if made:
-        with suppress(OSError):  # it holds something, as it should
+        with suppress(OSError):  # it is not empty
             Path(f"/proc/self/fd/{descriptor}").readlink().rmdir()
     os.close(descriptor)
 
 
 @dataclass(frozen=True, slots=True)
 class ResultPath:
-    """A place in an open folder; it is no ``os.PathLike``, so nothing opens it by its name.
+    """A path in an open folder; it is no ``os.PathLike``, so that nothing opens it by its name.
 
     Attributes:
-        shown: its path, for people.
-        key: its ``/``-separated name in the folder; "" is the folder itself.
+        shown: its path, for messages.
+        key: its ``/``-separated name in the folder; "" for the folder itself.
     """
 
     shown: Path
@@ -56,10 +56,10 @@ class ResultPath:
 
     @classmethod
     def open(cls, out: Path) -> Self:
-        """Open a folder that a user named, or make it; it may be a link to one.
+        """Open, or create, a folder that a user named; it may be a link to one.
 
         Raises:
-            InputError: no folder can be there, or one in it is a link.
+            InputError: it cannot be a folder, or a folder in it is a link.
             StorageError: it cannot be made or opened.
         """
         check_result_folder(out)
@@ -67,10 +67,10 @@ class ResultPath:
 
     @classmethod
     def of_file(cls, path: Path) -> Self:
-        """Open, or make, the folder of one file that a user named, before the work that makes it.
+        """Open, or create, the folder of a file that a user named, before the work that makes the file.
 
         Raises:
-            InputError: no folder can be there.
+            InputError: its parent cannot be a folder.
             StorageError: it cannot be made or opened.
         """
         refuse_no_folder(path.parent)
@@ -82,12 +82,12 @@ class ResultPath:
             try:
                 return cls(out, _Held(os.open(out, _FOLDER)))
             except FileNotFoundError:
-                place = Path(os.path.abspath(out))  # noqa: PTH100 - ".." goes, links stay
-                place.parent.mkdir(parents=True, exist_ok=True)
-            parent = os.open(place.parent, _FOLDER)
+                path = Path(os.path.abspath(out))  # noqa: PTH100 - ".." goes, links stay
+                path.parent.mkdir(parents=True, exist_ok=True)
+            parent = os.open(path.parent, _FOLDER)
             try:
-                os.mkdir(place.name, dir_fd=parent)
-                return cls(out, _Held(os.open(place.name, _FOLDER | os.O_NOFOLLOW, dir_fd=parent), made=True))
+                os.mkdir(path.name, dir_fd=parent)
+                return cls(out, _Held(os.open(path.name, _FOLDER | os.O_NOFOLLOW, dir_fd=parent), made=True))
             finally:
                 os.close(parent)
 
@@ -103,18 +103,18 @@ class ResultPath:
         return self.shown.name
 
     def with_suffix(self, suffix: str) -> Self:
-        """Return the place beside it with another suffix."""
+        """Return the path with another suffix."""
         shown = self.shown.with_suffix(suffix)
         head, slash, _ = self.key.rpartition("/")
         return replace(self, shown=shown, key=f"{head}{slash}{shown.name}")
 
     @contextmanager
     def parent(self) -> Iterator[int]:
-        """Open, and make, the folder that it is in; temp files of killed writers there are removed, the first time.
+        """Open, or create, its parent folder; the first time, remove the temp files of killed writers there.
 
         Raises:
             StorageError: something on the way is a link or no folder.
-            OSError: the disk's.
+            OSError: from the file system.
         """
         with self.held.folder.parent(self.key, make=True, shown=self.shown) as (folder, _):
             key = self.key.rpartition("/")[0]
@@ -124,19 +124,19 @@ class ResultPath:
             yield folder
 
     def is_empty(self) -> bool:
-        """Return whether the folder holds nothing, or is not there yet."""
+        """Return whether the folder is empty or missing."""
         held = self.held.folder
         return not (held.names(self.key) if self.key else any(held.root.iterdir()))
 
     @contextmanager
     def unfinished(self, job: str) -> Iterator[None]:
-        """Mark the folder while a result is written there; the same job goes on where it was killed.
+        """Mark the folder while a result is written there; the same job continues after it was killed.
 
         Args:
-            job: one line that says what is made of what: equal jobs write equal files.
+            job: one line that describes the job: equal jobs write equal files.
 
         Raises:
-            InputError: the folder holds something else.
+            InputError: the folder holds other files.
         """
         mark = self / UNFINISHED
         if mark.exists():
@@ -156,12 +156,12 @@ class ResultPath:
         mark.remove()
 
     def make_folder(self) -> None:
-        """Make the folder itself, empty."""
+        """Create the folder itself."""
         with (self / "x").parent():
             pass
 
     def exists(self) -> bool:
-        """Return whether a regular file is there."""
+        """Return whether it is a regular file."""
         return self.held.folder.mark(self.key) is not None
 
     def remove(self) -> None:
@@ -169,10 +169,10 @@ class ResultPath:
         self.held.folder.remove({self.key: None})
 
     def open_to_read(self) -> BufferedReader:
-        """Open the regular file.
+        """Open the regular file for reading.
 
         Raises:
-            StorageError: it is gone, or something else is there by now.
+            StorageError: it is gone, or is no regular file any more.
         """
         with storage_errors(f"read {self}", again=AGAIN), self.parent() as folder:
             try:

@@ -1,4 +1,4 @@
-"""Temporary folders that outlive nobody: those of killed processes are removed by the next one that makes one."""
+"""Temporary folders; those of killed processes are removed by the next process that makes one."""
 
 import fcntl
 import os
@@ -10,22 +10,22 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-_YOUNG_S: Final = 60.0  # one that is made right now is not locked yet
+_YOUNG_S: Final = 60.0  # a new folder may not be locked yet
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 @contextmanager
 def scratch_folder(prefix: str) -> Iterator[Path]:
-    """Make a temporary folder for a while; first remove those of this user's processes that died.
+    """Create a temporary folder for the context; first remove those of this user's dead processes.
 
     Args:
-        prefix: begins its name; nobody else makes such names.
+        prefix: of its name; only this function makes folders with it.
     """
     _sweep(prefix)
     folder = Path(tempfile.mkdtemp(prefix=prefix))
     lock = os.open(folder, _FOLDER)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # its owner's as long as the process lives
+        fcntl.flock(lock, fcntl.LOCK_EX)  # held as long as the process lives
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -34,7 +34,7 @@ def scratch_folder(prefix: str) -> Iterator[Path]:
 
 def _sweep(prefix: str) -> None:
     for path in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
-        with suppress(OSError):  # another one's, locked, or gone meanwhile
+        with suppress(OSError):  # another user's, locked, or gone meanwhile
             lock = os.open(path, _FOLDER)
             try:
                 found = os.fstat(lock)

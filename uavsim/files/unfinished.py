@@ -1,4 +1,4 @@
-"""A dataset of ours without tables: those who would read it say how far its run came, and how to go on."""
+"""Datasets whose tables are not written yet: readers report how far the run came and how to continue."""
 
 from pathlib import Path
 from typing import Final
@@ -13,10 +13,10 @@ _MOST_ENTRY_BYTES: Final = 1 << 24
 
 
 def refuse_without_tables(root: Path) -> None:
-    """Refuse a folder in which a run has committed scenes; the caller has found no tables in it.
+    """Refuse a folder without tables in which a run has committed scenes.
 
     Raises:
-        DatasetError: says how many scenes there are, and how their tables are written.
+        DatasetError: says how many scenes are committed, and how to write their tables.
     """
     refuse_unfinished(root)
     files = DataFolder(root)
@@ -30,7 +30,7 @@ def refuse_without_tables(root: Path) -> None:
 
 
 def _command(root: Path) -> str | None:
-    """Return the command that writes, or was killed when it wrote, into a folder: ``uavsim convert``; None for any other."""
+    """Return the command that is writing, or was killed while writing, into a folder (``uavsim convert``); None if none is."""
     try:
         with open_regular(root / UNFINISHED) as file:
             words = file.read(64).decode("ascii", "replace").split()[:2]
@@ -43,7 +43,7 @@ def refuse_unfinished(root: Path) -> None:
     """Refuse a folder that a command has not finished.
 
     Raises:
-        DatasetError: says which command, and how to go on.
+        DatasetError: names the command, and says how to continue.
     """
     command = _command(root)
     if command is not None:
@@ -53,6 +53,6 @@ def refuse_unfinished(root: Path) -> None:
 def _is_committed(files: DataFolder, name: str) -> bool:
     try:
         entry = parse_json(files.read(name, most_bytes=_MOST_ENTRY_BYTES))
-    except (DatasetError, OSError, ValueError):  # whoever goes on learns of it from the ledger's own reader
+    except (DatasetError, OSError, ValueError):  # the ledger's own reader reports damaged entries
         return False
     return isinstance(entry, dict) and entry.get("state") == "committed"

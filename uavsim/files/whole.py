@@ -1,7 +1,7 @@
-"""Files that are whole or not there: temp file in the same folder, fsync, rename, fsync the folder.
+"""Atomic file writes: temp file in the same folder, fsync, rename, fsync the folder.
 
-The order matters when power is lost: a file's bytes must be on disk before its name is, and the folder that holds the
-name must be on disk before anything that names the file (the ledger) is. Every OSError that leaves this module is a
+The order protects against a power cut: a file's bytes must be on disk before its name is, and the folder that holds the name
+must be on disk before anything that names the file (the ledger) is. Every OSError that leaves this module is a
 ``StorageError`` that says what to do.
 """
 
@@ -22,8 +22,8 @@ from uavsim.files.result_folder import refuse_no_folder
 TEMP_SUFFIX = ".uavsim-tmp"
 AGAIN: Final = "run the same command again"
 ANOTHER_OUT: Final = f"{AGAIN} with another --out"
-"""For results that begin in an empty folder: what is in it stays."""
-_GOES_ON: Final = ", it continues where it stopped"  # a run does; whatever makes one result begins it anew
+"""For results that need an empty folder."""
+_GOES_ON: Final = ", it continues where it stopped"  # true for runs; other commands start again
 _NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
 _TEMP = re.compile(rf"\..+\.[0-9a-f]{{12}}{re.escape(TEMP_SUFFIX)}")
 
@@ -46,22 +46,22 @@ _REMEDY = {
 
 
 def remedy_of(error: BaseException, *, again: str | None = None) -> str:
-    """Return what to do about an error of the machine.
+    """Return the remedy for an operating system error.
 
     Args:
-        error: what the machine said.
-        again: how to do it again; None: as a run is, which continues.
+        error: the error.
+        again: how to repeat the command; None for a run, which continues.
     """
     code = error.errno if isinstance(error, OSError) else errno.ENOMEM
     return _said(_REMEDY.get(code or 0, "look into it, then run the same command again"), again)
 
 
 def storage_error(what: str, error: OSError, *, again: str | None = None) -> StorageError:
-    """Return an error of the disk as one line that says what to do.
+    """Translate an OSError into a ``StorageError``: one line that says what to do.
 
     Args:
-        what: what was being done, for people: ``cannot <what>: <reason>``.
-        error: what the system said.
+        what: the action, for the message ``cannot <what>: <reason>``.
+        error: the error.
         again: see ``remedy_of``.
     """
     known = _REMEDY.get(error.errno or 0) or (os.strerror(error.errno) if error.errno else str(error))
@@ -71,7 +71,7 @@ def storage_error(what: str, error: OSError, *, again: str | None = None) -> Sto
 
 @contextmanager
 def storage_errors(what: str, *, again: str | None = None) -> Iterator[None]:
-    """Turn any OSError inside into a one-line ``StorageError``.
+    """Translate any OSError inside into a one-line ``StorageError``.
 
     Args:
         what: see ``storage_error``.
@@ -100,7 +100,7 @@ def fsync_folder(path: Path) -> None:
 
 
 def make_folders(folders: Iterable[Path]) -> None:
-    """Make folders with their parents, and put every new name on disk."""
+    """Create folders with their parents, and fsync every new name."""
     touched: set[Path] = set()
     for folder in folders:
         missing = []
@@ -115,11 +115,11 @@ def make_folders(folders: Iterable[Path]) -> None:
 
 
 def replace_bytes(path: Path, data: bytes) -> None:
-    """Write ``path`` whole, replacing a file that was there; after the return it survives a power cut.
+    """Write ``path`` atomically, replacing a regular file; after the return it survives a power cut.
 
     Raises:
-        StorageError: a link, a device or a folder is there: neither it nor what it leads to is ours to replace.
-        OSError: the disk's.
+        StorageError: the path is a link, a device or a folder.
+        OSError: from the file system.
     """
     make_folders([path.parent])
     with open_folder(path.parent) as folder:
@@ -127,26 +127,26 @@ def replace_bytes(path: Path, data: bytes) -> None:
 
 
 class HeldPath(Protocol):
-    """A place in a folder that is held open, ``results.ResultPath``; ``str`` of it is its path for people."""
+    """A path in a folder that is held open (``results.ResultPath``); ``str`` gives its path for messages."""
 
     @property
     def name(self) -> str:
         """The last part of its name."""
 
     def parent(self) -> AbstractContextManager[int]:
-        """Open, and make, the folder that it is in."""
+        """Open, or create, its parent folder."""
 
 
-AnyPlace = TypeVar("AnyPlace", bound=Path | HeldPath)
+AnyPath = TypeVar("AnyPath", bound=Path | HeldPath)
 
 
 @contextmanager
 def parent_of(path: Path | HeldPath) -> Iterator[int]:
-    """Open, and make, the folder that a file is to be in; temp files that killed writers of it left there are removed.
+    """Open, or create, the parent folder of a file; remove temp files that killed writers of it left there.
 
     Raises:
-        InputError: a file is where the folder is to be.
-        StorageError, OSError: it cannot be made or opened.
+        InputError: the parent is not a directory.
+        StorageError, OSError: the folder cannot be created or opened.
     """
     if not isinstance(path, Path):
         with path.parent() as folder:
@@ -159,8 +159,8 @@ def parent_of(path: Path | HeldPath) -> Iterator[int]:
         yield folder
 
 
-def write_whole(path: AnyPlace, data: bytes) -> AnyPlace:
-    """Write a file whole, with its folders, for a result that can be made again: nobody waits for the disk.
+def write_whole(path: AnyPath, data: bytes) -> AnyPath:
+    """Write a file atomically, with its folders, without fsync: for results that can be made again.
 
     Raises:
         InputError, StorageError: see ``whole_file``.
@@ -172,17 +172,17 @@ def write_whole(path: AnyPlace, data: bytes) -> AnyPlace:
 
 @contextmanager
 def whole_file(path: Path | HeldPath, *, again: str = AGAIN) -> Iterator[BinaryIO]:
-    """Open a file that takes its place, whole, when the context ends well, and is gone when it does not.
+    """Open a temp file that becomes ``path`` when the context ends without an exception, and is removed otherwise.
 
-    A hard link or a file that is there is replaced, never written into.
+    An existing file or hard link is replaced, never written into.
 
     Args:
         path: of the file.
-        again: how to make it again when the disk fails; see ``remedy_of``.
+        again: how to repeat the command when writing fails; see ``remedy_of``.
 
     Raises:
-        InputError: a file is where its folder is to be, or something that is no regular file has the name: choose another.
-        StorageError: it cannot be written.
+        InputError: its parent is not a directory, or the path exists and is no regular file.
+        StorageError: the file cannot be written.
     """
     with storage_errors(f"write {path}", again=again), parent_of(path) as folder:
         refuse_special(folder, path.name, shown=path, error=InputError)
@@ -198,22 +198,22 @@ def whole_file(path: Path | HeldPath, *, again: str = AGAIN) -> Iterator[BinaryI
 
 
 def begin_temp(folder: int, name: str, *, buffering: int = -1, mode: int = 0o666) -> tuple[str, BinaryIO]:
-    """Make a temp file for ``name`` in an open folder, locked while it is open: rename it first, then close it.
+    """Create a temp file for ``name`` in an open folder, locked while it is open: rename it first, then close it.
 
-    A sweeper, in another process that begins or ends, takes an unlocked one for a dead writer's.
+    A sweeper in another process takes an unlocked temp file for a dead writer's.
     """
     while True:
         temp = _temp_name(name)
         file = os.fdopen(os.open(temp, _NEW_FILE, mode, dir_fd=folder), "wb", buffering=buffering)
         fcntl.flock(file, fcntl.LOCK_EX)
-        if os.fstat(file.fileno()).st_nlink:  # else a sweeper was faster than the lock
+        if os.fstat(file.fileno()).st_nlink:  # else a sweeper removed it before it was locked
             return temp, file
         file.close()
 
 
 @contextmanager
 def open_folder(path: Path) -> Iterator[int]:
-    """Open a folder, for work on the names in it."""
+    """Open a folder's descriptor."""
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         yield descriptor
@@ -222,7 +222,7 @@ def open_folder(path: Path) -> Iterator[int]:
 
 
 def replace_in(folder: int, name: str, data: bytes, *, shown: object) -> None:
-    """Write ``name`` in an open folder whole; see ``replace_bytes``."""
+    """Write ``name`` in an open folder atomically; see ``replace_bytes``."""
     refuse_special(folder, name, shown=shown)
     with _written_temp(folder, name, data) as temp:
         os.rename(temp, name, src_dir_fd=folder, dst_dir_fd=folder)
@@ -230,7 +230,7 @@ def replace_in(folder: int, name: str, data: bytes, *, shown: object) -> None:
 
 
 def create_in(folder: int, name: str, data: bytes) -> bool:
-    """Write ``name`` whole unless it exists; of several processes that try, exactly one gets True."""
+    """Write ``name`` atomically unless it exists; returns True for exactly one of several processes."""
     try:
         with _written_temp(folder, name, data) as temp:
             os.link(temp, name, src_dir_fd=folder, dst_dir_fd=folder)
@@ -241,10 +241,10 @@ def create_in(folder: int, name: str, data: bytes) -> bool:
 
 
 def refuse_special(folder: int, name: str, *, shown: object, error: type[UavsimError] = StorageError) -> None:
-    """Refuse to replace what is no regular file.
+    """Refuse to replace anything but a regular file.
 
     Raises:
-        UavsimError: ``error``: a link, a device, a FIFO or a folder is there.
+        UavsimError: ``error``, for a link, a device, a FIFO or a folder.
     """
     try:
         mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
@@ -252,16 +252,16 @@ def refuse_special(folder: int, name: str, *, shown: object, error: type[UavsimE
         return
     if not stat.S_ISREG(mode):
         kind = "a link" if stat.S_ISLNK(mode) else "a folder" if stat.S_ISDIR(mode) else "a device or pipe"
-        raise error(f"cannot write {shown}: {kind} is there, not a regular file; name another place")
+        raise error(f"cannot write {shown}: {kind} is there, not a regular file; choose another path")
 
 
 def to_json_bytes(value: object) -> bytes:
-    """Encode as JSON for people: indented, keys in order, a newline at the end."""
+    """Encode as readable JSON: indented, sorted keys, a final newline."""
     return (json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()
 
 
 def is_temp(name: str) -> bool:
-    """Return whether a name is one that ``replace_bytes`` gives to a file on its way."""
+    """Return whether a name is that of a temp file of this module."""
     return _TEMP.fullmatch(name) is not None
 
 
@@ -271,7 +271,7 @@ def _temp_name(name: str) -> str:
 
 @contextmanager
 def _written_temp(folder: int, name: str, data: bytes) -> Iterator[str]:
-    """Give the name of a temp file that holds the bytes, on disk, and is locked until the context ends; then it is gone."""
+    """Yield the name of a temp file with these bytes, synced to disk and locked; remove it at the end."""
     temp, file = begin_temp(folder, name, mode=0o644)
     with file:
         try:
@@ -285,15 +285,15 @@ def _written_temp(folder: int, name: str, data: bytes) -> Iterator[str]:
 
 
 def sweep_folder(folder: int, name: str = "") -> None:
-    """Remove the temp files of dead writers in an open folder: of one name, or all."""
-    with suppress(PermissionError):  # a folder may be written and not be listed
+    """Remove the temp files of dead writers in an open folder: those for one name, or all."""
+    with suppress(PermissionError):  # the folder may be writable but not listable
         for found in os.listdir(folder):
             if found.startswith(f".{name}." if name else ".") and is_temp(found):
                 sweep_temp(folder, found)
 
 
 def sweep_temp(folder: int, name: str) -> bool:
-    """Remove the temp file of a writer that died; its lock died with it. False when it is still being written."""
+    """Remove the temp file of a dead writer, whose lock is gone; returns False while it is being written."""
     try:
         descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
     except OSError as error:

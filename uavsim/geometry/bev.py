@@ -1,4 +1,4 @@
-"""The square of ground around an agent, seen from above: pixels of it."""
+"""Raster of the ground around an agent, seen from above."""
 
 from dataclasses import dataclass
 
@@ -12,13 +12,13 @@ _MOST_PIXELS = 100_000_000
 
 @dataclass(frozen=True, slots=True)
 class BevFrame:
-    """A raster as nuScenes' models cut it (``NuScenesMap.get_map_mask``): columns along the heading, rows to its left.
+    """A raster as nuScenes' models crop it (``NuScenesMap.get_map_mask``): columns along the heading, rows to its left.
 
     Attributes:
-        centre_map_m: the agent's place, which is in the middle.
-        yaw_rad: the agent's heading.
-        size_m: along and across it.
-        metres_per_px: of a pixel.
+        centre_map_m: x, y of the agent in the map frame; the raster's middle.
+        yaw_rad: the agent's heading in the map frame.
+        size_m: length along the heading and across it.
+        metres_per_px: side of a pixel.
     """
 
     centre_map_m: tuple[float, float]
@@ -27,31 +27,39 @@ class BevFrame:
     metres_per_px: float = 0.5
 
     def __post_init__(self) -> None:
-        """Refuse what is no raster.
+        """Validate the size.
 
         Raises:
-            InputError: no pixels, or far too many.
+            InputError: the raster has no pixels or more than ``_MOST_PIXELS``.
         """
         width, height = (side / self.metres_per_px for side in self.size_m) if self.metres_per_px > 0 else (0.0, 0.0)
         if not (width >= 1 and height >= 1 and width * height <= _MOST_PIXELS):
             raise InputError(
-                f"no raster of {self.size_m[0]:g} m x {self.size_m[1]:g} m at {self.metres_per_px:g} m a pixel"
+                f"no raster of {self.size_m[0]:g} m x {self.size_m[1]:g} m at {self.metres_per_px:g} m a pixel: "
+                f"it has no pixels, or more than {_MOST_PIXELS:,}"
             )
 
     @property
     def size_px(self) -> tuple[int, int]:
-        """Columns and rows."""
+        """Number of columns and rows."""
         return round(self.size_m[0] / self.metres_per_px), round(self.size_m[1] / self.metres_per_px)
 
     @property
     def bounds_map_m(self) -> tuple[float, float, float, float]:
-        """West, south, east and north end of what may be in it."""
+        """x_min, y_min, x_max, y_max (map, metres) of a square that holds the raster at any heading."""
         x, y = self.centre_map_m
         reach = float(np.hypot(*self.size_m)) / 2
         return x - reach, y - reach, x + reach, y + reach
 
     def px(self, points_map_m: FloatArray) -> FloatArray:
-        """Return (N, 2) pixels, column and row, of (N, 2 or 3) points; the middle of the first pixel is (0, 0)."""
+        """Project map points into the raster.
+
+        Args:
+            points_map_m: (N, 2) or (N, 3) points in the map frame, metres.
+
+        Returns:
+            (N, 2) column and row, pixels; (0, 0) is the centre of the first pixel.
+        """
         cos, sin = np.cos(self.yaw_rad), np.sin(self.yaw_rad)
         off = points_map_m[:, :2] - self.centre_map_m
         ahead, left = off[:, 0] * cos + off[:, 1] * sin, off[:, 1] * cos - off[:, 0] * sin

@@ -1,4 +1,4 @@
-"""Boxes: corners in the devkit's order, which boxes a camera sees, hulls and footprints; many boxes at once.
+"""Oriented boxes: corners in the devkit's order, visibility by the devkit's rule, footprints; many boxes at once.
 
 A box frame is flu: length along x, width along y, height along z, origin at the centre. ``size_lwh_m`` is (length, width,
 height); nuScenes files write (width, length, height).
@@ -16,38 +16,55 @@ _SIGNS: Final[FloatArray] = np.array(
     [[1, 1, 1], [1, -1, 1], [1, -1, -1], [1, 1, -1], [-1, 1, 1], [-1, -1, 1], [-1, -1, -1], [-1, 1, -1]],
     dtype=np.float64,
 )
+EDGES: Final = np.array(
+    [[0, 1], [1, 2], [2, 3], [3, 0], [4, 5], [5, 6], [6, 7], [7, 4], [0, 4], [1, 5], [2, 6], [3, 7]]
+)
+"""(12, 2) corner pairs of a box's edges, in the order of ``corners``."""
 
 
 def corners(dst_SE3_box: SE3, *, size_lwh_m: FloatArray) -> FloatArray:
-    """Return (..., 8, 3) corners in the frame that the boxes are posed in.
+    """Return the corners of boxes, in the order of the nuScenes devkit (``Box.corners``).
 
-    Order of the nuScenes devkit (``Box.corners``): four of the front face (left top, right top, right bottom, left bottom),
-    then the four behind them.
+    The four of the front face come first (left top, right top, right bottom, left bottom), then the four behind them.
 
     Args:
-        dst_SE3_box: (...) where the boxes are.
-        size_lwh_m: (..., 3) length, width, height.
+        dst_SE3_box: (...) box poses in frame ``dst``.
+        size_lwh_m: (..., 3) length, width, height, metres.
+
+    Returns:
+            (..., 8, 3) corners in ``dst``, metres.
     """
     half_m = np.asarray(size_lwh_m, dtype=np.float64)[..., None, :] / 2.0
     return dst_SE3_box[..., None].apply(half_m * _SIGNS)
 
 
 def lwh_from_wlh(size_wlh_m: FloatArray) -> FloatArray:
-    """Swap nuScenes' (width, length, height) to (length, width, height), (..., 3)."""
+    """Reorder (..., 3) nuScenes sizes (width, length, height) to (length, width, height)."""
     return np.asarray(size_wlh_m, dtype=np.float64)[..., [1, 0, 2]]
 
 
 def footprints(map_SE3_box: SE3, *, size_lwh_m: FloatArray) -> FloatArray:
-    """Return (..., 8, 2) what the boxes cover seen from above: convex, counter-clockwise, last corner repeated."""
+    """Return the outlines of boxes is_inside from above.
+
+    Args:
+        map_SE3_box: (...) box poses in the map frame.
+        size_lwh_m: (..., 3) length, width, height, metres.
+
+    Returns:
+        (..., 8, 2) x, y of convex polygons in the map frame, metres; counter-clockwise, the last corner repeated.
+    """
     return convex_hulls(corners(map_SE3_box, size_lwh_m=size_lwh_m)[..., :2])
 
 
 def overlap_m(one: FloatArray, others: FloatArray) -> FloatArray:
-    """Return (N,) how far each of some rectangles must move to leave one; 0 where they do not meet.
+    """Return the penetration depth of rectangles: the shortest move that separates each from ``one``.
 
     Args:
-        one: (4, 2) corners in order.
-        others: (N, 4, 2).
+        one: (4, 2) corners of a rectangle in order, metres.
+        others: (N, 4, 2) corners of other rectangles, metres.
+
+    Returns:
+            (N,) depths, metres; 0 where the rectangles do not overlap.
     """
     both = np.stack([np.broadcast_to(one, others.shape), others], axis=1)
     sides = both[:, :, 1:3] - both[:, :, :2]
@@ -60,11 +77,16 @@ def overlap_m(one: FloatArray, others: FloatArray) -> FloatArray:
 
 
 def convex_hulls(points: FloatArray) -> FloatArray:
-    """Return the convex hulls of (..., K, 2) point sets as (..., K, 2), counter-clockwise (y up), last corner repeated.
+    """Return the convex hulls of point sets, for few points a set.
 
-    Walks around all sets at once: from each corner on to the point that has every other on its left; of points in one
-    line the farthest. The walk starts at the smallest x (of those, the smallest y). Meant for few points a
-    set; a set with a NaN has a hull of NaN.
+    Gift wrapping of all sets at once: from each corner to the point that has every other on its left; of collinear points the
+    farthest. It starts at the point with the smallest x (of those, the smallest y).
+
+    Args:
+        points: (..., K, 2) x, y.
+
+    Returns:
+        (..., K, 2) corners counter-clockwise (y up), the last one repeated; NaN for a set that holds a NaN.
     """
     sets = np.asarray(points, dtype=np.float64)
     flat = sets.reshape(-1, *sets.shape[-2:])
@@ -83,7 +105,7 @@ def convex_hulls(points: FloatArray) -> FloatArray:
         reach = np.where(others_left, np.linalg.norm(step, axis=-1), -1.0)
         following = reach.argmax(axis=1)
         at_start = (np.abs(flat[rows, following] - flat[rows, first]) <= same[:, None]).all(axis=1)
-        # A start that lies on an edge, but for rounding, is passed by: then the walk comes back to the corner after it.
+        # Rounding may let the walk miss a start that lies on an edge; it then returns to the corner after it.
         done |= at_start | visited[rows, following]
         current = np.where(done, current, following)
     hull[np.isnan(flat).any(axis=(1, 2))] = np.nan
@@ -93,24 +115,21 @@ def convex_hulls(points: FloatArray) -> FloatArray:
 def boxes_in_image(
     corners_optical_m: FloatArray, corners_px: FloatArray, *, width_px: int, height_px: int
 ) -> BoolArray:
-    """Return which boxes a camera sees, by the devkit's rule (its ``BoxVisibility.ANY``).
+    """Apply the devkit's visibility rule ``BoxVisibility.ANY``.
 
-    One corner inside of the image and deeper than 1 m is enough; every corner must be more than 0.1 m in front of the camera.
+    One corner inside the image and deeper than 1 m is enough; every corner must be more than 0.1 m in front of the camera.
 
     Args:
-        corners_optical_m: (..., 8, 3).
-        corners_px: (..., 8, 2) their projections.
+        corners_optical_m: (..., 8, 3) corners in the camera's optical frame, metres.
+        corners_px: (..., 8, 2) their projections, pixels.
         width_px: of the image.
         height_px: of the image.
+
+    Returns:
+            (...) bool, True for visible boxes.
 
     Source: nuScenes devkit 1.2.0, ``geometry_utils.box_in_image``.
     """
     depth_m = corners_optical_m[..., 2]
-    seen = pixel_in_image(corners_px, width_px=width_px, height_px=height_px) & (depth_m > 1.0)
-    return np.asarray(seen.any(axis=-1) & (depth_m > 0.1).all(axis=-1))
-
-
-def polygon_area(polygons: FloatArray) -> FloatArray:
-    """Return the area (...) of simple polygons (..., K, 2); positive when they go counter-clockwise."""
-    x, y = polygons[..., 0], polygons[..., 1]
-    return np.asarray(0.5 * np.sum(x * np.roll(y, -1, axis=-1) - np.roll(x, -1, axis=-1) * y, axis=-1))
+    is_inside = pixel_in_image(corners_px, width_px=width_px, height_px=height_px) & (depth_m > 1.0)
+    return np.asarray(is_inside.any(axis=-1) & (depth_m > 0.1).all(axis=-1))

@@ -1,8 +1,8 @@
-"""The geographic origin of a map, and WGS 84 coordinates of points around it.
+"""The geographic origin of a map, and WGS 84 coordinates of map points.
 
-One origin holds for everything of a town: streams of GNSS and barometers, of drones and cars, and its vector map. It is where
-the geoReference of the town's OpenDRIVE file puts x = y = 0. The map frame is the plane that touches the earth there: x east,
-y north, z up from ``ORIGIN_HEIGHT_M``.
+All data of a town share one origin: GNSS and barometer streams of drones and cars, and the vector map. The geoReference of the
+town's OpenDRIVE file maps it to x = y = 0. The map frame is the tangent plane at that point: x east, y north, z up from
+``ORIGIN_HEIGHT_M``.
 """
 
 import re
@@ -12,14 +12,12 @@ import numpy as np
 
 from uavsim.typing import FloatArray
 
-__all__ = ["DEFAULT_ORIGIN_DEG_M", "GeographicOrigin", "geodetic_from_map", "origin_of_reference", "reference_in"]
-
 GeographicOrigin: TypeAlias = tuple[float, float, float]
 """Latitude and longitude (degrees, WGS 84), and height (m) of the map frame's origin."""
 ORIGIN_HEIGHT_M: Final = 0.0
-"""A geoReference names no height; CARLA's is 0, too."""
+"""A geoReference has no height; CARLA uses 0."""
 DEFAULT_ORIGIN_DEG_M: Final[GeographicOrigin] = (42.0, 2.0, ORIGIN_HEIGHT_M)
-"""Where a map has no geoReference, or one without ``+lat_0`` and ``+lon_0``: as CARLA's own client reads it."""
+"""Origin of a map whose geoReference is missing or lacks ``+lat_0`` or ``+lon_0``: the default of CARLA's client."""
 _HEADER_CHARS: Final = 100_000
 _LONGEST_REFERENCE: Final = 2000
 _A_M: Final = 6_378_137.0
@@ -28,13 +26,13 @@ _B_M: Final = _A_M * np.sqrt(1.0 - _E2)
 
 
 def reference_in(opendrive: str) -> str:
-    """Return the geoReference of an OpenDRIVE text; empty where its header has none."""
+    """Return the geoReference of an OpenDRIVE text; "" if its header has none."""
     found = re.search(r"<geoReference[^>]*>(.{0,2000}?)</geoReference>", opendrive[:_HEADER_CHARS], re.DOTALL)
     return found[1] if found else ""
 
 
 def origin_of_reference(text: str) -> GeographicOrigin:
-    """Return the origin of a projection in PROJ's words; the default unless it gives latitude and longitude."""
+    """Parse the origin of a PROJ string; ``DEFAULT_ORIGIN_DEG_M`` unless it gives latitude and longitude."""
     found = dict(re.findall(r"\+(lat_0|lon_0)=([-+.\deE]+)", text[:_LONGEST_REFERENCE]))
     try:
         latitude, longitude = float(found["lat_0"]), float(found["lon_0"])
@@ -45,9 +43,17 @@ def origin_of_reference(text: str) -> GeographicOrigin:
 
 
 def geodetic_from_map(position_map_m: FloatArray, origin_deg_m: GeographicOrigin) -> FloatArray:
-    """Return (N, 3) latitude, longitude (degrees) and height (m) of (N, 3) map points; the map's x is east, its y north.
+    """Convert map points to geodetic coordinates (WGS 84).
 
-    Bowring's formula, once: for heights below 10 km its error is under a micrometre.
+    One iteration of Bowring's formula: below 10 km of height its error is under a micrometre.
+
+    Args:
+        position_map_m: (N, 3) points in the map frame (x east, y north), metres.
+        origin_deg_m: of the map.
+
+    Returns:
+        (N, 3) latitude and longitude, degrees, and height, metres.
+
     Source: NIMA TR8350.2; B. R. Bowring, Survey Review 23 (1976).
     """
     lat, lon = np.radians(origin_deg_m[:2])

@@ -1,9 +1,9 @@
-"""Lenses: cameras whose rays bend, with OpenCV's and Kalibr's coefficients; (0, 0) is the image's top left corner.
+"""Lens distortion with OpenCV's and Kalibr's coefficients; pixel (0, 0) is the image's top left corner.
 
-A lens maps the plane z = 1 (x right, y down) onto itself; focal lengths and centre then give pixels, as a pinhole's do. No
-simulator renders that: each pixel is looked up in the image of a wider pinhole, ``Lens.wide``, that holds all the lens sees.
-The plane's part that it sees ends at ``Lens.edge``; beyond, polynomials may fold back into the image, so that there a
-straight continuation takes their place, for boxes that reach out of the image.
+A lens maps the plane z = 1 (x right, y down) onto itself; focal lengths and centre then give pixels, as for a pinhole. No
+simulator renders distortion: each pixel is looked up in the image of a wider pinhole camera, ``Lens.wide``, that holds all
+that the lens sees. ``Lens.edge`` bounds the visible part of the plane. Beyond it, polynomials may fold back into the image; a
+straight continuation replaces them there, for boxes that reach out of the image.
 
 Sources: OpenCV docs, "Camera Calibration and 3D Reconstruction" and "Fisheye camera model"; Kalibr wiki, "Supported models".
 """
@@ -20,17 +20,15 @@ from uavsim.errors import FrameError
 from uavsim.geometry.pinhole import intrinsic
 from uavsim.typing import FloatArray
 
-_STEEPEST_DEG: Final = 85.0  # off the axis: a pinhole image twice as wide shows but 2.5 degrees more
-_MOST_SIDE_PX, _MOST_AREA = (
-    8192,
-    16,
-)  # of the wide image; its area in images of the lens, where nothing finer is asked for
-_SPARE_PX: Final = 2  # at each side of the wide image: bilinear neighbours, and a field of view rounded down
+_STEEPEST_DEG: Final = 85.0  # maximum angle off the axis: a pinhole image twice as wide shows 2.5 degrees more
+_MOST_SIDE_PX: Final = 8192  # of the wide image
+_MOST_AREA: Final = 16  # of the wide image, in images of the lens at fineness 1
+_SPARE_PX: Final = 2  # margin of the wide image: bilinear neighbours, and a field of view rounded down
 _FOV_STEP: Final = 1024.0  # parts of a degree: exact in float32, which simulators take
 _TABLE: Final = 4096
-_TURNS: Final = 8
-_PART: Final = 1 << 13  # places at once: what is worked on stays in the cache
-_KEPT: Final = 32  # lenses whose tables are kept
+_NEWTON_STEPS: Final = 8
+_PART: Final = 1 << 13  # pixels inverted at once: the working set stays in the processor's cache
+_CACHED_LENSES: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +36,9 @@ class LensModel:
     """A family of lenses.
 
     Attributes:
-        counts: numbers of coefficients that it may have.
-        factor: (...) radii in the plane, coefficients -> what they are multiplied with.
-        shift: (..., 2) places in the plane, coefficients -> what is added where the lens stands askew.
+        counts: allowed numbers of coefficients.
+        factor: radial distortion: (...) radii in the plane, coefficients -> (...) factors of the radii.
+        shift: tangential distortion: (..., 2) points of the plane, coefficients -> (..., 2) offsets.
     """
 
     counts: tuple[int, ...]
@@ -48,7 +46,7 @@ class LensModel:
     shift: Callable[[FloatArray, Sequence[float]], FloatArray] | None = None
 
     def bend(self, plane: FloatArray, coefficients: Sequence[float]) -> FloatArray:
-        """Return where (..., 2) places of the plane go."""
+        """Distort (..., 2) points of the plane; returns (..., 2)."""
         radius = np.hypot(plane[..., 0], plane[..., 1])
         bent: FloatArray = plane * self.factor(radius, coefficients)[..., None]
         return bent if self.shift is None else np.asarray(bent + self.shift(plane, coefficients))
@@ -83,7 +81,7 @@ LENS_MODELS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Wide:
-    """The pinhole camera that renders what a lens sees: square pixels, centre in the middle."""
+    """The pinhole camera whose image holds all that a lens sees: square pixels, principal point in the middle."""
 
     width_px: int
     height_px: int
@@ -92,14 +90,15 @@ class Wide:
 
 @dataclass(frozen=True, slots=True)
 class Lens:
-    """A lens in front of an image.
+    """A lens and its image.
 
     Attributes:
-        model: of ``LENS_MODELS``.
+        model: key of ``LENS_MODELS``.
         coefficients: of the model.
-        focal_px: along x and y; ``centre_px`` likewise.
+        focal_px: focal lengths along x and y.
+        centre_px: principal point x, y.
         size_px: width, height.
-        fineness: pixels along a side that are rendered for one, at least.
+        fineness: minimum number of rendered pixels along each side of a pixel.
     """
 
     model: str
@@ -111,34 +110,37 @@ class Lens:
 
     @property
     def intrinsic(self) -> FloatArray:
-        """The (3, 3) matrix from bent places of the plane to pixels."""
+        """The (3, 3) matrix from distorted points of the plane to pixels."""
         (fx, fy), (cx, cy) = self.focal_px, self.centre_px
         return np.array([[fx, 0.0, cx], [0.0, fy, cy], [0.0, 0.0, 1.0]])
 
     @property
     def edge(self) -> float:
-        """Radius in the plane up to which the lens sees: that of the image's farthest corner.
+        """Radius of the visible part of the plane: that of the image's farthest corner.
 
         Raises:
-            FrameError: it sees nothing at a corner.
+            FrameError: no ray reaches a corner.
         """
         return _edge(self)
 
     @property
     def wide(self) -> Wide:
-        """The pinhole that holds all of it, everywhere at least as fine as was asked for.
+        """The pinhole camera that holds the image at ``fineness`` or finer.
 
         Raises:
-            FrameError: there is none of a bearable size.
+            FrameError: it would be too large.
         """
         return _wide(self)
 
     def project(self, points_optical_m: FloatArray, *, beyond: bool = False) -> FloatArray:
-        """Project (..., 3) points to (..., 2) pixels; NaN for what is not in front of the lens, or out of its sight.
+        """Project points into the image.
 
         Args:
-            points_optical_m: x right, y down, z forward.
-            beyond: continue straight on where the lens sees no more, outside of its image.
+            points_optical_m: (..., 3) points in the optical frame, metres.
+            beyond: continue straight beyond ``edge`` instead of returning NaN.
+
+        Returns:
+                (..., 2) pixels; NaN for points behind the lens or beyond ``edge``.
         """
         points = np.asarray(points_optical_m, dtype=np.float64)
         plane = points[..., :2] / np.where(points[..., 2:] > 0.0, points[..., 2:], np.nan)
@@ -148,7 +150,7 @@ class Lens:
         return pixels
 
     def rays(self, pixels: FloatArray) -> FloatArray:
-        """Return (..., 3) points at depth 1 m that are seen in (..., 2) pixels; beyond the image as ``project`` has it."""
+        """Back-project (..., 2) pixels to (..., 3) points at depth 1 m; the inverse of ``project(..., beyond=True)``."""
         bent = (np.asarray(pixels, dtype=np.float64) - self.centre_px) / self.focal_px
         flat = bent.reshape(-1, 2)
         parts = [_unbent(self, flat[at : at + _PART], self.edge) for at in range(0, max(len(flat), 1), _PART)]
@@ -156,19 +158,19 @@ class Lens:
         return np.concatenate([plane, np.ones((*plane.shape[:-1], 1))], axis=-1)
 
     def wide_px(self, pixels: FloatArray) -> FloatArray:
-        """Return where (..., 2) pixels lie in the wide image."""
+        """Map (..., 2) pixels of this lens to (..., 2) pixels of the wide image."""
         wide = self.wide
         matrix = intrinsic(width_px=wide.width_px, height_px=wide.height_px, fov_deg=wide.fov_deg)
         return np.asarray(self.rays(pixels)[..., :2] * matrix[0, 0] + matrix[:2, 2])
 
     @property
     def wide_px_of_centres(self) -> FloatArray:
-        """(H, W, 2) places in the wide image of the pixels' centres."""
+        """(H, W, 2) positions of the pixel centres in the wide image."""
         return _wide_px_of_centres(self)
 
 
 def _bent(lens: Lens, plane: FloatArray, edge: float) -> FloatArray:
-    """Return where places of the plane go; beyond the edge straight on, as steeply as it is reached."""
+    """Distort (..., 2) points of the plane; beyond the edge continue straight with the slope at the edge."""
     model, k = LENS_MODELS[lens.model], lens.coefficients
     radius = np.hypot(plane[..., 0], plane[..., 1])
     over = np.maximum(radius - edge, 0.0)
@@ -182,13 +184,13 @@ def _bent(lens: Lens, plane: FloatArray, edge: float) -> FloatArray:
 
 
 def _unbent(lens: Lens, bent: FloatArray, edge: float) -> FloatArray:
-    """Invert ``_bent``: by the radius alone first, then by Newton's method."""
+    """Invert ``_bent``: start from the radial distortion alone, then apply Newton's method."""
     radius, far = _radii(lens, edge)
     goal = np.hypot(bent[..., 0], bent[..., 1])
     slope = (far[-1] - far[-2]) / (radius[-1] - radius[-2])
     near = np.interp(goal, far, radius) + np.maximum(goal - far[-1], 0.0) / slope
     plane = bent * (near / np.maximum(goal, 1e-12))[..., None]
-    for _ in range(_TURNS):
+    for _ in range(_NEWTON_STEPS):
         here = _bent(lens, plane, edge)
         step = 1e-7 * (1.0 + np.hypot(plane[..., 0], plane[..., 1]))[..., None]
         across = (_bent(lens, plane + step * [1.0, 0.0], edge) - here) / step
@@ -198,13 +200,13 @@ def _unbent(lens: Lens, bent: FloatArray, edge: float) -> FloatArray:
         x = (miss[..., 0] * down[..., 1] - miss[..., 1] * down[..., 0]) / area
         y = (miss[..., 1] * across[..., 0] - miss[..., 0] * across[..., 1]) / area
         plane = np.asarray(plane - np.stack([x, y], axis=-1))
-        if np.abs(miss).max(initial=0.0) < 1e-9:  # before this step, which squared it
+        if np.abs(miss).max(initial=0.0) < 1e-9:  # the error before this step; a step squares it
             break
     return np.asarray(plane)
 
 
 def _radii(lens: Lens, edge: float) -> tuple[FloatArray, FloatArray]:
-    """Return radii of the plane up to ``edge`` and where they go, as far as these grow."""
+    """Return (K,) radii of the plane up to ``edge`` and (K,) distorted radii, as long as these increase."""
     radius = np.tan(np.linspace(0.0, math.atan(edge), _TABLE))
     far = radius * LENS_MODELS[lens.model].factor(radius, lens.coefficients)
     falls = np.flatnonzero(np.diff(far) <= 0.0)
@@ -212,26 +214,26 @@ def _radii(lens: Lens, edge: float) -> tuple[FloatArray, FloatArray]:
     return radius[:end], far[:end]
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_CACHED_LENSES)
 def _edge(lens: Lens) -> float:
     bent = _border(lens)
     radius, far = _radii(lens, math.tan(math.radians(_STEEPEST_DEG)))
-    nothing = FrameError(
+    unreachable = FrameError(
         f"it sees nothing at the image's corners: they are more than {_STEEPEST_DEG:g} degrees off its axis, "
         "or it folds back before them"
     )
     if len(radius) < 3 or np.hypot(bent[:, 0], bent[:, 1]).max() >= far[-1]:
-        raise nothing
+        raise unreachable
     plane = _unbent(lens, bent, float(radius[-1]))
     miss = np.abs(_bent(lens, plane, float(radius[-1])) - bent)
     edge = float(np.hypot(plane[:, 0], plane[:, 1]).max())
     if not (miss < 1e-9).all() or edge >= radius[-1] or not _keeps_order(lens, edge):
-        raise nothing
+        raise unreachable
     return edge
 
 
 def _border(lens: Lens) -> FloatArray:
-    """Return (N, 2) bent places of the image's border, a pixel apart."""
+    """Return (N, 2) distorted points of the image's border, a pixel apart."""
     width, height = lens.size_px
     u, v = np.arange(width + 1.0), np.arange(height + 1.0)
     sides = [np.stack([u, np.full_like(u, y)], axis=1) for y in (0.0, height)]
@@ -240,7 +242,7 @@ def _border(lens: Lens) -> FloatArray:
 
 
 def _keeps_order(lens: Lens, edge: float) -> bool:
-    """Return whether the lens maps the disc that it sees without a fold: its area is positive everywhere."""
+    """Return whether the lens maps its visible disc without a fold: the Jacobian is positive everywhere."""
     radius, angle = np.meshgrid(np.linspace(0.0, edge, 65), np.linspace(0.0, 2.0 * np.pi, 65))
     plane = np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=-1)
     bend, k, step = LENS_MODELS[lens.model].bend, lens.coefficients, 1e-6
@@ -249,7 +251,7 @@ def _keeps_order(lens: Lens, edge: float) -> bool:
     return bool((across[..., 0] * down[..., 1] - across[..., 1] * down[..., 0] > 0.0).all())
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_CACHED_LENSES)
 def _wide(lens: Lens) -> Wide:
     width, height = lens.size_px
     reach = np.abs(_unbent(lens, _border(lens), lens.edge)).max(axis=0)
@@ -269,7 +271,7 @@ def _wide(lens: Lens) -> Wide:
     return wide
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_CACHED_LENSES)
 def _wide_px_of_centres(lens: Lens) -> FloatArray:
     width, height = lens.size_px
     v, u = np.indices((height, width)) + 0.5

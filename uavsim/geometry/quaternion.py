@@ -1,7 +1,7 @@
-"""Unit quaternions (w, x, y, z), scalar first, by the row: every function takes (..., 4) and broadcasts.
+"""Unit quaternions (w, x, y, z), scalar first; every function takes arrays (..., 4), whose leading axes broadcast.
 
-A rotation has two quaternions, q and -q; what leaves this module has w >= 0 (where w is 0: the first of x, y, z that is
-not 0 is positive), so that equal rotations are written as equal numbers.
+A rotation has two quaternions, q and -q. This module returns the one with w >= 0 (where w is 0: the one whose first component
+that is not 0 is positive), so that equal rotations are equal numbers.
 """
 
 from typing import Final
@@ -13,11 +13,16 @@ from uavsim.typing import FloatArray
 
 IDENTITY: Final[FloatArray] = np.array([1.0, 0.0, 0.0, 0.0])
 IDENTITY.setflags(write=False)
-_NEARLY_PARALLEL: Final = 1.0 - 1e-10  # here slerp's sine is lost in rounding and a straight line is as good
 
 
 def normalise(q_wxyz: FloatArray) -> FloatArray:
-    """Return unit quaternions with w >= 0.
+    """Scale quaternions to length 1 and give them the sign of the module's convention.
+
+    Args:
+        q_wxyz: (..., 4) quaternions of any length but 0.
+
+    Returns:
+        (..., 4) float64 unit quaternions.
 
     Raises:
         FrameError: the last axis is not 4 long, or a quaternion is zero or not finite.
@@ -32,14 +37,22 @@ def normalise(q_wxyz: FloatArray) -> FloatArray:
 
 
 def _signed(q: FloatArray) -> FloatArray:
-    """Flip to the half sphere of the module's convention; also turns -0.0 into 0.0."""
+    """Apply the module's sign convention to (..., 4) quaternions; also turns -0.0 into 0.0."""
     first = np.argmax(q != 0.0, axis=-1, keepdims=True)
     flip = np.take_along_axis(q, first, axis=-1) < 0.0
     return np.where(flip, -q, q) + 0.0
 
 
 def multiply(a_wxyz: FloatArray, b_wxyz: FloatArray) -> FloatArray:
-    """Compose: rotating by ``multiply(a, b)`` is rotating by b, then by a. (..., 4) x (..., 4) -> (..., 4)."""
+    """Compose rotations: ``multiply(a, b)`` rotates by b first, then by a.
+
+    Args:
+        a_wxyz: (..., 4) unit quaternions.
+        b_wxyz: (..., 4) unit quaternions.
+
+    Returns:
+        (..., 4) unit quaternions.
+    """
     aw, ax, ay, az = np.moveaxis(np.asarray(a_wxyz, dtype=np.float64), -1, 0)
     bw, bx, by, bz = np.moveaxis(np.asarray(b_wxyz, dtype=np.float64), -1, 0)
     product = np.stack(
@@ -55,26 +68,34 @@ def multiply(a_wxyz: FloatArray, b_wxyz: FloatArray) -> FloatArray:
 
 
 def conjugate(q_wxyz: FloatArray) -> FloatArray:
-    """Return the inverse rotations of unit quaternions, (..., 4)."""
+    """Invert (..., 4) unit quaternions; returns (..., 4)."""
     return _signed(np.asarray(q_wxyz, dtype=np.float64) * np.array([1.0, -1.0, -1.0, -1.0]))
 
 
 def rotate(q_wxyz: FloatArray, vectors: FloatArray) -> FloatArray:
-    """Rotate (..., 3) vectors by (..., 4) unit quaternions; leading axes broadcast."""
+    """Rotate vectors.
+
+    Args:
+        q_wxyz: (..., 4) unit quaternions.
+        vectors: (..., 3) vectors of any unit.
+
+    Returns:
+        (..., 3) rotated vectors; leading axes broadcast.
+    """
     q, v = np.asarray(q_wxyz, dtype=np.float64), np.asarray(vectors, dtype=np.float64)
     twice_cross = 2.0 * _cross(q[..., 1:], v)
     return v + q[..., :1] * twice_cross + _cross(q[..., 1:], twice_cross)
 
 
 def _cross(a: FloatArray, b: FloatArray) -> FloatArray:
-    """Return ``np.cross`` of (..., 3) vectors, to the last bit, in a third of its time for few vectors."""
+    """Return the cross products of (..., 3) vectors: ``np.cross`` in a third of its time for few vectors."""
     ax, ay, az = a[..., 0], a[..., 1], a[..., 2]
     bx, by, bz = b[..., 0], b[..., 1], b[..., 2]
     return np.stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx], axis=-1)
 
 
 def to_matrix(q_wxyz: FloatArray) -> FloatArray:
-    """Return (..., 3, 3) rotation matrices of (..., 4) unit quaternions."""
+    """Convert (..., 4) unit quaternions to (..., 3, 3) rotation matrices."""
     w, x, y, z = np.moveaxis(np.asarray(q_wxyz, dtype=np.float64), -1, 0)
     rows = [
         [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
@@ -85,13 +106,19 @@ def to_matrix(q_wxyz: FloatArray) -> FloatArray:
 
 
 def from_matrix(rotation: FloatArray) -> FloatArray:
-    """Return (..., 4) quaternions of (..., 3, 3) proper rotations.
+    """Convert rotation matrices to quaternions.
 
-    Of the four ways to read a quaternion off a matrix (one for each component taken as pivot), the one with the largest
-    pivot is used, so no division is by a small number.
+    Of the four formulas (one for each component as pivot), it uses the one with the largest pivot and never divides by a small
+    number.
+
+    Args:
+        rotation: (..., 3, 3) proper rotations.
+
+    Returns:
+        (..., 4) unit quaternions.
 
     Raises:
-        FrameError: wrong shape.
+        FrameError: the shape is wrong.
     """
     m = np.asarray(rotation, dtype=np.float64)
     if m.shape[-2:] != (3, 3):
@@ -118,7 +145,15 @@ def from_matrix(rotation: FloatArray) -> FloatArray:
 
 
 def from_axis_angle(axis: FloatArray, angle_rad: FloatArray | float) -> FloatArray:
-    """Return (..., 4) rotations by ``angle_rad`` (...) around (..., 3) unit axes, right-handed."""
+    """Return rotations around axes, right-handed.
+
+    Args:
+        axis: (..., 3) unit vectors.
+        angle_rad: (...) angles, radians.
+
+    Returns:
+        (..., 4) unit quaternions.
+    """
     half = np.asarray(angle_rad, dtype=np.float64)[..., None] / 2.0
     vector = np.sin(half) * np.asarray(axis, dtype=np.float64)
     scalar = np.broadcast_to(np.cos(half), (*vector.shape[:-1], 1))
@@ -126,7 +161,7 @@ def from_axis_angle(axis: FloatArray, angle_rad: FloatArray | float) -> FloatArr
 
 
 def from_yaw(yaw_rad: FloatArray | float) -> FloatArray:
-    """Return (..., 4) turns around z, counter-clockwise seen from above."""
+    """Return (..., 4) rotations by (...) radians around z, counter-clockwise seen from above."""
     return from_axis_angle(np.array([0.0, 0.0, 1.0]), yaw_rad)
 
 
@@ -137,22 +172,15 @@ def yaw(q_wxyz: FloatArray) -> FloatArray:
 
 
 def angle_between(a_wxyz: FloatArray, b_wxyz: FloatArray) -> FloatArray:
-    """Return the smallest angle (...) that turns a into b, radians in [0, pi]; exact also for tiny angles."""
+    """Return the smallest angle between two rotations; it is accurate for tiny angles, too.
+
+    Args:
+        a_wxyz: (..., 4) unit quaternions.
+        b_wxyz: (..., 4) unit quaternions.
+
+    Returns:
+        (...) radians in [0, pi].
+    """
     a, b = np.asarray(a_wxyz, dtype=np.float64), np.asarray(b_wxyz, dtype=np.float64)
     near = np.minimum(np.linalg.norm(a - b, axis=-1), np.linalg.norm(a + b, axis=-1))
     return np.asarray(4.0 * np.arcsin(np.clip(near / 2.0, 0.0, 1.0)))
-
-
-def slerp(a_wxyz: FloatArray, b_wxyz: FloatArray, share: FloatArray | float) -> FloatArray:
-    """Turn from a (share 0) to b (share 1) at constant rate, the short way round; all arguments broadcast."""
-    a, b = np.asarray(a_wxyz, dtype=np.float64), np.asarray(b_wxyz, dtype=np.float64)
-    t = np.asarray(share, dtype=np.float64)[..., None]
-    cosine = np.sum(a * b, axis=-1, keepdims=True)
-    b = np.where(cosine < 0.0, -b, b)
-    cosine = np.abs(cosine)
-    angle = np.arccos(np.clip(cosine, -1.0, 1.0))
-    parallel = cosine > _NEARLY_PARALLEL
-    sine = np.where(parallel, 1.0, np.sin(angle))
-    from_a = np.where(parallel, 1.0 - t, np.sin((1.0 - t) * angle) / sine)
-    from_b = np.where(parallel, t, np.sin(t * angle) / sine)
-    return normalise(from_a * a + from_b * b)

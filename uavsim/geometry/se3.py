@@ -1,7 +1,7 @@
-"""Rigid transforms between named frames: ``dst_SE3_src`` takes points from ``src`` to ``dst``; neighbours cancel.
+"""Rigid transforms between named frames: ``dst_SE3_src`` maps points from ``src`` to ``dst``; neighbours cancel.
 
 One ``SE3`` holds one transform or a batch of them, as a numpy array holds numbers: leading axes broadcast in every
-operation, and ``[...]`` picks from them. A rotation is held as the quaternion that was given, to the last bit.
+operation, and ``[...]`` indexes them. It stores the quaternion that it is given, bit by bit.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _UNIT_WITHIN: Final = 1e-6
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SE3:
-    """Rigid transforms; a quaternion cannot mirror, and ``from_rotation`` refuses to, so no mirrored axis hides in here.
+    """Rigid transforms. A quaternion cannot represent a reflection, and ``from_rotation`` refuses one.
 
     Args:
-        quat_wxyz: (..., 4) unit quaternions, scalar first; ``from_quat_wxyz`` takes those of another length.
-        translation_m: (..., 3) origin of ``src`` seen from ``dst``; leading axes broadcast with those of the rotations.
+        quat_wxyz: (..., 4) unit quaternions, scalar first; ``from_quat_wxyz`` normalises others.
+        translation_m: (..., 3) origin of ``src`` in ``dst``, metres; leading axes broadcast with those of the quaternions.
 
     Raises:
         FrameError: a quaternion is not of length 1, a shape is wrong, or a number is not finite.
@@ -50,7 +50,7 @@ class SE3:
         self._hold(quat_wxyz, translation_m)
 
     def _hold(self, quat_wxyz: FloatArray, translation_m: FloatArray) -> None:
-        """Give both parts the same leading axes, and keep them from being changed."""
+        """Broadcast both parts to the same leading axes and make them read-only."""
         if quat_wxyz.shape[:-1] != translation_m.shape[:-1]:
             try:
                 batch = np.broadcast_shapes(quat_wxyz.shape[:-1], translation_m.shape[:-1])
@@ -67,40 +67,40 @@ class SE3:
 
     @classmethod
     def _of(cls, quat_wxyz: FloatArray, translation_m: FloatArray) -> SE3:
-        """Make transforms of what came out of transforms: nothing is checked or copied."""
+        """Build transforms from parts of valid transforms, without checks or copies."""
         made = object.__new__(cls)
         made._hold(quat_wxyz, translation_m)
         return made
 
     @classmethod
     def identity(cls, shape: tuple[int, ...] = ()) -> SE3:
-        """Return transforms that change nothing."""
+        """Return a batch of identity transforms of this shape."""
         return cls(np.broadcast_to(quaternion.IDENTITY, (*shape, 4)), np.zeros((*shape, 3)))
 
     @classmethod
     def from_quat_wxyz(cls, quat_wxyz: FloatArray, translation_m: FloatArray) -> SE3:
-        """Make transforms of (..., 4) quaternions of any length, normalised here, and (..., 3) metres."""
+        """Build transforms from (..., 4) quaternions of any length and (..., 3) translations, metres."""
         return cls(quaternion.normalise(quat_wxyz), translation_m)
 
     @classmethod
     def from_rotation(cls, rotation: FloatArray, translation_m: FloatArray) -> SE3:
-        """Make transforms of (..., 3, 3) proper rotations and (..., 3) metres.
+        """Build transforms from (..., 3, 3) proper rotation matrices and (..., 3) translations, metres.
 
         Raises:
-            FrameError: a matrix mirrors, stretches or shears, a shape is wrong, or a number is not finite.
+            FrameError: a matrix is a reflection, scales or shears, a shape is wrong, or a number is not finite.
         """
         return cls(quaternion.from_matrix(_proper(rotation)), translation_m)
 
     @classmethod
     def stack(cls, transforms: Sequence[SE3]) -> SE3:
-        """Put transforms of equal batch shape side by side along a new first axis; of none, (0,)."""
+        """Stack transforms of equal batch shape along a new first axis; an empty sequence gives shape (0,)."""
         if not transforms:
             return cls.identity((0,))
         return cls._of(np.stack([t.quat_wxyz for t in transforms]), np.stack([t.translation_m for t in transforms]))
 
     @classmethod
     def concatenate(cls, batches: Sequence[SE3]) -> SE3:
-        """Put batches one behind the other along their first axis; of none, (0,)."""
+        """Concatenate batches along their first axis; an empty sequence gives shape (0,)."""
         if not batches:
             return cls.identity((0,))
         return cls._of(
@@ -109,7 +109,7 @@ class SE3:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The batch: () for one transform."""
+        """Batch shape; () for one transform."""
         return self.translation_m.shape[:-1]
 
     def __len__(self) -> int:
@@ -121,7 +121,7 @@ class SE3:
         return (self[row] for row in range(len(self)))
 
     def __getitem__(self, key: Any) -> SE3:
-        """Pick from the batch as from an array of that shape: ``poses[3]``, ``poses[rows]``, ``poses[:, None]``."""
+        """Index the batch like an array of that shape: ``poses[3]``, ``poses[rows]``, ``poses[:, None]``."""
         keys = key if isinstance(key, tuple) else (key,)
         rest = (slice(None),) if any(isinstance(k, EllipsisType) for k in keys) else (..., slice(None))
         return SE3._of(self.quat_wxyz[(*keys, *rest)], self.translation_m[(*keys, *rest)])
@@ -139,7 +139,7 @@ class SE3:
         return matrix
 
     def __matmul__(self, src_SE3_other: SE3) -> SE3:
-        """Compose: ``a_SE3_b @ b_SE3_c`` is ``a_SE3_c``; the rotations come out with w >= 0."""
+        """Compose: ``a_SE3_b @ b_SE3_c`` is ``a_SE3_c``; quaternions of the result have w >= 0."""
         turned = quaternion.multiply(self.quat_wxyz, src_SE3_other.quat_wxyz)
         return SE3._of(turned, self.apply(src_SE3_other.translation_m))
 
@@ -149,35 +149,39 @@ class SE3:
         return SE3._of(back, -quaternion.rotate(back, self.translation_m))
 
     def right_divide(self, b_SE3_c: SE3) -> SE3:
-        """Take the last leg off: ``a_SE3_c.right_divide(b_SE3_c)`` is ``a_SE3_b``.
+        """Remove the last transform of a chain: ``a_SE3_c.right_divide(b_SE3_c)`` is ``a_SE3_b``.
 
-        As ``a_SE3_c @ b_SE3_c.inverse()``, with one rounding less.
+        Equals ``a_SE3_c @ b_SE3_c.inverse()`` with one rounding less.
         """
         turned = quaternion.multiply(self.quat_wxyz, quaternion.conjugate(b_SE3_c.quat_wxyz))
         return SE3._of(turned, self.translation_m - quaternion.rotate(turned, b_SE3_c.translation_m))
 
     def apply(self, points_src_m: FloatArray) -> FloatArray:
-        """Take (..., 3) points from ``src`` to ``dst``, metres.
+        """Map points from ``src`` to ``dst``.
 
-        Leading axes of points and transforms broadcast: (N,) transforms take (N, 3) points, and ``poses[:, None]`` takes
-        (N, P, 3).
+        Args:
+            points_src_m: (..., 3) points in ``src``, metres. Leading axes broadcast with the transforms: (N,) transforms take
+                (N, 3) points, and ``poses[:, None]`` takes (N, P, 3).
+
+        Returns:
+            (..., 3) points in ``dst``, metres.
         """
         return self.translation_m + quaternion.rotate(self.quat_wxyz, points_src_m)
 
     def apply_inverse(self, points_dst_m: FloatArray) -> FloatArray:
-        """Take (..., 3) points from ``dst`` back to ``src``, metres.
+        """Map (..., 3) points from ``dst`` back to ``src``, metres.
 
-        As ``inverse().apply``, but the places are subtracted first: of points near the origin of ``src`` no digits are lost.
+        Equals ``inverse().apply``, but subtracts the translation first: points near the origin of ``src`` lose no digits.
         """
         return quaternion.rotate(quaternion.conjugate(self.quat_wxyz), points_dst_m - self.translation_m)
 
     def rotate(self, vectors_src: FloatArray) -> FloatArray:
-        """Take (..., 3) directions or velocities from ``src`` to ``dst``: the origin's place does not matter."""
+        """Rotate (..., 3) directions or velocities from ``src`` to ``dst``; the translation has no effect."""
         return quaternion.rotate(self.quat_wxyz, vectors_src)
 
 
 def _proper(rotation: FloatArray) -> FloatArray:
-    """Return (..., 3, 3) matrices that are rotations, or refuse them."""
+    """Return (..., 3, 3) float64 rotation matrices; raise ``FrameError`` for anything else."""
     matrix = np.asarray(rotation, dtype=np.float64)
     if matrix.shape[-2:] != (3, 3):
         raise FrameError(f"a rotation is (..., 3, 3), got shape {matrix.shape}")

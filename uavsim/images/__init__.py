@@ -1,1 +1,1 @@
-"""Pixels: encode and decode, draw, degrade, run lengths; the only room that imports OpenCV."""
+"""Pixels: encode and decode, draw, degrade, run lengths; the only package that imports OpenCV."""

@@ -1,14 +1,14 @@
-"""Images to bytes and back: with ``draw.py`` and ``raster.py`` the only door to cv2.
+"""Encode and decode image files; one of the few modules that call OpenCV.
 
-Arrays are RGB everywhere in uavsim; cv2's BGR stays in here. Four kinds of file:
+Arrays are RGB everywhere in uavsim; only these modules handle OpenCV's BGR. Four kinds of file:
 
     rgb     PNG or JPEG, 8 bit.
     mask    PNG in CARLA's instance encoding: R = semantic tag, G = id & 255, B = id >> 8; 0 where no labelled actor is.
     tags    PNG, one channel of 8 bit: the semantic tag.
     depth   PNG, one channel of 16 bit, centimetres along the optical axis; 65535 = 655.35 m or farther (the sky).
 
-Encoders are deterministic: the same array gives the same bytes. PNG of levels 0 to 2 is ``png.py``'s, everything else
-cv2's (its JPEG is libjpeg-turbo); both release the GIL while they work.
+Encoders are deterministic: the same array gives the same bytes. ``png.py`` writes PNG of levels 0 to 2, OpenCV everything
+else (its JPEG is libjpeg-turbo); both release the GIL.
 """
 
 import struct
@@ -23,63 +23,36 @@ from uavsim.errors import DatasetError, InputError
 from uavsim.files.names import MOST_FILE_BYTES
 from uavsim.files.parse import open_regular
 from uavsim.images import png
-from uavsim.images.png import MOST_PIXELS, Filter, fingerprint
+from uavsim.images.png import MOST_PIXELS as MOST_PIXELS  # passed on, as fingerprint, to readers
+from uavsim.images.png import Filter
+from uavsim.images.png import fingerprint as fingerprint
 from uavsim.typing import UInt8Array, UInt16Array
-
-__all__ = [
-    "DEPTH_FAR_M",
-    "MOST_PIXELS",
-    "ChannelOrder",
-    "Float32Image",
-    "ImageSource",
-    "as_declared",
-    "bytes_of",
-    "decode_depth",
-    "decode_mask",
-    "decode_rgb",
-    "decode_tags",
-    "depth_as_stored",
-    "encode_depth",
-    "encode_jpeg",
-    "encode_mask",
-    "encode_mask_ids",
-    "encode_png",
-    "encode_tags",
-    "filtered_rows",
-    "fingerprint",
-    "grey_of",
-    "image_size",
-    "mask_ids_and_tags",
-    "name_of",
-]
 
 ImageSource: TypeAlias = bytes | str | Path
 Float32Image: TypeAlias = npt.NDArray[np.float32]
 ChannelOrder: TypeAlias = Literal["rgb", "bgr"]
 
 DEPTH_FAR_M: Final = 655.35
-_MOST_PIXELS_A_BYTE: Final = 10_000  # more than PNG and JPEG can pack: a few bytes can claim millions
+_MOST_PIXELS_A_BYTE: Final = 10_000  # more than PNG and JPEG can pack; a few bytes could claim millions
 
 _PNG_SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
 _JPEG_SIGNATURE: Final = b"\xff\xd8"
 _JPEG_FRAME_MARKERS: Final = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
-_JPEG_BARE_MARKERS: Final = frozenset(
-    {0x00, 0x01, *range(0xD0, 0xDA)}
-)  # without a length, or where a frame must have been
+_JPEG_BARE_MARKERS: Final = frozenset({0x00, 0x01, *range(0xD0, 0xDA)})  # without a length, or only after the frame
 _JPEG_SCAN: Final = b"\xff\xda"
-_MOST_SCANS: Final = 100  # a progressive file has ten; each one walks over the whole image
+_MOST_SCANS: Final = 100  # a progressive file has ten; each one is a pass over the whole image
 
 
 def encode_png(
     pixels: npt.NDArray[Any], *, level: int = 1, order: ChannelOrder = "rgb", filter_rows: Filter = "sub"
 ) -> bytes:
-    """Encode (H, W) or (H, W, 3) uint8, or (H, W) uint16, as PNG; blue first, (H, W, 4) too, of which the fourth is left out.
+    """Encode an image as PNG.
 
     Args:
-        pixels: the image.
-        level: 0..9; 1 is fast and near the best size for rendered images; from 3 on OpenCV's, far slower.
+        pixels: (H, W) or (H, W, 3) uint8, or (H, W) uint16; in order ``bgr`` also (H, W, 4) uint8, whose alpha is unused.
+        level: 0..9; 1 is fast and near the best size for rendered images; from 3 on OpenCV encodes, far slower.
         order: of the channels in ``pixels``.
-        filter_rows: what is subtracted from every byte; levels from 3 on try everything.
+        filter_rows: see ``png.encode``; levels from 3 on try every filter.
     """
     if level in png.FASTEST_LEVELS:
         return png.encode(_to_rgb(pixels, order=order), filter_rows=filter_rows, level=level)
@@ -87,17 +60,17 @@ def encode_png(
 
 
 def encode_jpeg(pixels: UInt8Array, *, quality: int = 95, order: ChannelOrder = "rgb") -> bytes:
-    """Encode (H, W, 3) or (H, W) uint8, or blue first (H, W, 4), as JPEG with 4:2:0 chroma."""
+    """Encode (H, W, 3) or (H, W) uint8, or (H, W, 4) in order ``bgr``, as JPEG with 4:2:0 chroma."""
     return _encode(".jpg", _to_bgr(pixels, order=order), [cv2.IMWRITE_JPEG_QUALITY, quality])
 
 
 def encode_mask(tag_id_pixels: UInt8Array, *, level: int = 1) -> bytes:
-    """Encode (H, W, 3) uint8 that is already (tag, id & 255, id >> 8)."""
+    """Encode (H, W, 3) uint8 of (tag, id & 255, id >> 8) as a mask file."""
     return encode_png(tag_id_pixels, level=level, filter_rows="up")
 
 
 def encode_mask_ids(ids: UInt16Array, tags: UInt8Array, *, level: int = 1) -> bytes:
-    """Encode (H, W) instance ids and (H, W) semantic tags as a mask file."""
+    """Encode (H, W) uint16 instance ids and (H, W) uint8 semantic tags as a mask file."""
     wide = ids.astype(np.uint16, copy=False)
     planes = (np.ascontiguousarray(tags), wide.astype(np.uint8), (wide >> 8).astype(np.uint8))
     return encode_mask(cast(UInt8Array, cv2.merge(planes)), level=level)
@@ -122,7 +95,7 @@ def mask_ids_and_tags(source: ImageSource) -> tuple[UInt16Array, UInt8Array]:
 
 
 def decode_mask(source: ImageSource) -> UInt8Array:
-    """Read a mask file as it is stored: (H, W, 3) uint8 of tag, id & 255 and id >> 8.
+    """Read a mask file as stored: (H, W, 3) uint8 of tag, id & 255 and id >> 8.
 
     Raises:
         DatasetError: not a readable three-channel 8-bit image.
@@ -151,7 +124,7 @@ def decode_depth(source: ImageSource) -> Float32Image:
 
 
 def depth_as_stored(depth_m: npt.NDArray[np.floating[Any]]) -> Float32Image:
-    """Return what ``decode_depth`` will read of the file that ``encode_depth`` makes."""
+    """Round (H, W) metres to the (H, W) float32 metres that ``decode_depth`` reads back from the file."""
     return _metres(_centimetres(depth_m))
 
 
@@ -189,10 +162,11 @@ def decode_rgb(source: ImageSource) -> UInt8Array:
 
 
 def filtered_rows(source: ImageSource) -> tuple[UInt8Array, int] | None:
-    """Read a PNG's rows as the file has them, for whoever takes the filter back while reading them.
+    """Read a PNG's filtered rows, for readers that undo the filter themselves.
 
     Returns:
-        (H, 1 + row bytes), each row behind its filter's number, and the bytes of a pixel; None as ``png.decode`` does.
+        (H, 1 + row bytes) uint8, the first byte of a row being its filter's number, and the bytes of a pixel; None as
+        ``png.decode``.
 
     Raises:
         DatasetError: missing, too large, or a chunk goes past the file's end.
@@ -201,7 +175,7 @@ def filtered_rows(source: ImageSource) -> tuple[UInt8Array, int] | None:
 
 
 def grey_of(rgb: UInt8Array) -> UInt8Array:
-    """Return (H, W) luminance of an (H, W, 3) image."""
+    """Return the (H, W) uint8 luminance of an (H, W, 3) uint8 RGB image."""
     return np.asarray(cv2.cvtColor(rgb, cv2.COLOR_RGB2GRAY), dtype=np.uint8)
 
 
@@ -215,12 +189,12 @@ def image_size(source: ImageSource) -> tuple[int, int]:
 
 
 def as_declared(data: bytes, size_px: tuple[int, int], *, name: object) -> bytes:
-    """Return the bytes of an image's file, of which no reader decodes more than its dataset declares.
+    """Return the bytes of an image file after comparing its size with the one that its dataset declares.
 
-    A file that is no image is its decoder's to judge.
+    Bytes that are no image pass: their decoder refuses them.
 
     Raises:
-        DatasetError: its header says another size.
+        DatasetError: its header has another size.
     """
     try:
         found = _size(data, data)
@@ -250,16 +224,14 @@ def _jpeg_size(head: bytes, source: ImageSource) -> tuple[int, int]:
         if marker in _JPEG_FRAME_MARKERS:
             height, width = struct.unpack(">HH", head[at + 5 : at + 9])
             return int(width), int(height)
-        if marker in _JPEG_BARE_MARKERS or (
-            marker != 0xFF and length < 2
-        ):  # read past, another frame would be found than by libjpeg
+        if marker in _JPEG_BARE_MARKERS or (marker != 0xFF and length < 2):  # libjpeg would find another frame
             break
         at += 1 if marker == 0xFF else 2 + length
     raise DatasetError(f"{name_of(source)}: a JPEG without a frame header")
 
 
 def _checked(pixels: npt.NDArray[Any], order: ChannelOrder) -> npt.NDArray[Any]:
-    channels = {3, 4} if order == "bgr" else {3}  # simulators send a fourth channel behind blue, green and red
+    channels = {3, 4} if order == "bgr" else {3}  # simulators send a fourth channel after blue, green and red
     if pixels.ndim not in {2, 3} or (pixels.ndim == 3 and pixels.shape[2] not in channels) or pixels.size == 0:
         raise InputError(f"an image is (H, W) or (H, W, 3) and not empty, this has shape {pixels.shape}")
     return np.ascontiguousarray(pixels)
@@ -289,10 +261,10 @@ def _encode(suffix: str, pixels: npt.NDArray[Any], options: list[int]) -> bytes:
 
 
 def _sound(source: ImageSource) -> bytes:
-    """Return the bytes of an image that no decoder takes more memory for than there are pixels to read.
+    """Return the bytes of an image that claims no more pixels and chunks than it may have.
 
     Raises:
-        DatasetError: it claims more than an image has.
+        DatasetError: it claims more.
     """
     data = bytes_of(source)
     width, height = _size(data, source)
@@ -309,7 +281,7 @@ def _sound(source: ImageSource) -> bytes:
 
 
 def _decode(source: ImageSource, flag: int) -> npt.NDArray[Any]:
-    """Return the pixels, red first; of one channel (H, W), unless ``flag`` asks for three and cv2 has to read it."""
+    """Return (H, W, 3) RGB pixels, or (H, W) of one channel unless OpenCV decodes it and ``flag`` asks for three."""
     data = _sound(source)
     quickly = png.decode(data)
     if quickly is not None and (flag == cv2.IMREAD_UNCHANGED or quickly.dtype == np.uint8):
@@ -332,14 +304,14 @@ def _read_file(path: str | Path, *, first_bytes: int = -1) -> bytes:
 
 
 def bytes_of(source: ImageSource) -> bytes:
-    """Return the bytes of a file that is no larger than any that is read.
+    """Return the bytes of a file or of bytes.
 
     Raises:
-        DatasetError: missing, not a regular file, or too large.
+        DatasetError: the file is missing, not a regular file, or too large.
     """
     return source if isinstance(source, bytes) else _read_file(source)
 
 
 def name_of(source: ImageSource) -> str:
-    """Return what to call a source in a message."""
+    """Return a source's name for messages."""
     return f"{len(source)} bytes" if isinstance(source, bytes) else str(source)

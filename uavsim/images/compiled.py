@@ -1,6 +1,6 @@
-"""The door to numba: kernels release the GIL, keep strict floating point, and are compiled once per account.
+"""Compile kernels with numba: they release the GIL, keep strict floating point, and are compiled once per user.
 
-numba takes half a second and 80 MB to import: only modules that run kernels use ``kernel``, when there is something to run.
+Importing numba takes half a second and 80 MB: only modules that run kernels import this one.
 """
 
 import importlib.metadata
@@ -15,8 +15,6 @@ from typing import Any, Final, ParamSpec, TypeVar, cast
 
 from uavsim.environment import cache_folder
 
-__all__ = ["CACHE_VARIABLE", "kernel", "kernel_folder"]
-
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -27,10 +25,10 @@ _PACKAGE: Final = Path(__file__).parents[1]
 
 @cache
 def kernel_folder() -> Path:
-    """Return the user's cache folder for machine code of these kernels by these versions.
+    """Return the cache folder for the machine code of these kernels, compiled by these versions.
 
-    numba does not notice a change in a function that a kernel calls from another file, so the sources of all kernels are in
-    the folder's name. The processor is not: numba's index keeps code for each processor apart.
+    numba does not notice a change in a function that a kernel calls from another file, so the folder's name has a digest of
+    all kernels' sources. numba's index separates processors.
     """
     facts = [sys.version, *map(importlib.metadata.version, _COMPILERS)]
     sources = (file.read_bytes() for file in sorted(_PACKAGE.rglob("*.py")))
@@ -42,14 +40,14 @@ def kernel_folder() -> Path:
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a function of arrays and numbers; its machine code is kept in ``NUMBA_CACHE_DIR``, else ``kernel_folder``."""
+    """Compile a function of arrays and numbers; machine code is cached in ``NUMBA_CACHE_DIR``, else ``kernel_folder``."""
     compiled = _numba().njit(cache=True, nogil=True, error_model="numpy")(function)
     return cast("Callable[P, R]", compiled)
 
 
 @cache
 def _numba() -> Any:
-    """Import numba, which reads the variable then; processes that this one starts, as simulators, have their own."""
+    """Import numba with the cache variable set meanwhile; child processes, as simulators, use their own folders."""
     is_set = CACHE_VARIABLE in os.environ
     if not is_set and _made_private(kernel_folder()):
         os.environ[CACHE_VARIABLE] = str(kernel_folder())
@@ -61,7 +59,7 @@ def _numba() -> Any:
 
 
 def _made_private(folder: Path) -> bool:
-    """Return whether a folder is there that only this user can write: what lies in it is run."""
+    """Create a folder that only this user can write; returns False if that fails, because its code would be executed."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         found = folder.lstat()

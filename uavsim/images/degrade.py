@@ -1,4 +1,4 @@
-"""The image of a worse camera: capture, blur and sensor noise, in that order, all seeded."""
+"""Degrade images as a worse camera does: exposure, blur and sensor noise, in that order, seeded."""
 
 from typing import cast
 
@@ -17,11 +17,11 @@ def degrade_image(
     blur_sigma_px: float = 0.0,
     noise_sigma: float = 0.0,
 ) -> UInt8Array:
-    """Return a degraded copy of an image.
+    """Return a degraded (H, W, 3) uint8 copy of an image.
 
     Args:
         pixels: (H, W, 3) uint8, either channel order.
-        rng: of this image alone, so that its noise does not depend on other images.
+        rng: of this image alone, so that its noise is independent of other images.
         exposure_stops: +1 doubles the light, -1 halves it.
         blur_sigma_px: standard deviation of a Gaussian blur.
         noise_sigma: standard deviation of the sensor noise, in 8-bit steps.

@@ -14,23 +14,6 @@ import numpy.typing as npt
 from uavsim.errors import InputError
 from uavsim.typing import BoolArray, UInt8Array
 
-__all__ = [
-    "BOX_EDGES",
-    "Colour",
-    "contact_sheet",
-    "draw_boxes_3d",
-    "draw_circles",
-    "draw_even_odd",
-    "draw_polygon",
-    "draw_polygons",
-    "draw_polyline",
-    "draw_segments",
-    "draw_text",
-    "palette",
-    "resized",
-    "tinted",
-]
-
 Colour: TypeAlias = tuple[int, int, int]
 Points: TypeAlias = npt.NDArray[np.floating[Any]] | npt.NDArray[np.integer[Any]]
 
@@ -65,20 +48,20 @@ def draw_polygon(canvas: UInt8Array, points_px: Points, *, colour: Colour) -> No
 
 
 def draw_polygons(canvas: UInt8Array, polygons_px: Sequence[Points], *, colour: Colour) -> None:
-    """Fill every simple polygon on its own: overlaps stay filled. ``canvas`` may also be (H, W)."""
+    """Fill every simple polygon separately: overlaps stay filled. ``canvas`` may also be (H, W)."""
     for polygon in polygons_px:
         cv2.fillPoly(canvas, [_fixed(polygon)], colour, cv2.LINE_8, _SHIFT)
 
 
 def draw_even_odd(canvas: UInt8Array, rings_px: Sequence[Points], *, colour: Colour) -> None:
-    """Fill one polygon of several rings: what lies in an even number of them stays as it is. ``canvas`` may also be (H, W)."""
+    """Fill one polygon of several rings; points inside an even number of rings stay. ``canvas`` may also be (H, W)."""
     cv2.fillPoly(canvas, [_fixed(ring) for ring in rings_px], colour, cv2.LINE_8, _SHIFT)
 
 
 def draw_boxes_3d(
     canvas: UInt8Array, corners_px: Points, *, colours: Sequence[Colour], width_px: int = 1, edges: Points = BOX_EDGES
 ) -> None:
-    """Draw projected boxes: (N, 8, 2) corners, nan where behind the camera; edges that touch such a corner are left out."""
+    """Draw projected boxes: (N, 8, 2) corners, NaN behind the camera; edges with such a corner are left out."""
     pairs = np.asarray(edges, dtype=np.int64)
     for corners, colour in zip(np.asarray(corners_px, dtype=np.float64), colours, strict=True):
         draw_segments(canvas, corners[pairs], colour=colour, width_px=width_px)
@@ -111,7 +94,7 @@ def draw_text(
 
 
 def resized(pixels: UInt8Array, *, width_px: int, height_px: int) -> UInt8Array:
-    """Return the image at another size (area average when it shrinks)."""
+    """Resize an (H, W, 3) uint8 image (area average when it shrinks)."""
     shrinks = width_px < pixels.shape[1]
     return cast(
         UInt8Array,
@@ -120,14 +103,14 @@ def resized(pixels: UInt8Array, *, width_px: int, height_px: int) -> UInt8Array:
 
 
 def tinted(pixels: UInt8Array, where: BoolArray, *, colour: Colour, strength: float = 0.5) -> UInt8Array:
-    """Return a copy with the pixels ``where`` (H, W) mixed with ``colour``."""
+    """Return a copy with ``colour`` blended over the pixels ``where`` (H, W)."""
     mixed = pixels.copy()
     mixed[where] = np.rint(pixels[where] * (1.0 - strength) + np.array(colour) * strength).astype(np.uint8)
     return mixed
 
 
 def palette(count: int) -> list[Colour]:
-    """Return ``count`` well-spread bright colours, always the same ones."""
+    """Return ``count`` distinct bright colours, always the same."""
     golden = 0.61803398875
     hue = np.round(np.mod(np.arange(count) * golden, 1.0) * 179).astype(np.uint8)
     hsv = np.stack([hue, np.full(count, 200, np.uint8), np.full(count, 255, np.uint8)], axis=-1)[None]
@@ -144,10 +127,10 @@ def contact_sheet(
     gap_px: int = 4,
     background: Colour = (24, 24, 24),
 ) -> UInt8Array:
-    """Lay images out in a grid, row by row; each is scaled to ``tile_width_px`` by the first image's shape.
+    """Lay (H, W, 3) uint8 images out in a grid, row by row; each is scaled to ``tile_width_px`` by the first image's shape.
 
     Raises:
-        InputError: no images, or captions that are not one per image.
+        InputError: there are no images, or not one caption for each.
     """
     if not images or (captions and len(captions) != len(images)):
         raise InputError(f"a contact sheet needs images and one caption each, got {len(images)} and {len(captions)}")
@@ -168,6 +151,6 @@ def contact_sheet(
 
 
 def _fixed(points_px: Points) -> npt.NDArray[np.int32]:
-    """Turn pixel points into cv2's fixed-point integers, limited to what int32 holds."""
+    """Convert pixels to cv2's fixed-point integers, clipped to what int32 holds."""
     scaled = np.rint(np.asarray(points_px, dtype=np.float64) * _SCALE)
     return np.clip(scaled, -_LIMIT, _LIMIT).astype(np.int32)

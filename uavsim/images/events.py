@@ -1,7 +1,7 @@
-"""Events of a dynamic vision sensor to bytes and back, without loss: NumPy's ``.npy``, one record an event.
+"""Lossless files of dynamic vision sensor events: NumPy's ``.npy``, one record an event.
 
-Record: column, row, nanoseconds from the image's time stamp (below or at 0: it ends the interval), 1 where the pixel became
-brighter, 0 where it became darker. Records are in the order of time. A file without a record has had no event.
+Record: column, row, nanoseconds from the image's timestamp (0 or less: it ends the interval), 1 where the pixel became
+brighter, 0 where it became darker. Records are sorted by time. A file without a record means no event.
 """
 
 import io
@@ -14,22 +14,22 @@ from uavsim.errors import DatasetError
 from uavsim.images.codec import ImageSource, bytes_of, name_of
 
 EVENT: Final = np.dtype([("x", "<u2"), ("y", "<u2"), ("t_ns", "<i8"), ("p", "u1")])
-"""One event; the names are those that event camera datasets use."""
+"""One event, with the field names of event camera datasets."""
 Events: TypeAlias = npt.NDArray[Any]
 """(N,) of ``EVENT``."""
 
 
 def encode_events(events: Events) -> bytes:
-    """Encode (N,) of ``EVENT``."""
+    """Encode (N,) ``EVENT``."""
     records = np.ascontiguousarray(events, dtype=EVENT)
     return _head(len(records)) + records.tobytes()
 
 
 def decode_events(source: ImageSource) -> Events:
-    """Read (N,) of ``EVENT``; the head must be the one that ``encode_events`` writes, so nothing in it is trusted.
+    """Read (N,) ``EVENT``; the header must be the one of ``encode_events``, so nothing else in it is parsed.
 
     Raises:
-        DatasetError: missing, or no whole file of events.
+        DatasetError: the file is missing or no complete file of events.
     """
     data, name = bytes_of(source), name_of(source)
     start = len(_head(0))
@@ -40,7 +40,7 @@ def decode_events(source: ImageSource) -> Events:
 
 
 def _head(count: int) -> bytes:
-    """Return the head of a ``.npy`` of ``count`` events; its length does not depend on the count."""
+    """Return the header of a ``.npy`` of ``count`` events; its length does not depend on the count."""
     file = io.BytesIO()
     np.lib.format.write_array_header_1_0(file, {"descr": EVENT.descr, "fortran_order": False, "shape": (count,)})
     return file.getvalue()

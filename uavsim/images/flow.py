@@ -1,7 +1,7 @@
-"""Optical flow to bytes and back, without loss: Middlebury's ``.flo``.
+"""Lossless optical flow files: Middlebury's ``.flo``.
 
 A file is the float32 202021.25, width and height as int32, then float32 (u, v) pixel by pixel, all little-endian; more than
-1e9 is unknown. Source: Middlebury flow code, ``README.txt`` ("PIEH").
+1e9 means unknown. Source: Middlebury flow code, ``README.txt`` ("PIEH").
 """
 
 import struct
@@ -20,17 +20,17 @@ _UNKNOWN_ABOVE: Final = 1e9
 
 
 def encode_flow(flow_px: npt.NDArray[np.floating[Any]]) -> bytes:
-    """Encode (H, W, 2) pixels to the right and down; NaN is unknown."""
+    """Encode (H, W, 2) flow, pixels to the right and down; NaN is unknown."""
     height, width, _ = flow_px.shape
     known = np.where(np.isnan(flow_px), _UNKNOWN, flow_px)
     return _HEAD.pack(_MAGIC, width, height) + np.ascontiguousarray(known, dtype="<f4").tobytes()
 
 
 def decode_flow(source: ImageSource) -> Float32Image:
-    """Read (H, W, 2) float32 pixels to the right and down, NaN where unknown.
+    """Read (H, W, 2) float32 flow, pixels to the right and down; NaN is unknown.
 
     Raises:
-        DatasetError: not a whole ``.flo`` file.
+        DatasetError: the file is no complete ``.flo`` file.
     """
     data, name = bytes_of(source), name_of(source)
     magic, width, height = _HEAD.unpack_from(data) if len(data) >= _HEAD.size else (0.0, 0, 0)

@@ -1,4 +1,4 @@
-"""Light of stored images: they are made for screens; light adds up in linear values."""
+"""Conversions between stored (gamma-encoded) pixel values and linear light."""
 
 from typing import Final
 
@@ -11,16 +11,16 @@ _LIGHT: Final = ((np.arange(256) / 255.0) ** GAMMA).astype(np.float32)
 
 
 def light_of(image: AnyArray) -> AnyArray:
-    """Return the light of (..., K) uint8 values as float32, 0 to 1."""
+    """Convert (..., K) uint8 values to (..., K) float32 linear light, 0 to 1."""
     return np.take(_LIGHT, image)
 
 
 def stored(light: AnyArray) -> UInt8Array:
-    """Return light as it is stored; what ``light_of`` took comes back as it was."""
+    """Convert (..., K) linear light to (..., K) uint8 values; the inverse of ``light_of``."""
     return np.asarray(np.rint(np.clip(light, 0.0, 1.0) ** np.float32(1.0 / GAMMA) * 255.0), dtype=np.uint8)
 
 
 def dimmed(image: AnyArray, share: FloatArray) -> UInt8Array:
-    """Return an (H, W, 3 or 4) image of which each pixel has got (H, W) of its light."""
-    factor = (share ** (1.0 / GAMMA)).astype(np.float32)  # the same as in light, without going there and back
+    """Scale the light of an (H, W, 3 or 4) uint8 image by (H, W) shares."""
+    factor = (share ** (1.0 / GAMMA)).astype(np.float32)  # equals scaling in linear light
     return np.asarray(np.rint(image * factor[..., None]), dtype=np.uint8)

@@ -1,8 +1,8 @@
-"""Neon colours: what a graphics card with full memory paints, in some images or all, without an error.
+"""Detect neon colours: the corrupt images that a graphics card with full memory renders without an error.
 
-Vulkan that runs out of memory loses textures and buffers; channels overflow or vanish one by one, and large areas become pure
+Vulkan that runs out of memory loses textures and buffers; channels saturate or vanish one by one, and large areas become pure
 red, green, blue, cyan, magenta or yellow (CARLA's issues 5801 and 7409). A lit street has no such areas: daylight has all
-colours, and the tone mapper keeps bright things from them. A red lamp or one bright car is one colour and small.
+colours, and the tone mapper desaturates bright objects. A red lamp or one bright car has one colour and is small.
 """
 
 from collections.abc import Iterable
@@ -12,24 +12,22 @@ import numpy as np
 
 from uavsim.typing import FloatArray, UInt8Array
 
-__all__ = ["is_neon", "pure_colours"]
-
 _LOW: Final = 16
 _HIGH: Final = 239
-_ROWS: Final = 50  # of an image that are looked at, at least
-_LEAST_SHARE: Final = 0.05  # of all pixels, of any pure colour
+_ROWS: Final = 50  # minimum number of sampled image rows
+_LEAST_SHARE: Final = 0.05  # of all pixels, of all pure colours together
 _LEAST_EACH: Final = 0.01  # of all pixels, of each of two colours
 _BITS: Final = np.array([1, 2, 4])
 
 
 def pure_colours(image: UInt8Array) -> FloatArray:
-    """Return the shares of an image's pixels that have a pure primary or secondary colour.
+    """Return the shares of pixels with each pure primary or secondary colour.
 
     Args:
-        image: (H, W, 3) in any order of channels, or (H, W, 4) with alpha last; every nth row and column is looked at.
+        image: (H, W, 3) uint8 in any channel order, or (H, W, 4) with alpha last; every nth row and column is sampled.
 
     Returns:
-        (6,) one share for each set of channels that are saturated while the others are black.
+        (6,) shares, one for each set of channels that are saturated while the others are black.
     """
     step = max(1, image.shape[0] // _ROWS)
     pixels = image[::step, ::step, :3].reshape(-1, 3)
@@ -40,6 +38,6 @@ def pure_colours(image: UInt8Array) -> FloatArray:
 
 
 def is_neon(images: Iterable[UInt8Array]) -> bool:
-    """Return whether the images of one tick together have large areas of at least two pure colours."""
+    """Return whether the (H, W, 3 or 4) images of a tick together have large areas of at least two pure colours."""
     shares = np.mean([pure_colours(image) for image in images], axis=0)
     return bool(shares.sum() >= _LEAST_SHARE and np.sort(shares)[-2] >= _LEAST_EACH)

@@ -1,4 +1,4 @@
-"""Images for viewers: smaller copies, masks with a colour for each object, and the outlines of areas."""
+"""Images for viewers: thumbnails, coloured masks, and outlines of areas."""
 
 from typing import Final
 
@@ -13,13 +13,13 @@ _COLOURS: Final = 251  # a prime: neighbouring instance ids differ
 
 
 def object_colours(ids: IntArray) -> list[draw.Colour]:
-    """Return the colour of each of (N,) instance ids, as the masks here have it."""
+    """Return the colour of each of (N,) instance ids in coloured masks."""
     palette = draw.palette(_COLOURS)
     return [palette[n] for n in (ids % _COLOURS).tolist()]
 
 
 def painted_mask(ids: UInt16Array, *, ground: draw.Colour) -> UInt8Array:
-    """Return (H, W) instance ids as (H, W, 3) RGB, a colour for each object on one ground."""
+    """Colour (H, W) instance ids as (H, W, 3) uint8 RGB: a colour for each object, ``ground`` elsewhere."""
     colours = np.array([ground, *draw.palette(_COLOURS)], dtype=np.uint8)
     painted: UInt8Array = colours[np.where(ids > 0, ids % _COLOURS + 1, 0)]
     return painted
@@ -34,7 +34,7 @@ def small_jpeg(pixels: UInt8Array, *, width_px: int, quality: int) -> bytes:
 
 
 def coloured_mask(ids: UInt16Array, *, width_px: int) -> bytes:
-    """Encode (H, W) instance ids as PNG with a colour for each object and clear ground, at most ``width_px`` wide."""
+    """Encode (H, W) instance ids as PNG, at most ``width_px`` wide: a colour for each object, transparent elsewhere."""
     height, width = ids.shape
     if width > width_px:
         size = (width_px, max(round(height * width_px / width), 1))
@@ -49,7 +49,7 @@ def coloured_mask(ids: UInt16Array, *, width_px: int) -> bytes:
 
 
 def outlines(area: BoolArray, *, within_px: float = 1.0) -> list[FloatArray]:
-    """Return the closed outlines of (H, W) areas and their holes, (N, 2) x, y in pixels, straightened ``within_px``."""
+    """Return the closed outlines of (H, W) bool areas and their holes, (N, 2) x, y pixels, simplified to ``within_px``."""
     found, _ = cv2.findContours(area.astype(np.uint8), cv2.RETR_CCOMP, cv2.CHAIN_APPROX_SIMPLE)
     straight = [cv2.approxPolyDP(line, within_px, True)[:, 0].astype(np.float64) for line in found]
     return [np.concatenate([line, line[:1]]) + 0.5 for line in straight if len(line) > 2]

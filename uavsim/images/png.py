@@ -1,21 +1,18 @@
-"""PNG at the speed of memory: one fixed filter a kind of image, and ISA-L's deflate; and files like these read back.
+"""A fast PNG encoder with one fixed filter for each kind of image, and a decoder for files of that form.
 
-OpenCV tries every filter on every row and then deflates with zlib: 24 ms an 800 x 450 image where this takes 5 ms for
-a file of the same size. The filter is chosen by what the image is: ``sub`` for what a camera sees, ``up`` for masks, whose
-rows repeat.
+OpenCV tries every filter on every row and then deflates with zlib: 24 ms for an 800 x 450 image; this takes 5 ms for a file of
+the same size. The filter depends on the image: ``sub`` for camera images, ``up`` for masks, whose rows repeat.
 
 The same array gives the same bytes on every processor: ISA-L's levels 0 to 2 write the same stream with SSE, AVX2 and AVX-512
-(held by the hashes in ``tests/images/test_png.py``); level 3 does not.
+(the hashes in ``tests/images/test_png.py`` hold that); level 3 does not.
 
-``decode`` reads what ``encode`` writes, and whatever else has these pixels and simple filters; of the rest it says nothing:
-that is left to OpenCV, which also knows what is wrong with a file.
-
+``decode`` reads the files of ``encode``, and others with these pixel types and filters. It returns None for the rest: OpenCV
+reads those, and reports damaged files.
 Source: PNG specification (W3C, third edition), sections 5.2 (signature and chunks), 9 (filtering), 10 (zlib).
 """
 
 import itertools
 import struct
-import threading
 from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
@@ -26,48 +23,34 @@ from uavsim.errors import InputError
 from uavsim.files.deflate import deflated
 from uavsim.typing import UInt8Array
 
-__all__ = [
-    "FASTEST_LEVELS",
-    "FILTER_TYPE",
-    "MOST_PIXELS",
-    "Filter",
-    "decode",
-    "encode",
-    "encode_filtered",
-    "filtered_rows",
-    "fingerprint",
-    "has_whole_chunks",
-    "scratch_rows",
-]
-
 Filter: TypeAlias = Literal["none", "sub", "up"]
 Pixels: TypeAlias = npt.NDArray[Any]
 
 FASTEST_LEVELS: Final = range(3)
-"""Of ISA-L; what they write does not depend on the processor."""
+"""Levels of ISA-L whose output does not depend on the processor."""
 MOST_PIXELS: Final = 1 << 25
-"""Of an image that is decoded, by whatever door: 8K cameras take fewer."""
+"""Maximum size of a decoded image; 8K cameras have fewer."""
 
 _SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
 FILTER_TYPE: Final[dict[Filter, int]] = {"none": 0, "sub": 1, "up": 2}
-"""The number in front of a row."""
+"""The filter's number, the first byte of a row."""
 _GREY, _RGB = 0, 2  # colour types
 _BYTES_OF_PIXEL: Final = {(8, _GREY): 1, (16, _GREY): 2, (8, _RGB): 3}
-_MOST_INFLATION: Final = 1032  # of deflate: two bits for 258 bytes
-_MOST_CHUNKS: Final = 1 << 16  # of 8 KiB each in some writers' files
+_MOST_INFLATION: Final = 1032  # maximum ratio of deflate: two bits for 258 bytes
+_MOST_CHUNKS: Final = 1 << 16  # some writers' chunks have 8 KiB each
 _END: Final = b"\x00\x00\x00\x00IEND\xaeB`\x82"
 
 
 def encode(pixels: Pixels, *, filter_rows: Filter, level: int = 1) -> bytes:
-    """Encode an image.
+    """Encode an image as PNG.
 
     Args:
         pixels: (H, W, 3) uint8 RGB, (H, W) uint8 or (H, W) uint16.
-        filter_rows: what is subtracted from every byte: nothing, the pixel on its left, or the one above.
-        level: 0 to 2, faster to smaller.
+        filter_rows: subtract from every byte nothing, the pixel on its left, or the one above.
+        level: 0 (fastest) to 2 (smallest).
 
     Raises:
-        InputError: an array that is no such image, or another level.
+        InputError: ``pixels`` is no such image, or ``level`` is another.
     """
     _refuse_level(level)
     rows, bytes_per_pixel = _rows_of(pixels)
@@ -77,15 +60,15 @@ def encode(pixels: Pixels, *, filter_rows: Filter, level: int = 1) -> bytes:
 
 
 def encode_filtered(rows: UInt8Array, *, bytes_per_pixel: Literal[1, 3], level: int = 1) -> bytes:
-    """Encode an image of 8 bits a channel whose rows are filtered already.
+    """Encode an image of 8 bits a channel from its filtered rows.
 
     Args:
-        rows: (H, 1 + row bytes), contiguous, each behind its filter's number.
+        rows: (H, 1 + row bytes) uint8, contiguous; the first byte of a row is its filter's number.
         bytes_per_pixel: 1 grey, 3 RGB.
         level: as for ``encode``.
 
     Raises:
-        InputError: another level.
+        InputError: ``level`` is another.
     """
     _refuse_level(level)
     colour = _RGB if bytes_per_pixel == 3 else _GREY
@@ -104,7 +87,7 @@ def _file(rows: UInt8Array, width: int, *, bits: int, colour: int, level: int) -
 
 
 def decode(data: bytes) -> Pixels | None:
-    """Decode an image as ``encode`` writes it.
+    """Decode a PNG of the form that ``encode`` writes.
 
     Returns:
         (H, W, 3) uint8 RGB, (H, W) uint8 or (H, W) uint16; None where the file is damaged, or is a PNG of another kind
@@ -121,12 +104,10 @@ def decode(data: bytes) -> Pixels | None:
 
 
 def filtered_rows(data: bytes) -> tuple[UInt8Array, int] | None:
-    """Return the rows of an image as the file has them, (H, 1 + row bytes), each behind its filter's number.
-
-    For whoever needs less than the pixels and can take the filter back while reading them.
+    """Return the filtered rows of an image, for readers that undo the filter themselves.
 
     Returns:
-        The rows, and the bytes of a pixel; None as ``decode`` does.
+        (H, 1 + row bytes) uint8, whose first column are the filters' numbers, and the bytes of a pixel; None as ``decode``.
     """
     chunks = _chunks(data)
     if chunks is None or len(chunks[0]) != 13:
@@ -142,15 +123,15 @@ def filtered_rows(data: bytes) -> tuple[UInt8Array, int] | None:
 
 
 def fingerprint(data: bytes) -> str:
-    """Return what equal files share, and different ones but for a pair in 2**60: size and two checksums.
+    """Return size, CRC-32 and Adler-32 of a file: equal for equal files, and for one pair of different files in 2**60.
 
-    They take a tenth of a cryptographic hash's time; who forges them makes different files look alike.
+    It takes a tenth of a cryptographic hash's time; it does not resist forgery.
     """
     return f"{len(data)}-{isal_zlib.crc32(data):08x}-{isal_zlib.adler32(data):08x}"
 
 
 def has_whole_chunks(data: bytes) -> bool:
-    """Return whether every chunk of a PNG, up to its last, lies within the file: readers take as much memory as it reports."""
+    """Return whether every chunk of a PNG lies within the file: readers allocate as much memory as a chunk reports."""
     at = len(_SIGNATURE)
     for _ in range(_MOST_CHUNKS):
         end = at + 12 + int.from_bytes(data[at : at + 4])
@@ -163,20 +144,20 @@ def has_whole_chunks(data: bytes) -> bool:
 
 
 def _inflated(deflated: bytes | memoryview, *, height: int, row_bytes: int) -> bytes | None:
-    """Return the filtered rows; None where they are damaged, more or fewer than reported."""
+    """Return the filtered rows; None if they are damaged, more or fewer than expected."""
     size = height * row_bytes
     if size > _MOST_INFLATION * len(deflated):
-        return None  # before memory is taken for it
+        return None  # before memory is allocated
     stream = isal_zlib.decompressobj()
     try:
-        rows = stream.decompress(deflated, size + 1)  # no more, whatever the file holds
+        rows = stream.decompress(deflated, size + 1)  # an upper limit, whatever the file holds
     except isal_zlib.IsalError:  # type: ignore[misc]  # its stub takes the class for an exception
         return None
     return rows if stream.eof and len(rows) == size else None
 
 
 def _chunks(data: bytes) -> tuple[bytes, bytes | memoryview] | None:
-    """Return the header and the deflated pixels of a file of IHDR, IDAT and IEND alone, their checksums being right."""
+    """Return the header and the deflated pixels of a file of IHDR, IDAT and IEND with valid checksums; else None."""
     if not data.startswith(_SIGNATURE):
         return None
     view, at, header = memoryview(data), len(_SIGNATURE), b""
@@ -199,7 +180,7 @@ def _chunks(data: bytes) -> tuple[bytes, bytes | memoryview] | None:
 
 
 def _unfiltered(filtered: UInt8Array, bytes_per_pixel: int) -> UInt8Array | None:
-    """Return rows of bytes (H, row bytes) of rows with their filter's number in front, or None for filters not known."""
+    """Undo the filter of (H, 1 + row bytes) rows; returns (H, row bytes), or None for other filters."""
     kinds = filtered[:, 0]
     body = filtered[:, 1:]
     if (kinds == FILTER_TYPE["up"]).all():
@@ -216,7 +197,7 @@ def _unfiltered(filtered: UInt8Array, bytes_per_pixel: int) -> UInt8Array | None
 
 
 def _rows_of(pixels: Pixels) -> tuple[UInt8Array, int]:
-    """Return the image's bytes (H, bytes a row) as the file has them, and the bytes of one pixel."""
+    """Return the image's bytes in file order, (H, row bytes), and the bytes of a pixel."""
     is_rgb = pixels.ndim == 3 and pixels.shape[2] == 3 and pixels.dtype == np.uint8
     is_grey = pixels.ndim == 2 and pixels.dtype in (np.uint8, np.uint16)
     if not (is_rgb or is_grey) or pixels.size == 0:
@@ -228,23 +209,9 @@ def _rows_of(pixels: Pixels) -> tuple[UInt8Array, int]:
     return rows, 3 if is_rgb else pixels.dtype.itemsize
 
 
-class _Scratch(threading.local):
-    filtered: UInt8Array = np.empty((0, 0), np.uint8)
-
-
-_scratch = _Scratch()
-
-
-def scratch_rows(height: int, row_bytes: int) -> UInt8Array:
-    """Return this thread's (H, row bytes) for a filtered image, kept for the next one of its size."""
-    if _scratch.filtered.shape != (height, row_bytes):
-        _scratch.filtered = np.empty((height, row_bytes), np.uint8)
-    return _scratch.filtered
-
-
 def _filtered(rows: UInt8Array, bytes_per_pixel: int, filter_rows: Filter) -> UInt8Array:
     height, width = rows.shape
-    out = scratch_rows(height, width + 1)
+    out = np.empty((height, width + 1), np.uint8)
     out[:, 0] = FILTER_TYPE[filter_rows]
     body = out[:, 1:]
     if filter_rows == "sub":

@@ -1,6 +1,6 @@
-"""Point clouds to bytes and back, and the one form in which every simulator's lidar is handed on.
+"""Point cloud files, and the form in which every simulator's lidar delivers its returns.
 
-.pcd.bin  nuScenes: rows (x, y, z, intensity, ring) of float32, little-endian, no head. Ours: the sensor's flu frame in
+.pcd.bin  nuScenes: rows (x, y, z, intensity, ring) of float32, little-endian, no header. Ours: the sensor's flu frame in
 metres; intensity 0..255; ring 0 is the lowest beam.
 .bin      beside it: rows (instance id, semantic tag) of uint16, little-endian, in the same order.
 """
@@ -15,34 +15,34 @@ from uavsim.images.codec import ImageSource, bytes_of, name_of
 from uavsim.typing import IntArray
 
 RETURN: Final = np.dtype([("flu_m", "<f4", 3), ("intensity", "<f4"), ("ring", "<u2"), ("actor", "<u4"), ("tag", "<u2")])
-"""One return: place in the sensor's flu frame, beam, the simulator's actor id (0: none), CARLA's semantic tag."""
+"""One return: position in the sensor's flu frame, beam, the simulator's actor id (0: none), CARLA's semantic tag."""
 
 Returns: TypeAlias = npt.NDArray[Any]
-"""(N,) of ``RETURN``."""
+"""(N,) ``RETURN``."""
 PointArray: TypeAlias = npt.NDArray[np.float32]
 """(N, 5) rows of a ``.pcd.bin``."""
 
 
 def cloud_of(returns: Returns) -> PointArray:
-    """Return (N, 5) rows x, y, z, intensity, ring."""
+    """Convert (N,) returns to (N, 5) float32 rows x, y, z, intensity, ring."""
     columns = (returns["flu_m"], returns["intensity"][:, None], returns["ring"][:, None])
     return np.concatenate(columns, axis=1, dtype=np.float32, casting="same_kind")
 
 
 def rings(flu_m: npt.NDArray[np.floating[Any]], *, lower_deg: float, upper_deg: float, channels: int) -> IntArray:
-    """Return the beam of (N, 3) points by their elevation; beams are spread evenly, 0 is the lowest."""
+    """Return (N,) int64 beam numbers of (N, 3) points by their elevation; beams are evenly spaced, 0 is the lowest."""
     up_deg = np.degrees(np.arctan2(flu_m[:, 2], np.hypot(flu_m[:, 0], flu_m[:, 1])))
     beam = np.rint((up_deg - lower_deg) / (upper_deg - lower_deg) * (channels - 1))
     return np.asarray(np.clip(beam, 0, channels - 1), dtype=np.int64)
 
 
 def encode_points(points: npt.NDArray[np.floating[Any]]) -> bytes:
-    """Encode (N, 5) x, y, z, intensity, ring."""
+    """Encode (N, 5) rows x, y, z, intensity, ring."""
     return np.ascontiguousarray(points, dtype="<f4").tobytes()
 
 
 def decode_points(source: ImageSource) -> PointArray:
-    """Read (N, 5) x, y, z, intensity, ring.
+    """Read (N, 5) float32 rows x, y, z, intensity, ring.
 
     Raises:
         DatasetError: missing, or no whole number of points.
@@ -51,12 +51,12 @@ def decode_points(source: ImageSource) -> PointArray:
 
 
 def encode_owners(owners: npt.NDArray[np.integer[Any]]) -> bytes:
-    """Encode (N, 2) instance id, semantic tag."""
+    """Encode (N, 2) rows instance id, semantic tag."""
     return np.ascontiguousarray(owners, dtype="<u2").tobytes()
 
 
 def decode_owners(source: ImageSource) -> npt.NDArray[np.uint16]:
-    """Read (N, 2) instance id, semantic tag.
+    """Read (N, 2) uint16 rows instance id, semantic tag.
 
     Raises:
         DatasetError: missing, or no whole number of points.

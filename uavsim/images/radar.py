@@ -1,7 +1,7 @@
-"""nuScenes' radar files: point cloud data 0.7, binary, of eighteen fields.
+"""nuScenes' radar files: binary PCD 0.7 with eighteen fields.
 
-The devkit's reader (``RadarPointCloud.from_file``) wants a byte after the last point, takes a cloud of one point without
-numbers for an empty one, and drops points by their states unless these are 0 (valid) and 3 (unambiguous).
+The devkit's reader (``RadarPointCloud.from_file``) needs a byte after the last point, takes a cloud of one point with NaN for
+an empty one, and drops points by their states unless these are 0 (valid) and 3 (unambiguous).
 """
 
 from typing import Any, Final, TypeAlias
@@ -38,10 +38,10 @@ DETECTION: Final = np.dtype([(n, "<f4" if n in _FLOATS else "<i2" if n == "id" e
 """One detection: metres in the sensor's flu frame, dBsm, m/s along the ray, nuScenes' states."""
 
 Detections: TypeAlias = npt.NDArray[Any]
-"""(N,) of ``DETECTION``."""
+"""(N,) ``DETECTION``."""
 
 MOVING, STANDING, APPROACHING = 0, 1, 2
-"""Of nuScenes' ``dyn_prop``."""
+"""Values of nuScenes' ``dyn_prop``."""
 
 _HEAD: Final = (
     "# .PCD v0.7 - Point Cloud Data file format\n"
@@ -56,7 +56,7 @@ _LAST_LINE: Final = b"DATA binary\n"
 
 
 def encode_radar(found: Detections) -> bytes:
-    """Encode detections; none are one without numbers."""
+    """Encode (N,) detections; an empty array becomes one detection of NaN."""
     written = np.asarray(found, dtype=DETECTION)
     if not len(written):
         written = np.zeros(1, DETECTION)
@@ -66,10 +66,10 @@ def encode_radar(found: Detections) -> bytes:
 
 
 def decode_radar(source: ImageSource) -> Detections:
-    """Read detections.
+    """Read (N,) detections.
 
     Raises:
-        DatasetError: missing, or no radar file of this form.
+        DatasetError: the file is missing or no radar file of this form.
     """
     data, name = bytes_of(source), name_of(source)
     head, _, _ = data.partition(_LAST_LINE)

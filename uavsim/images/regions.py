@@ -1,4 +1,4 @@
-"""Regions of an image that show a road user without a box: a car of a town's mesh, of which the simulator has none."""
+"""Image regions that show a road user without a box, such as a car that is part of a town's mesh."""
 
 from typing import Final
 
@@ -13,14 +13,14 @@ IS_ROAD_USER: Final = np.isin(np.arange(256), ROAD_USER_TAGS)
 
 
 def unlabelled_regions(runs: Runs, row_of_id: Int32Array) -> IntArray:
-    """Bound the connected pixels of one road user's tag whose id has no box.
+    """Return the bounds of connected pixels with a road user's tag and an id without a box.
 
     Args:
-        runs: of all road users, and of others or not.
-        row_of_id: (65536,) the box of every id, -1 where it has none.
+        runs: of a mask, at least those of all road users.
+        row_of_id: (65536,) int32 the box of every id; -1 for an id without one.
 
     Returns:
-        (K, 6) x_min, y_min, x_max, y_max in pixel edges, pixels, semantic tag; by tag, then from the top.
+        (K, 6) int64 x_min, y_min, x_max, y_max (pixel edges), number of pixels, semantic tag; by tag, then from the top.
     """
     runs = runs[(row_of_id[runs[:, 3]] < 0) & IS_ROAD_USER[runs[:, 4]]]
     if not len(runs):
@@ -32,9 +32,9 @@ def unlabelled_regions(runs: Runs, row_of_id: Int32Array) -> IntArray:
 def _components(runs: IntArray) -> IntArray:
     """Return the regions of runs of one tag."""
     (top, left), (bottom, right) = runs[:, [0, 1]].min(axis=0), runs[:, [0, 2]].max(axis=0)
-    own = runs - [top, left, left, 0, 0]
-    own[:, 3] = 1
-    inside = filled(own, (bottom - top + 1, right - left))
+    shifted = runs - [top, left, left, 0, 0]
+    shifted[:, 3] = 1
+    inside = filled(shifted, (bottom - top + 1, right - left))
     count, _, stats, _ = cv2.connectedComponentsWithStats(inside.astype(np.uint8), connectivity=8)
     x, y, width, height, pixels = stats[1:].astype(np.int64).T
     tag = np.full(count - 1, runs[0, 4])

@@ -1,4 +1,4 @@
-"""Images looked up in other images, of which each pixel has its place there."""
+"""Resample images at given positions."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ import numpy as np
 
 from uavsim.typing import AnyArray, FloatArray, IntArray
 
-_MOST_SAMPLES: Final = 3  # a pixel and side
+_MOST_SAMPLES: Final = 3  # along a side of a pixel
 
 
 def nearest_of(place_px: FloatArray, *, width_px: int) -> IntArray:
-    """Return (H, W) flat indices into an image of this width of the pixels in which (H, W, 2) places lie."""
+    """Return (H, W) int64 flat indices, in an image of this width, of the pixels that hold (H, W, 2) positions."""
     column, line = np.moveaxis(np.floor(place_px).astype(np.int64), -1, 0)
     return np.asarray(line * width_px + column)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Smooth:
-    """Colours looked up between four pixels each, to 1/32 pixel, and averaged where a pixel covers several.
+    """Bilinear resampling of colours, to 1/32 pixel, with the average of several samples where a pixel covers several.
 
     Attributes:
-        samples: a pixel has, along each side.
-        maps: OpenCV's fixed-point form of the samples' places.
+        samples: number of samples along each side of a pixel.
+        maps: OpenCV's fixed-point form of the sample positions.
     """
 
     samples: int
@@ -33,7 +33,7 @@ class Smooth:
 
     @classmethod
     def of(cls, place_px: FloatArray) -> Smooth:
-        """Make it of the (H, W, 2) places of the pixels' centres; places inside of a pixel are taken as evenly spread."""
+        """Build it from the (H, W, 2) positions of the pixel centres; positions inside a pixel are evenly spaced."""
         down, across = (np.asarray(np.gradient(place_px, axis=axis)) for axis in (0, 1))
         area = np.abs(across[..., 0] * down[..., 1] - across[..., 1] * down[..., 0])
         samples = int(np.clip(np.ceil(np.sqrt(area.mean()) - 0.1), 1, _MOST_SAMPLES))
@@ -45,7 +45,7 @@ class Smooth:
         return cls(samples, cv2.convertMaps(fine[..., 0], fine[..., 1], cv2.CV_16SC2))
 
     def __call__(self, image: AnyArray) -> AnyArray:
-        """Return the (H, W, ...) uint8 image that an image shows at these places."""
+        """Resample a uint8 image; returns (H, W, ...) uint8."""
         found = cv2.remap(image, *self.maps, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
         if self.samples > 1:
             size = (found.shape[1] // self.samples, found.shape[0] // self.samples)
@@ -54,7 +54,7 @@ class Smooth:
 
 
 def colours_at(image: AnyArray, place_px: FloatArray) -> AnyArray:
-    """Return the colours of an image at (H, W, 2) places, black where a place is NaN or outside."""
+    """Return the (H, W, ...) colours of an image at (H, W, 2) positions; black at NaN and outside."""
     maps = np.nan_to_num(place_px - 0.5, nan=-10.0).astype(np.float32)
     found = cv2.remap(image, maps[..., 0], maps[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
     height, width = image.shape[:2]

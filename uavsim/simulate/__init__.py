@@ -1,1 +1,1 @@
-"""Scene plan -> a live session: ports, one adapter per vendor's client, lockstep; the only room with carla and airsim."""
+"""Scene plan -> a live session: ports, an adapter for each vendor's client, lockstep."""

@@ -1,4 +1,4 @@
-"""Refuse foreign servers at a backend's ports, each in one line, before a vendor's client or anything else is started."""
+"""Identify the servers at a backend's ports, and refuse others in one line before a vendor's client starts."""
 
 from collections.abc import Mapping
 
@@ -10,25 +10,25 @@ from uavsim.simulate.versions import client_python, refuse_unserved
 
 
 def refuse_foreign_servers(topology: str, endpoints: Mapping[str, Endpoint], *, python: str = "") -> None:
-    """Make sure that the servers of a backend are what they should be, as far as a question over the network can say.
+    """Check that the servers of a backend are the expected ones.
 
     Args:
         topology: name of the backend.
         endpoints: where its servers listen, by their names.
-        python: the interpreter of the client process where one is named, whose client then decides on the version.
+        python: the interpreter of the client process, if named, whose client then decides on the version.
 
     Raises:
-        SimulatorError: another program answers at a port, another version, or nobody.
+        SimulatorError: another program, another version or no server answers at a port.
     """
     for server in backend_of(topology).servers:
         refuse_foreign_server(server, endpoints[server.name], topology=topology, python=python)
 
 
 def refuse_foreign_server(server: Server, where: Endpoint, *, topology: str, python: str = "") -> None:
-    """Make sure of one server.
+    """Check a server.
 
     Raises:
-        SimulatorError: as ``refuse_foreign_servers``.
+        SimulatorError: see ``refuse_foreign_servers``.
     """
     if not server.answers:
         return
@@ -43,7 +43,7 @@ def refuse_foreign_server(server: Server, where: Endpoint, *, topology: str, pyt
 
 
 def client_python_of(topology: str, endpoints: Mapping[str, Endpoint]) -> str:
-    """Return the interpreter of the environment whose client speaks the version of a backend's CARLA; "" for uavsim's own.
+    """Return the interpreter whose CARLA client has the version of a backend's server; "" for uavsim's own.
 
     Raises:
         SimulatorError: there is no client for this version.
@@ -52,7 +52,7 @@ def client_python_of(topology: str, endpoints: Mapping[str, Endpoint]) -> str:
         if server.answers == "carla":
             where = endpoints[server.name]
             version = carla_version(where)
-            if version:  # a client says better why nobody answers
+            if version:  # without an answer, the client's own error is better
                 refuse_unserved(version, where=f"{where.host}:{where.port}")
             return client_python(version)
     return ""

@@ -1,4 +1,4 @@
-"""The three ports in each backend of ours; ``config/backends.py`` names these functions.
+"""The three ports of each built-in backend; ``config/backends.py`` names these functions.
 
     topology   world   swarm                          cameras
     carla      CARLA   the plan itself                CARLA cameras moved before the tick
@@ -6,8 +6,8 @@
     cosys      CARLA   Cosys-AirSim flight, stepped   CARLA cameras at the poses that it reports
     merged     CARLA   AirSim, placed                 AirSim simGetImages while paused
 
-AirSim's client is imported by the backends that need it: the first one runs where it is not installed. Who answers at a port
-is asked before its client is let near it.
+Only backends that use AirSim import its client: the first one runs where it is not installed. The server at a port is
+identified before a vendor's client connects.
 """
 
 from collections.abc import Mapping
@@ -22,25 +22,25 @@ from uavsim.simulate.swarm import PlannedSwarm
 
 
 def carla(endpoints: Mapping[str, Endpoint], deadlines: Deadlines) -> Ports:
-    """Fly the plan itself through CARLA's cameras."""
+    """Follow the plan exactly, with CARLA's cameras."""
     world = _world(endpoints, deadlines)
     return Ports(world, PlannedSwarm(), CarlaSensors(world, deadline_s=deadlines.images_s))
 
 
 def bridge(endpoints: Mapping[str, Endpoint], deadlines: Deadlines) -> Ports:
-    """Fly in AirSim, look through CARLA's cameras."""
+    """Fly in AirSim, with CARLA's cameras."""
     refuse_foreign_server(AIRSIM, endpoints["airsim"], topology="bridge")
     return _flown(endpoints, deadlines, client="airsim")
 
 
 def cosys(endpoints: Mapping[str, Endpoint], deadlines: Deadlines) -> Ports:
-    """Fly in Cosys-AirSim, look through CARLA's cameras."""
+    """Fly in Cosys-AirSim, with CARLA's cameras."""
     refuse_foreign_server(COSYS, endpoints["airsim"], topology="cosys")
     return _flown(endpoints, deadlines, client="cosysairsim")
 
 
 def merged(endpoints: Mapping[str, Endpoint], deadlines: Deadlines) -> Ports:
-    """Place the drones in AirSim and look through its cameras, in one process with CARLA."""
+    """Follow the plan exactly, with AirSim's cameras, in one process with CARLA."""
     from uavsim.simulate.airsim.swarm import AirSimPoses
     from uavsim.simulate.merged.sensors import AirSimSensors
     from uavsim.simulate.merged.world import MergedWorld

@@ -1,4 +1,4 @@
-"""One clock for everybody: the scene's steps are the simulator's ticks, one by one, none lost."""
+"""One clock for world, swarm and sensors: each step of the scene is one tick of the simulator."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -27,21 +27,21 @@ from uavsim.simulate.ports import (
 from uavsim.simulate.traffic_watch import IN_SCENE, IN_WARMUP, TrafficWatch
 
 PosesOf: TypeAlias = Callable[[Sequence[DroneState | AgentState], Sequence[Sensor]], list[SensorPose]]
-"""Places of agents, sensors -> the poses of those of the sensors that these agents have, in the sensors' order."""
+"""(Agent states, sensors) -> the poses of those of the sensors that these agents carry, in the sensors' order."""
 
 _NOTHING = SceneTraffic()
-_CLOCK_TOLERANCE_S = 1e-4  # the simulator adds float steps; a lost tick is 0.05 s
+_CLOCK_TOLERANCE_S = 1e-4  # float errors of the simulator's clock; a lost tick is 0.05 s
 
 
 def weather_at(track: WeatherTrack, time_us: int) -> tuple[float, ...]:
-    """Interpolate the 14 parameters at a time, constant before the first and after the last key."""
-    if len(track.times_us) == 1:  # asked for at every tick
+    """Interpolate the 14 weather parameters at a time; constant before the first and after the last key."""
+    if len(track.times_us) == 1:  # the common case, at every tick
         return tuple(track.values[0].tolist())
     return tuple(float(np.interp(time_us, track.times_us, column)) for column in track.values.T)
 
 
 class Lockstep:
-    """Drives world, swarm and sensors through one scene; a capture is one tick of all three."""
+    """Drives world, swarm and sensors through a scene; a capture is one tick of all three."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class Lockstep:
         heartbeat: Heartbeat,
         traffic: SceneTraffic = _NOTHING,
     ) -> None:
-        """Take the three ports of a backend that is prepared for ``plan``, and what spawned."""
+        """Wrap the three ports of a backend prepared for ``plan``, and the spawned traffic."""
         self._plan, self._heartbeat = plan, heartbeat
         self._world, self._swarm, self._sensors = world, swarm, sensors
         self._next = 0
@@ -65,9 +65,9 @@ class Lockstep:
         self._order = {sensor: number for number, sensor in enumerate(plan.sensors)}
 
     def warm_up(self, *, poses_of: PosesOf) -> None:
-        """Let the traffic come to speed; weather and all that is placed are those of step 0.
+        """Run the warm-up, so that traffic gets moving; weather and placed actors are those of step 0.
 
-        RGB cameras settle at the end of it, where the plan has them at step 0.
+        At its end RGB cameras settle at their poses of step 0.
 
         Raises:
             TrafficStalled: too little of it moves.
@@ -83,15 +83,15 @@ class Lockstep:
     def capture(
         self, step: int, *, poses_of: PosesOf
     ) -> tuple[tuple[DroneState | AgentState, ...], list[SensorPose], TickState, PendingReadings]:
-        """Advance to ``step`` and take all images in its very tick.
+        """Advance to ``step`` and capture all sensors in that tick.
 
         Args:
-            step: a plan step after the last one captured, whose readings are here.
-            poses_of: says where sensors of agents are.
+            step: a plan step after the last capture, whose readings have arrived.
+            poses_of: computes sensor poses.
 
         Raises:
-            MissedTick: the actor that carries an agent is gone.
-            SceneVoid: it is there and of no use.
+            MissedTick: the actor that carries an agent has disappeared.
+            SceneVoid: it has turned over, left the map or collided.
         """
         while self._next < step:
             drones = self._swarm.advance(self._next)
@@ -107,31 +107,31 @@ class Lockstep:
             poses = sorted([*poses, *state.carried], key=lambda pose: self._order[pose.sensor])
         return placed + carried, poses, state, self._sensors.collect(state)
 
-    def _expect(self, step: int, places: Sequence[DroneState | AgentState], *, poses_of: PosesOf) -> list[SensorPose]:
-        """Have the sensors of a step ready where their agents are; returns the poses of those that no actor carries."""
+    def _expect(self, step: int, agents: Sequence[DroneState | AgentState], *, poses_of: PosesOf) -> list[SensorPose]:
+        """Prepare the sensors of a step at their agents' poses; returns the poses of those that no actor carries."""
         measuring = (*self._schedule.reading.get(step, ()), *self._schedule.settling.get(step, ()))
-        poses = poses_of(places, measuring) if measuring else []
+        poses = poses_of(agents, measuring) if measuring else []
         self._sensors.expect(step, poses)
         return poses
 
     @property
     def _at_start(self) -> tuple[DroneState | AgentState, ...]:
-        """Where the plan has the drones, and those agents that never move, before step 0."""
+        """States of the drones at step 0 of the plan, and of the static agents."""
         swarm, still = self._plan.swarm, np.zeros(3)
         at = swarm.map_SE3_flu[0]
         drones = (DroneState(drone, at[row], still, at[row]) for row, drone in enumerate(swarm.drone_ids))
         return (*drones, *self._ground.standing)
 
     def weather_now(self) -> tuple[float, ...]:
-        """Return the 14 parameters that were set last."""
+        """Return the 14 weather parameters that were set last."""
         return self._weather
 
     def motion(self) -> SceneMotion | None:
-        """Return what the actors and the drones did so far; None where the world does not say."""
+        """Return the recorded motion of actors and drones; None if the world reports none."""
         return self._recorder.motion()
 
     def moved(self) -> dict[str, tuple[int, int]]:
-        """Return how much of the traffic moved (``TrafficWatch.counts``).
+        """Return the counts of moving traffic (``TrafficWatch.counts``).
 
         Raises:
             TrafficStalled: too little of it moves.
@@ -146,10 +146,10 @@ class Lockstep:
         state = self._world.tick(captured=captured)
         if step == 0:
             self._zero_s = state.elapsed_s
-        elapsed_s, wanted_s = state.elapsed_s - self._zero_s, step * self._plan.step_us / 1e6
-        if abs(elapsed_s - wanted_s) > _CLOCK_TOLERANCE_S:
+        elapsed_s, planned_s = state.elapsed_s - self._zero_s, step * self._plan.step_us / 1e6
+        if abs(elapsed_s - planned_s) > _CLOCK_TOLERANCE_S:
             raise MissedTick(
-                f"step {step} is {elapsed_s:.6f} s into the scene by the simulator's clock, not {wanted_s:.6f}"
+                f"step {step} is {elapsed_s:.6f} s into the scene by the simulator's clock, not {planned_s:.6f}"
             )
         self._recorder.add(step, state.motion, drones)
         self._watch.add(IN_SCENE, state.motion)

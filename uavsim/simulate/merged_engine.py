@@ -1,13 +1,12 @@
-"""Speak to AirSim inside a merged build, where half of its calls are answered within a CARLA tick only.
+"""Calls AirSim in a merged build, where half of its calls are answered only within a CARLA tick.
 
-In synchronous mode CARLA keeps Unreal's game thread between two ticks, and AirSim's calls that need that thread wait for the
-next one (docs/airsim-variants.md). A client that asks, then ticks, hangs. So each AirSim call runs in a thread with its own
-client, and this thread ticks until all have answered. The ticks are passed while ``simPause`` holds the world, and without a
-step of the Traffic Manager, so they let calls through and move nothing. That is not assumed: every snapshot of such a tick is
-compared with the captured one.
+In synchronous mode CARLA blocks Unreal's game thread between two ticks, and AirSim's calls that need that thread wait for the
+next tick (docs/airsim-variants.md). A thread that calls and then ticks would wait forever. So each AirSim call runs in a thread with
+its own client, and this thread ticks until all have answered. These ticks run while ``simPause`` holds the world, and without
+a step of the Traffic Manager, so they move nothing; every snapshot of such a tick is compared with the captured one to verify
+that.
 
-Which kind of engine it is, is measured at the first connection: a call that returns without a tick has a free engine behind
-it.
+The first call measures the kind of engine: if it returns without a tick, the engine is free.
 """
 
 import contextlib
@@ -23,14 +22,12 @@ from uavsim.config.deadlines import Deadlines
 from uavsim.errors import SceneVoid, SimulatorLost, SystemFailure
 from uavsim.simulate.ports import Heartbeat, TickState
 
-__all__ = ["EngineWay", "MergedEngine", "PausableWorld", "largest_move_m"]
-
 EngineWay = Literal["", "free", "ticks"]
-"""How AirSim's calls are answered: not measured yet, at once, or within a tick."""
-_PATIENCE_S: Final = 2.0  # what returns without a tick has returned by then; a slower free engine is ticked for nothing
+"""When AirSim's calls are answered: unknown yet, at once, or within a tick."""
+_PATIENCE_S: Final = 2.0  # a call that needs no tick returns within it; a slower free engine gets useless ticks
 _PATIENT: Final = Deadlines()
-_LOOK_S: Final = 10.0  # a tick that takes longer than this is reported as progress, up to its limit
-_BREATH_S: Final = 0.002  # after a tick, for the next call of a thread to arrive
+_REPORT_S: Final = 10.0  # a tick that takes longer is reported as progress
+_BREATH_S: Final = 0.002  # wait after a tick for a thread's next call
 _STILL_M: Final = 1e-4  # float32 at a kilometre
 _HEARTBEAT_TICKS: Final = 20
 _LAST_TICKS: Final = 200
@@ -38,57 +35,57 @@ T = TypeVar("T")
 
 
 class PausableWorld(Protocol):
-    """The engine's needs of the CARLA world."""
+    """The part of the CARLA world that the engine uses."""
 
     paused_s: float
 
     def cue(self) -> None:
-        """Ask for a tick of the server alone; returns at once."""
+        """Request a tick of the server alone; returns at once."""
 
     def newer_than(self, frame: int, *, timeout_s: float) -> TickState | None:
-        """Wait for the state of a later frame; None when none comes."""
+        """Wait for the state of a later frame; None after the time limit."""
 
     def now(self) -> TickState:
-        """Return the last state that the server sent."""
+        """Return the last received state."""
 
     @property
     def frame(self) -> int:
-        """Of that state, which is not read for it."""
+        """Frame of the last received state, without converting it."""
 
 
 class MergedEngine:
-    """Runs AirSim's calls in threads of their own, with the ticks that they need."""
+    """Runs AirSim's calls in separate threads and passes the ticks that they need."""
 
     def __init__(self, world: PausableWorld, *, deadlines: Deadlines = _PATIENT) -> None:
-        """Take the CARLA half; nothing is measured yet. Calls and ticks may take as long as ``deadlines`` say."""
+        """Use the CARLA half ``world``; ``deadlines`` limits calls and ticks."""
         self._world, self.deadlines = world, deadlines
         self._threads: dict[str, ThreadPoolExecutor] = {}
         self._heartbeat: Heartbeat = lambda _phase, _n: None
         self._captured: TickState | None = None
-        self._last: TickState | None = None  # of the last tick passed: reading all actors costs as much as the tick
+        self._last: TickState | None = None  # of the last passed tick; reading all actors costs as much as the tick
         self._pause: Callable[[bool], None] = lambda _paused: None
         self._held = self._sent_before = False
         self.way: EngineWay = ""
         self.ticks_passed = 0
 
     def begin(self, heartbeat: Heartbeat) -> None:
-        """Name whom to report progress to. What was sent to the vehicles before shows in the next tick, pause or not."""
+        """Start a scene. Commands sent to vehicles before take effect in the next tick, paused or not."""
         self._heartbeat, self._sent_before, self._last = heartbeat, True, None
 
     def ask(
         self, jobs: Mapping[str, Callable[[], T]], *, doing: str, ticks: bool = True, within_s: float | None = None
     ) -> dict[str, T]:
-        """Carry out jobs at the same time, each in the thread of its name, and return what they return.
+        """Run jobs concurrently, each in the thread of its name, and return their results.
 
         Args:
-            jobs: by name of the thread; a client lives in one thread only.
+            jobs: by thread name; a client belongs to one thread.
             doing: for messages.
-            ticks: pass ticks meanwhile, which only a paused world takes; off for calls that AirSim answers at any time.
-            within_s: for images, and jobs of thousands of calls; each call has its client's time-out besides.
+            ticks: pass ticks meanwhile, in a paused world; False for calls that AirSim always answers.
+            within_s: time limit for images and long jobs, besides the client's own for each call.
 
         Raises:
-            SimulatorLost: no answer came, however many ticks were passed.
-            SceneVoid: a tick that was to move nothing moved something.
+            SimulatorLost: a call was not answered despite ticks.
+            SceneVoid: an actor moved in a tick of the paused world.
         """
         futures = {name: self._thread(name).submit(job) for name, job in jobs.items()}
         if ticks and self.way == "":
@@ -118,7 +115,7 @@ class MergedEngine:
                 raise SimulatorLost(f"AirSim did not answer within {within_s:g} s of ticks while {doing}")
 
     def _let_go(self, futures: list[Future[T]]) -> None:
-        """Pass ticks for calls that still wait, whatever they move: the scene is void, the threads are needed again."""
+        """Pass ticks for calls that still wait, after a failure: the scene is void, but the threads are needed again."""
         self._captured = None
         for _ in range(_LAST_TICKS):
             if not wait(futures, timeout=_BREATH_S).not_done:
@@ -126,16 +123,16 @@ class MergedEngine:
             self._world.cue()
 
     def pass_tick(self, *, still: bool = True, within_s: float | None = None) -> TickState:
-        """Let the game thread run once in a paused world; what it moves, it must not.
+        """Run the game thread once in a paused world, and verify that nothing moved.
 
         Args:
-            still: nothing may have moved since the tick before, but in a scene's first one. A tick that moves traffic unseen,
-                before a scene's first image, makes it another scene than that of its seed.
-            within_s: how long the tick may take: AirSim draws images in it.
+            still: refuse motion since the previous tick, except in a scene's first one. A tick that moves traffic before a
+                scene's first image would change the scene of a seed.
+            within_s: time limit of the tick, in which AirSim renders images.
 
         Raises:
             SimulatorLost: the server sends no snapshot of that tick.
-            SceneVoid: something moved.
+            SceneVoid: an actor moved.
         """
         before = self._last if self._last is not None and self._last.frame == self._world.frame else self._world.now()
         self._last = None
@@ -156,18 +153,18 @@ class MergedEngine:
         return state
 
     def _newer_than(self, frame: int, *, within_s: float) -> TickState | None:
-        for _ in range(math.ceil(within_s / _LOOK_S)):
-            state = self._world.newer_than(frame, timeout_s=min(_LOOK_S, within_s))
+        for _ in range(math.ceil(within_s / _REPORT_S)):
+            state = self._world.newer_than(frame, timeout_s=min(_REPORT_S, within_s))
             if state is not None:
                 return state
             self._heartbeat("swarm", self.ticks_passed)
         return None
 
     def hold(self, pause: Callable[[bool], None]) -> TickState:
-        """Hold the world, and return the state that it is held at: what images show from now on.
+        """Pause the world, and return the state that images show from now on.
 
-        It is that of a tick of its own. What the Traffic Manager teleports in hybrid mode was sent after the last tick, and
-        shows in the next one, pause or not.
+        It is that of an additional tick: teleports of the Traffic Manager's hybrid mode are sent after the last tick, and
+        take effect in the next one, paused or not.
 
         Args:
             pause: calls ``simPause``, which needs no game thread.
@@ -179,10 +176,10 @@ class MergedEngine:
 
     @contextlib.contextmanager
     def proven(self) -> Iterator[None]:
-        """Take images of a held world; one more tick looks at whether it stood still, then it goes on.
+        """Context for captures of a paused world; a final tick verifies that it stood still, then it continues.
 
         Raises:
-            SceneVoid: it did not stand still.
+            SceneVoid: an actor moved.
         """
         try:
             yield
@@ -192,23 +189,23 @@ class MergedEngine:
             self.release()
 
     def release(self) -> None:
-        """Let a held world go on; a scene that ended while it was held must not hold the next one's traffic."""
+        """Continue a paused world, also after a scene that ended while it was paused."""
         held, self._held, self._captured = self._held, False, None
         if held:
             self._pause(False)
 
     def close(self) -> None:
-        """End the threads."""
+        """Stop the threads."""
         for thread in self._threads.values():
             thread.shutdown(wait=False, cancel_futures=True)  # one that waits for a tick waits for ever
         self._threads = {}
 
 
 def largest_move_m(before: TickState, after: TickState) -> tuple[float, int]:
-    """Return how far the actor that moved most moved, and its instance id; 0 and 0 without actors.
+    """Return the largest movement of an actor, metres, and its instance id; 0 and 0 without actors.
 
     Raises:
-        SceneVoid: actors came or went.
+        SceneVoid: actors appeared or disappeared.
     """
     if not np.array_equal(before.actors.instance_id, after.actors.instance_id):
         raise SceneVoid(f"actors came or went between frames {before.frame} and {after.frame}, under simPause")

@@ -1,4 +1,4 @@
-"""Gathers what the simulator says of its actors and drones at each tick of a scene into one ``SceneMotion``."""
+"""Collects the motion of actors and drones at each tick of a scene into a ``SceneMotion``."""
 
 from collections.abc import Sequence
 
@@ -12,23 +12,23 @@ from uavsim.records.recording import DroneState
 
 
 class MotionRecorder:
-    """Takes every tick of a scene; a backend whose world reports no motion gives none."""
+    """Records the ticks of a scene; without motion of the world the result is None."""
 
     def __init__(self, plan: ScenePlan) -> None:
-        """Begin a scene."""
+        """Start a scene."""
         self._steps = None if plan.recording == "full" else frozenset(plan.rendered_steps)
         self._taken: list[tuple[int, TickMotion, tuple[DroneState, ...]]] = []
 
     def add(self, step: int, motion: TickMotion | None, drones: Sequence[DroneState]) -> None:
-        """Note one tick."""
+        """Record a tick."""
         if motion is not None and (self._steps is None or step in self._steps):
             self._taken.append((step, motion, tuple(drones)))
 
     def motion(self) -> SceneMotion | None:
-        """Return what was noted; None where there is nothing.
+        """Return the recorded motion; None without a recorded tick.
 
         Raises:
-            MissedTick: the traffic lights were others at some tick.
+            MissedTick: the traffic lights changed between ticks.
         """
         if not self._taken:
             return None
@@ -41,8 +41,8 @@ class MotionRecorder:
         control = np.zeros((len(ticks), len(ids), CONTROLS), np.float32)
         lights = np.zeros((len(ticks), len(ids)), np.uint32)
         for row, tick in enumerate(ticks):
-            place = np.searchsorted(ids, tick.instance_id)
-            ue_pose[row, place], control[row, place], lights[row, place] = tick.ue_pose, tick.control, tick.lights
+            columns = np.searchsorted(ids, tick.instance_id)
+            ue_pose[row, columns], control[row, columns], lights[row, columns] = tick.ue_pose, tick.control, tick.lights
         drones = [states for _, _, states in self._taken]
         return SceneMotion(
             step=np.array([step for step, _, _ in self._taken], dtype=np.int64),

@@ -1,4 +1,4 @@
-"""Answers of a process that holds libcarla to whoever started it: one line of JSON, then a hard end."""
+"""Result of a process that holds libcarla: one line of JSON, then a hard exit."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from uavsim.typing import JsonDict
 
 
 def answer_in_one_line(measure: Callable[[], JsonDict]) -> NoReturn:
-    """Print what ``measure`` returns, or ``{"error": ...}`` with that error's exit code, and end the process."""
+    """Print the result of ``measure``, or ``{"error": ...}`` with that error's exit code, and exit."""
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # libcarla prints to standard output
     try:

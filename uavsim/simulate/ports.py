@@ -1,7 +1,7 @@
-"""The ports that a simulator backend must offer; ``session.py`` knows nothing else of CARLA or AirSim.
+"""The ports that a simulator backend implements; ``session.py`` uses nothing else of CARLA or AirSim.
 
-A backend is a ``WorldPort`` (town, traffic, clock, truth), a ``SwarmPort`` (where the drones are) and a ``SensorPort``
-(measurements). ``backends.py`` says which of them is behind each port in the three topologies of ours.
+A backend is a ``WorldPort`` (town, traffic, clock, ground truth), a ``SwarmPort`` (poses of the drones) and a ``SensorPort``
+(measurements). ``backends.py`` lists the ports of the built-in topologies.
 """
 
 from __future__ import annotations
@@ -22,23 +22,8 @@ from uavsim.records.road_map import Building
 from uavsim.records.sensors import Agent, Sensor
 from uavsim.typing import FloatArray
 
-__all__ = [
-    "Endpoint",
-    "Heartbeat",
-    "PendingReadings",
-    "Ports",
-    "Reading",
-    "ReadyReadings",
-    "SceneTraffic",
-    "SensorPort",
-    "SensorPose",
-    "SwarmPort",
-    "TickState",
-    "WorldPort",
-]
-
 Heartbeat = Callable[[str, int], None]
-"""Called with (phase, tick) whenever there is progress; a supervisor that hears none ends the process."""
+"""Called with (phase, tick) at every progress; without it, the supervisor ends the process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +35,10 @@ class Endpoint:
 
     @staticmethod
     def parse(text: str, *, what: str) -> Endpoint:
-        """Read ``HOST:PORT``.
+        """Parse ``HOST:PORT``; ``what`` names the value in the message.
 
         Raises:
-            InputError: not of that form.
+            InputError: the text has another form.
         """
         host, _, port = text.rpartition(":")
         if not host or not port.isdigit() or not 0 < int(port) < 65536:
@@ -63,13 +48,14 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SensorPose:
-    """The place of one sensor at the next tick.
+    """The pose of a sensor at the next tick.
 
     Attributes:
-        ue_location_m: (3,) float32-exact location in the simulator's frame.
-        ue_euler_deg: (roll, pitch, yaw) float32-exact, the simulator's frame.
-        map_SE3_optical: the same pose in our frame, of any sensor as if it were a camera that looks forward.
-        velocity_map_mps: (3,) of the agent that carries it.
+        sensor: the sensor.
+        ue_location_m: (3,) location in CARLA's frame, metres, exact in float32.
+        ue_euler_deg: (roll, pitch, yaw) in CARLA's frame, degrees, exact in float32.
+        map_SE3_optical: the same pose in the map frame; of any sensor, as if it were a forward-looking camera.
+        velocity_map_mps: (3,) velocity of its agent in the map frame, m/s.
     """
 
     sensor: Sensor
@@ -80,12 +66,12 @@ class SensorPose:
 
     @property
     def channel(self) -> str:
-        """Of the sensor."""
+        """Channel of the sensor."""
         return self.sensor.channel
 
     @property
     def map_SE3_sensor(self) -> SE3:
-        """The frame of the sensor's data: optical of a camera, else the sensor's own flu."""
+        """The pose of the sensor's data frame: optical for cameras, flu for other sensors."""
         if self.sensor.spec.params.is_optical:
             return self.map_SE3_optical
         return unreal.map_SE3_flu_from_ue(self.ue_location_m, ue_euler_deg=np.array(self.ue_euler_deg))
@@ -93,12 +79,13 @@ class SensorPose:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reading:
-    """The data of one sensor, proven to be of the tick and pose asked for.
+    """A measurement of a sensor, verified to be of the requested tick and pose.
 
     Attributes:
-        modality: name of it; ``records/modalities.py`` says what its array holds.
-        data: an image (H, W) or (H, W, K), a cloud or a list (N, K), as the modality has it; of a mask also runs and tags.
-        owner: whatever keeps ``data`` alive.
+        channel: of the sensor.
+        modality: its name; ``records/modalities.py`` defines its array.
+        data: an image (H, W) or (H, W, K), a cloud or a list (N, K), by modality; for a mask also (runs, tags).
+        owner: the object that owns the memory of ``data``.
     """
 
     channel: str
@@ -108,19 +95,19 @@ class Reading:
 
 
 class PendingReadings(Protocol):
-    """The sensors' readings of one tick, which may still be on their way."""
+    """The sensors' readings of a tick, which may not have arrived yet."""
 
     def wait(self) -> list[Reading]:
-        """Return everything that was read; asked for once, from any thread, before the next tick.
+        """Return all readings; called once, from any thread, before the next tick.
 
         Raises:
-            MissedTick: an image is missing, late, or not of the tick and pose asked for.
+            MissedTick: an image is missing, late, or of another tick or pose.
         """
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReadyReadings:
-    """Readings of a tick that are here already (``PendingReadings``)."""
+    """Readings of a tick that have arrived (``PendingReadings``)."""
 
     readings: list[Reading]
 
@@ -135,22 +122,22 @@ class TickState:
 
     Attributes:
         frame: the simulator's frame number.
-        elapsed_s: the simulator's clock.
-        seen: gives ``actors``; evaluated lazily, for most ticks need none.
-        motion: what is recorded of them; None where a backend reports none, and its scenes cannot be replayed.
-        carried: where sensors that actors carry were in this tick, by their actors.
+        elapsed_s: the simulator's clock, seconds.
+        lazy_actors: computes ``actors``; most ticks need none.
+        motion: recorded motion of the actors; None from backends that report none, whose scenes cannot be replayed.
+        carried: poses of the sensors that actors carry, in this tick.
     """
 
     frame: int
     elapsed_s: float
-    seen: Callable[[], ActorStates]
+    lazy_actors: Callable[[], ActorStates]
     motion: TickMotion | None = None
     carried: tuple[SensorPose, ...] = ()
 
     @property
     def actors(self) -> ActorStates:
-        """Every labelled actor alive, rows sorted by instance id."""
-        return self.seen()
+        """All labelled actors alive, sorted by instance id."""
+        return self.lazy_actors()
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,10 +145,10 @@ class SceneTraffic:
     """The spawned actors of a scene.
 
     Attributes:
-        actors: everything that is labelled, or may be.
-        counts: (asked for, spawned) by ``vehicles`` or ``walkers``; (0, 0) of what is not there. A replay's also hold what
-            was measured of the recorded traffic (``SessionFacts``).
-        agents: where the agents beside the drones are: the actor that carries one, or where it stands.
+        actors: all actors that may be labelled.
+        counts: (requested, spawned) by ``vehicles`` or ``walkers``; (0, 0) for missing ones. A replay adds measurements of the
+            recorded traffic (``SessionFacts``).
+        agents: ground agents: the actor that carries one, or its static pose.
     """
 
     actors: tuple[ActorInfo, ...] = ()
@@ -177,91 +164,91 @@ class WorldPort(Protocol):
 
     @property
     def kind(self) -> str:
-        """The name under which the simulator is recorded as the dataset's origin; ``unreal`` where it gives none."""
+        """The simulator's name in the dataset's origin; ``unreal`` if it gives none."""
 
     @property
     def map_name(self) -> str:
-        """The loaded map."""
+        """Name of the loaded map."""
 
     def prepare(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> None:
-        """Load the plan's town when another is loaded, and take over the clock (synchronous, ``plan.step_us``)."""
+        """Load the plan's town if another is loaded, and take over the clock (synchronous, ``plan.step_us``)."""
 
     def populate(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> SceneTraffic:
         """Clear the last scene's actors and spawn ``plan.ingredients``, every random choice from ``plan.seed``."""
 
     def show(self, step: int, drones: Sequence[DroneState] = ()) -> None:
-        """Put whatever the plan places where it is at a step, in the next tick; asked for before each.
+        """Set the planned poses of a step, effective in the next tick; called before each tick.
 
         Args:
             step: of the plan.
-            drones: where they are then; none while the traffic comes to speed.
+            drones: their states at the step; none during the warm-up.
         """
 
     def set_weather(self, values: Sequence[float]) -> None:
-        """Set the 14 parameters in wire order."""
+        """Set the 14 weather parameters in wire order."""
 
     def tick(self, *, captured: bool) -> TickState:
         """Advance one step and return the state of that very step.
 
         Args:
-            captured: sensors are read in this tick.
+            captured: whether sensors are read in this tick.
 
         Raises:
-            MissedTick: the snapshot is not of the tick that was asked for.
+            MissedTick: the snapshot is not of the requested tick.
         """
 
     def drivable(self) -> FloatArray:
-        """Return (N, 4, 2) map quadrilaterals that cover the town's driving lanes."""
+        """Return (N, 4, 2) quadrilaterals, x, y in the map frame, metres, that cover the town's driving lanes."""
 
     def opendrive(self) -> str:
         """Return the town's OpenDRIVE text."""
 
     def buildings(self) -> list[Building]:
-        """Return the town's buildings; none where the simulator does not list them."""
+        """Return the town's buildings; none if the simulator does not list them."""
 
     def close(self) -> None:
-        """Give the clock back and remove what was spawned."""
+        """Release the clock and remove all spawned actors."""
 
 
 class SwarmPort(Protocol):
     """The drones' flight."""
 
     def begin(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> None:
-        """Put every drone at step 0."""
+        """Move every drone to step 0."""
 
     def advance(self, step: int) -> tuple[DroneState, ...]:
-        """Fly to plan step ``step`` (one more than the last) and return where the drones are then."""
+        """Fly to plan step ``step`` (one more than the last) and return the drones' states."""
 
     def close(self) -> None:
         """Release control of the drones."""
 
 
 class SensorPort(Protocol):
-    """The port of the agents' sensors."""
+    """The agents' sensors."""
 
     def begin(self, plan: ScenePlan, *, traffic: SceneTraffic) -> None:
-        """Have every sensor of the plan ready; those that are there from the last scene are kept."""
+        """Prepare every sensor of the plan, reusing those of the last scene."""
 
     @property
     def images_drawn(self) -> int:
-        """Images that the server sent since ``begin``, settling ones included."""
+        """Number of images that the server sent since ``begin``, settling ones included."""
 
     def expect(self, step: int, poses: Sequence[SensorPose]) -> None:
-        """Have exactly those measure in the next tick that the scene's ``DrawSchedule`` names for it.
+        """Prepare the sensors of the scene's ``DrawSchedule`` to measure in the next tick, and no others.
 
         Args:
-            step: of the plan; below 0 in the warm-up. The measurements of all steps before are here.
-            poses: of the sensors of agents beside those that actors carry; they are moved there.
+            step: of the plan; negative in the warm-up. The measurements of all earlier steps have arrived.
+            poses: of the sensors that no actor carries; they are moved there.
         """
 
     def stop(self) -> None:
-        """Have no sensor measure until ``expect`` asks for it."""
+        """Stop all sensors until the next ``expect``."""
 
     def collect(self, state: TickState) -> PendingReadings:
-        """Return what is read in that tick, or will be; it must be here before the next tick is expected.
+        """Return the readings of that tick; they must arrive before the next tick is expected.
 
         Raises:
-            MissedTick: an image is missing, late, or not of the pose asked for.
+            MissedTick: an image is missing, late, or of another pose.
         """
 
     def close(self) -> None:

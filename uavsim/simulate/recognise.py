@@ -1,8 +1,8 @@
-"""Ask a port who answers there, before a vendor's client is let near it: a client that meets a foreign server hangs or aborts.
+"""Identify the server at a port before a vendor's client connects: a client that meets a foreign server hangs or aborts.
 
-One msgpack-RPC question is sent, of those that CARLA and AirSim answer at any time, and whatever comes back is named. Every
-step has a time limit, so a port that says nothing costs seconds. Source of the questions: CARLA's and AirSim's servers (both
-on rpclib); NNG's greeting: the SP protocol's mapping to TCP.
+It sends one msgpack-RPC request that CARLA and AirSim answer at any time, and classifies the reply. Every step has a time
+limit, so a silent port costs seconds. Source of the requests: CARLA's and AirSim's servers (both on rpclib); NNG's greeting:
+the SP protocol's mapping to TCP.
 """
 
 import socket
@@ -19,20 +19,20 @@ Kind = Literal["carla", "airsim", "cosys", "nng", "rpc", "http", "text", "bytes"
 _CONNECT_S: Final = 3.0
 _ANSWER_S: Final = 3.0
 _QUESTIONS: Final = {"carla": ("version", [[False]]), "airsim": ("getServerVersion", [])}
-_COSYS_SINCE: Final = 2  # AirSim has answered 1 ever since, Cosys-AirSim 4
+_COSYS_SINCE: Final = 2  # AirSim always answers 1, Cosys-AirSim 4
 _NNG_GREETING: Final = b"\0SP\0"
 _LONGEST: Final = 65536
-_SHOWN: Final = 40
+_MOST_SHOWN: Final = 40
 _WANTED: Final = {"carla": "CARLA", "airsim": "AirSim", "cosys": "Cosys-AirSim"}
 
 
 @dataclass(frozen=True, slots=True)
 class Answerer:
-    """The identity of who answers at a port.
+    """The identity of the server at a port.
 
     Attributes:
-        kind: what is sure of it.
-        detail: its version, or what it said.
+        kind: of the server.
+        detail: its version, or its reply.
     """
 
     kind: Kind
@@ -56,7 +56,7 @@ class Answerer:
 
     @property
     def advice(self) -> str:
-        """Return what to do about it."""
+        """Return the remedy for an unexpected server."""
         if self.kind == "carla":
             return "CARLA belongs to port carla of any topology: are the two ports swapped?"
         if self.kind == "airsim":
@@ -71,11 +71,11 @@ class Answerer:
 
 
 def recognise(where: Endpoint, *, expected: str = "carla") -> Answerer:
-    """Find out who answers at a port; takes seconds at most.
+    """Identify the server at a port, within seconds.
 
     Args:
         where: host and port.
-        expected: whose question goes first: carla, or anything else for AirSim.
+        expected: the server whose request is sent first: carla, or anything else for AirSim.
     """
     order = sorted(_QUESTIONS, key=lambda name: name != ("carla" if expected == "carla" else "airsim"))
     found = Answerer("silent")
@@ -91,16 +91,16 @@ def recognise(where: Endpoint, *, expected: str = "carla") -> Answerer:
 
 
 def carla_version(where: Endpoint) -> str:
-    """Return the version of the CARLA server at a port, "" where none answers as one."""
+    """Return the version of the CARLA server at a port; "" if there is none."""
     found = _named("carla", _exchange(where, _question("carla")))
     return found.detail if found.kind == "carla" else ""
 
 
 def require(kind: Literal["carla", "airsim", "cosys"], where: Endpoint) -> Answerer:
-    """Make sure that a server of that kind answers.
+    """Check that a server of a kind answers.
 
     Raises:
-        SimulatorError: another does, or none; one line that names it and says what to do.
+        SimulatorError: another server answers, or none; one line with its identity and the remedy.
     """
     found = recognise(where, expected=kind)
     if found.kind != kind:
@@ -115,74 +115,74 @@ def _question(name: str) -> bytes:
 
 
 def _exchange(where: Endpoint, question: bytes) -> bytes | Answerer:
-    """Send bytes and return what comes back, whole if it is a message of msgpack."""
+    """Send bytes and return the reply, complete if it is a msgpack message."""
     try:
         connection = socket.create_connection((where.host, where.port), timeout=_CONNECT_S)
     except OSError as error:
         return Answerer("nobody", (error.strerror or str(error) or "no answer").lower())
     with connection:
-        end, got = time.monotonic() + _ANSWER_S, b""
+        end, reply = time.monotonic() + _ANSWER_S, b""
         try:
             connection.sendall(question)
-            while len(got) < _LONGEST and (piece := _piece(connection, end=end)):
-                got += piece
-                if _message(got) is not None or not got.startswith(b"\x94"):
+            while len(reply) < _LONGEST and (piece := _piece(connection, end=end)):
+                reply += piece
+                if _message(reply) is not None or not reply.startswith(b"\x94"):
                     break
         except TimeoutError:
-            return got or Answerer("silent")
+            return reply or Answerer("silent")
         except OSError:
-            return got or Answerer("closed")
-    return got or Answerer("closed")
+            return reply or Answerer("closed")
+    return reply or Answerer("closed")
 
 
 def _piece(connection: socket.socket, *, end: float) -> bytes:
-    """Read what comes before ``end``; a port that sends byte by byte gets no more time than any other."""
+    """Receive bytes until ``end``; a port that sends byte by byte gets no more time."""
     connection.settimeout(max(end - time.monotonic(), 0.001))
     return connection.recv(4096)
 
 
-def _message(got: bytes) -> list[Any] | None:
+def _message(reply: bytes) -> list[Any] | None:
     try:
-        message = msgpack.unpackb(got, strict_map_key=False, unicode_errors="replace")
+        message = msgpack.unpackb(reply, strict_map_key=False, unicode_errors="replace")
     except (ValueError, msgpack.exceptions.UnpackException):
         return None
     return message if isinstance(message, list) and len(message) == 4 and message[0] == 1 else None
 
 
-def _named(question: str, got: bytes | Answerer) -> Answerer:
-    if isinstance(got, Answerer):
-        return got
-    message = _message(got)
+def _named(question: str, reply: bytes | Answerer) -> Answerer:
+    if isinstance(reply, Answerer):
+        return reply
+    message = _message(reply)
     if message is None:
-        return _of_bytes(got)
+        return _of_bytes(reply)
     _, _, error, result = message
     if error is not None:
-        return Answerer("rpc", _shown(str(error)))
+        return Answerer("rpc", _printable(str(error)))
     if question == "airsim" and isinstance(result, int):
         return Answerer("cosys" if result >= _COSYS_SINCE else "airsim", str(result))
     version = _carla_version(result)
-    return Answerer("carla", version) if question == "carla" and version else Answerer("rpc", _shown(str(result)))
+    return Answerer("carla", version) if question == "carla" and version else Answerer("rpc", _printable(str(result)))
 
 
 def _carla_version(result: Any) -> str:
-    """Read ``Response<string>``, ``[[1, value]]``; "" when it is none."""
+    """Decode ``Response<string>``, ``[[1, value]]``; "" if it is none."""
     while isinstance(result, list) and result:
         result = result[-1]
     return result if isinstance(result, str) and result[:1].isdigit() else ""
 
 
-def _of_bytes(got: bytes) -> Answerer:
-    if got.startswith(_NNG_GREETING):
+def _of_bytes(reply: bytes) -> Answerer:
+    if reply.startswith(_NNG_GREETING):
         return Answerer("nng")
-    line = got.splitlines()[0] if got.splitlines() else b""
+    line = reply.splitlines()[0] if reply.splitlines() else b""
     text = line.decode("ascii", "replace")
     if text.startswith("HTTP/"):
-        return Answerer("http", _shown(text))
+        return Answerer("http", _printable(text))
     if text and text.isprintable() and text.isascii():
-        return Answerer("text", _shown(text))
-    return Answerer("bytes", got[:8].hex(" "))
+        return Answerer("text", _printable(text))
+    return Answerer("bytes", reply[:8].hex(" "))
 
 
-def _shown(text: str) -> str:
+def _printable(text: str) -> str:
     printable = "".join(letter if letter.isprintable() else "?" for letter in text)
-    return printable if len(printable) <= _SHOWN else printable[: _SHOWN - 3] + "..."
+    return printable if len(printable) <= _MOST_SHOWN else printable[: _MOST_SHOWN - 3] + "..."

@@ -1,4 +1,4 @@
-"""Open a simulator backend by its topology's name: the three ports, ready to fly scenes one after another."""
+"""Opens a simulator backend by the name of its topology, ready to fly scenes one after another."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _PATIENT: Final = Deadlines()
 
 @dataclass(slots=True, eq=False)
 class Session:
-    """A backend that is connected; scenes are flown one after another in it."""
+    """A connected backend, which flies one scene after another."""
 
     topology: str
     world: WorldPort
@@ -27,8 +27,8 @@ class Session:
     deadlines: Deadlines = _PATIENT
 
     def begin_scene(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> tuple[Lockstep, SceneTraffic]:
-        """Load and populate; returns the scene's clock, which has to warm up, and its traffic."""
-        self.sensors.stop()  # the ticks between two scenes draw nothing
+        """Load and populate a scene; returns its lockstep, before the warm-up, and its traffic."""
+        self.sensors.stop()  # nothing renders in the ticks between two scenes
         self.world.prepare(plan, heartbeat=heartbeat)
         traffic = self.world.populate(plan, heartbeat=heartbeat)
         self.sensors.begin(plan, traffic=traffic)
@@ -39,7 +39,7 @@ class Session:
         return lockstep, traffic
 
     def close(self) -> None:
-        """Leave the simulator as it was found."""
+        """Restore the simulator's initial state."""
         self.sensors.close()
         self.swarm.close()
         self.world.close()
@@ -49,13 +49,13 @@ def open_session(topology: str, endpoints: Mapping[str, Endpoint], *, deadlines:
     """Connect to a running simulator.
 
     Args:
-        topology: a backend of ``config/backends.py`` or of another package.
-        endpoints: where its servers listen, by their names.
-        deadlines: how long its calls may take.
+        topology: name of a backend, built-in or of another package.
+        endpoints: addresses of its servers by their names.
+        deadlines: time limits of its calls.
 
     Raises:
-        InputError: an unknown topology, or a server of it that is not among the endpoints.
-        SimulatorError: not there, or of another version.
+        InputError: the topology is unknown, or one of its servers has no endpoint.
+        SimulatorError: a server does not answer, or has another version.
     """
     backend = backend_of(topology)
     if missing := backend.missing(endpoints):
@@ -65,16 +65,16 @@ def open_session(topology: str, endpoints: Mapping[str, Endpoint], *, deadlines:
 
 
 def ports_of(backend: Backend) -> Opener:
-    """Import the code of a backend, and with it its clients.
+    """Import a backend's code, and with it its clients.
 
     Raises:
-        InputError: a client is not installed, or there is no such function.
+        InputError: a client is not installed, or the function does not exist.
     """
     try:
-        found: object = Named(backend.ports).load()
+        loaded: object = Named(backend.ports).load()
     except InputError as error:
         raise InputError(f"topology {backend.topology}: {error}") from error
-    if not callable(found):
+    if not callable(loaded):
         raise InputError(f"topology {backend.topology}: {backend.ports} is not a function")
-    opener: Opener = found
+    opener: Opener = loaded
     return opener

@@ -1,4 +1,4 @@
-"""The swarm that flies exactly as planned (topology ``carla``)."""
+"""The swarm that follows the plan exactly (topology ``carla``)."""
 
 import numpy as np
 
@@ -11,18 +11,16 @@ from uavsim.records.recording import DroneState
 from uavsim.simulate.ports import Heartbeat
 from uavsim.typing import FloatArray
 
-_GRID = (
-    1024.0  # 1/1024 m and degree: exact in the float32 that CARLA's transforms carry, so that nothing is rounded twice
-)
+_GRID = 1024.0  # 1/1024 m and degree are exact in the float32 of CARLA's transforms, so nothing is rounded twice
 
 
 def on_grid(values: FloatArray) -> FloatArray:
-    """Round to multiples of 1/1024, which float32 holds exactly up to 16384."""
+    """Round (...) values to multiples of 1/1024, which are exact in float32 up to 16384."""
     return np.asarray(np.round(values * _GRID) / _GRID, dtype=np.float64)
 
 
 class PlannedSwarm:
-    """Drones are where the plan has them, to a millimetre and a thousandth of a degree; in a replay where they were."""
+    """Drones at their planned poses, within a millimetre and a thousandth of a degree; in a replay at the recorded ones."""
 
     def begin(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> None:
         """See ``SwarmPort``."""
@@ -31,8 +29,8 @@ class PlannedSwarm:
         self._recorded = recorded_flight(plan)
         swarm = plan.swarm
         ue_euler_deg = on_grid(unreal.ue_euler_from_map_q_flu(swarm.map_SE3_flu.quat_wxyz))
-        place_m = on_grid(swarm.map_SE3_flu.translation_m)
-        self._map_SE3_flu = SE3(unreal.map_q_flu_from_ue_euler(ue_euler_deg), place_m)
+        position_m = on_grid(swarm.map_SE3_flu.translation_m)
+        self._map_SE3_flu = SE3(unreal.map_q_flu_from_ue_euler(ue_euler_deg), position_m)
 
     def advance(self, step: int) -> tuple[DroneState, ...]:
         """See ``SwarmPort``."""
@@ -53,11 +51,11 @@ class PlannedSwarm:
         )
 
     def close(self) -> None:
-        """See ``SwarmPort``; nothing is held."""
+        """See ``SwarmPort``; there is nothing to release."""
 
 
 def recorded_flight(plan: ScenePlan) -> SceneMotion | None:
-    """Return the flight that a replay shows again; None where the drones fly the plan."""
+    """Return the flight that a replay repeats; None if the drones follow the plan."""
     flights = (
         used.ingredient.flight.load()(used.record)
         for used in ingredients_of(plan.ingredients)
@@ -67,7 +65,7 @@ def recorded_flight(plan: ScenePlan) -> SceneMotion | None:
 
 
 def planned_velocity_mps(plan: ScenePlan, step: int) -> FloatArray:
-    """Velocity of every drone at a step, (D, 3), by central difference of the planned trajectory."""
+    """Return (D, 3) velocities of the drones at a step, map frame, m/s: central differences of the planned trajectory."""
     t_m = plan.swarm.map_SE3_flu.translation_m
     before, after = max(step - 1, 0), min(step + 1, len(t_m) - 1)
     if before == after:

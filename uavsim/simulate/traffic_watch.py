@@ -1,6 +1,6 @@
-"""Traffic that stands still: how many of the vehicles that a traffic manager drives move.
+"""Detects stalled traffic: the share of the Traffic Manager's vehicles that move.
 
-Real servers are known to leave a part of the traffic standing (carla issues 5940, 3860), and such scenes look complete.
+Real servers are known to leave a part of the traffic standing (carla issues 5940, 3860), while such scenes look complete.
 """
 
 from collections.abc import Mapping
@@ -15,22 +15,20 @@ from uavsim.records.plan import ScenePlan
 from uavsim.simulate.ports import SceneTraffic
 from uavsim.typing import AnyArray, IntArray
 
-__all__ = ["IN_SCENE", "IN_WARMUP", "TrafficWatch"]
-
 IN_WARMUP: Final = "moved_in_warmup"
 IN_SCENE: Final = "moved_in_scene"
-"""The two spans of a scene that are watched; fields of ``SessionFacts``."""
+"""The two watched spans of a scene; fields of ``SessionFacts``."""
 _CALLED: Final[Mapping[str, str]] = {IN_WARMUP: "the warm-up", IN_SCENE: "the scene"}
 _MOVED_M: Final = 1.0
-_LONG_ENOUGH_S: Final = 3.0  # a shorter span is measured but not judged: vehicles start from rest
-_ENOUGH_VEHICLES: Final = 5  # fewer may all wait for one
+_LONG_ENOUGH_S: Final = 3.0  # shorter spans are measured but not judged, because vehicles start from rest
+_ENOUGH_VEHICLES: Final = 5  # fewer may all wait for one another
 
 
 class _Span:
-    """One span of a scene.
+    """A span of a scene.
 
     Attributes:
-        ticks: that were added.
+        ticks: number of added ticks.
     """
 
     def __init__(self, instance_id: IntArray) -> None:
@@ -40,27 +38,27 @@ class _Span:
         self._held = np.zeros(len(instance_id), np.bool_)
 
     def add(self, motion: TickMotion) -> None:
-        """Note one tick."""
+        """Add a tick."""
         self.ticks += 1
         rows = np.flatnonzero(np.isin(motion.instance_id, self._ids))
-        own = np.searchsorted(self._ids, motion.instance_id[rows])
+        watched = np.searchsorted(self._ids, motion.instance_id[rows])
         now_m: AnyArray = motion.ue_pose[rows, :2].astype(np.float64)
-        self._first_m[own] = np.where(np.isnan(self._first_m[own]), now_m, self._first_m[own])
-        self._moved[own] |= np.linalg.norm(now_m - self._first_m[own], axis=1) > _MOVED_M
-        self._held[own] |= motion.is_held[rows]
+        self._first_m[watched] = np.where(np.isnan(self._first_m[watched]), now_m, self._first_m[watched])
+        self._moved[watched] |= np.linalg.norm(now_m - self._first_m[watched], axis=1) > _MOVED_M
+        self._held[watched] |= motion.is_held[rows]
 
     @property
     def count(self) -> tuple[int, int]:
-        """Return how many vehicles no light held, and how many of these moved; one that moved was not held."""
+        """Number of vehicles that no traffic light held, and of those that moved; a vehicle that moved was not held."""
         watched = np.isfinite(self._first_m).all(axis=1)
         return int((watched & (self._moved | ~self._held)).sum()), int(self._moved.sum())
 
 
 class TrafficWatch:
-    """Watches one scene's traffic; of a replay, and where a backend reports no motion, nothing."""
+    """Watches a scene's traffic; it ignores replays and backends without motion."""
 
     def __init__(self, traffic: SceneTraffic, plan: ScenePlan) -> None:
-        """Note which actors are driven."""
+        """Select the driven actors."""
         replays = any(used.ingredient.stands_in for used in ingredients_of(plan.ingredients))
         driven = sorted(info.instance_id for info in traffic.actors if actor_kind(info.kind).is_driven)
         self._least, self._step_s = plan.min_moving_share, plan.step_us / 1e6
@@ -68,15 +66,15 @@ class TrafficWatch:
         self._spans = {name: _Span(self._ids) for name in (IN_WARMUP, IN_SCENE)}
 
     def add(self, name: str, motion: TickMotion | None) -> None:
-        """Note one tick of a span."""
+        """Add a tick to a span."""
         if motion is not None and len(self._ids):
             self._spans[name].add(motion)
 
     def judge(self, name: str) -> None:
-        """Look at a span that has ended.
+        """Judge a finished span.
 
         Raises:
-            TrafficStalled: fewer vehicles moved than the dataset asks for.
+            TrafficStalled: fewer vehicles moved than the dataset requires.
         """
         span = self._spans[name]
         (free, moved), seconds = span.count, span.ticks * self._step_s
@@ -88,5 +86,5 @@ class TrafficWatch:
         )
 
     def counts(self) -> dict[str, tuple[int, int]]:
-        """Return vehicles that no light held and those that moved, by span; nothing of spans in which none was watched."""
+        """Return (vehicles that no light held, vehicles that moved) by span, without unwatched spans."""
         return {name: span.count for name, span in self._spans.items() if span.count[0]}

@@ -1,4 +1,4 @@
-"""Versions of CARLA whose servers are flown, each with the environment that holds its client; pure."""
+"""Supported versions of CARLA servers, and the environments with their clients."""
 
 from typing import Final
 
@@ -10,7 +10,7 @@ _ENVIRONMENTS: Final = {"0.9.15": ".venv-carla-0.9.15", "0.10.0": ".venv-carla-0
 
 
 def client_python(version: str) -> str:
-    """Return the interpreter of the environment beside uavsim's with a version's client; "" for uavsim's own, and without."""
+    """Return the interpreter of the environment with a version's client; "" for uavsim's own, or if there is none."""
     return beside(_ENVIRONMENTS.get(_release(version), ""))
 
 
@@ -40,5 +40,5 @@ def refuse_other_client(client: str, *, server: str, where: str, python: str) ->
 
 
 def _release(version: str) -> str:
-    """Cut what a build adds: ``0.9.16-dirty``."""
+    """Remove a build's suffix: ``0.9.16-dirty``."""
     return version.split("-")[0]

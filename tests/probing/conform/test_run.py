@@ -156,7 +156,7 @@ def test_a_tick_that_hangs_by_the_clients_lost_wake_up_is_woken(monkeypatch: pyt
     monkeypatch.setattr(Site, "spawn", lambda *_: car)
     monkeypatch.setattr(driving, "ManagerPort", Port)
     monkeypatch.setattr(Deadlines, "hang_s", 0.0)
-    monkeypatch.setattr(driving, "HangWatch", partial(HangWatch, look_s=0.001))
+    monkeypatch.setattr(driving, "HangWatch", partial(HangWatch, poll_s=0.001))
     assert next(driving.traffic(site)).question == "cars of 10 that drive"
     assert woken.is_set()
 

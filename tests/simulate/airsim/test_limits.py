@@ -9,16 +9,16 @@ PIXELS = 960 * 720
 
 
 @pytest.mark.parametrize(("images", "took_s"), [(2, 15.4), (3, 33.5)])
-def test_the_limit_is_well_above_what_images_take(images: int, took_s: float) -> None:
+def test_limit_is_well_above_measured_times(images: int, took_s: float) -> None:
     assert 2 * took_s < images_limit_s([PIXELS] * images) < 5 * took_s
 
 
-def test_the_limit_grows_with_size_and_number_from_that_of_other_calls() -> None:
+def test_limit_grows_with_size_and_number_of_images() -> None:
     assert images_limit_s([]) == CALL_S
     assert images_limit_s([], base_s=5.0) == 5.0
     assert images_limit_s([4 * PIXELS]) > images_limit_s([PIXELS]) < images_limit_s([PIXELS] * 2)
 
 
-def test_all_images_of_all_drones_are_counted() -> None:
+def test_images_of_all_drones_are_counted() -> None:
     plan = scene_plan(cameras=rig(sensors=("rgb", "instance", "depth"), width=64, height=48))
     assert image_sizes_px(plan) == (64 * 48,) * (5 * 3 * 5)

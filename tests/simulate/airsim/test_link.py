@@ -1,4 +1,4 @@
-"""Connections to AirSim, through its real client: each is given back."""
+"""Connections to AirSim through its real client; all are closed."""
 
 import gc
 import logging
@@ -27,7 +27,7 @@ def connections_to(port: int) -> int:
     return sum(bool(c.raddr) and c.raddr.port == port and c.status == psutil.CONN_ESTABLISHED for c in mine)
 
 
-def test_links_of_one_thread_are_given_back_one_by_one(port: int, caplog: pytest.LogCaptureFixture) -> None:
+def test_links_of_a_thread_are_closed_one_by_one(port: int, caplog: pytest.LogCaptureFixture) -> None:
     before, stays = connections_to(port), AirSimLink("127.0.0.1", port)
     with caplog.at_level(logging.WARNING, logger="asyncio"):
         for _ in range(MORE_THAN_A_SERVER_TAKES):
@@ -40,14 +40,14 @@ def test_links_of_one_thread_are_given_back_one_by_one(port: int, caplog: pytest
     assert connections_to(port) == before
 
 
-def test_a_link_that_is_closed_answers_in_our_words(port: int) -> None:
+def test_closed_link_raises_simulator_error(port: int) -> None:
     link = AirSimLink("127.0.0.1", port)
     link.close()
     with pytest.raises(SimulatorError, match="listing vehicles"):
         link.learn()
 
 
-def test_a_link_is_given_back_in_the_thread_that_made_it(port: int) -> None:
+def test_link_is_closed_in_its_thread(port: int) -> None:
     reported: list[int] = []
 
     def work() -> None:
@@ -62,7 +62,7 @@ def test_a_link_is_given_back_in_the_thread_that_made_it(port: int) -> None:
     assert reported == [reported[1] + 1, reported[1]]
 
 
-def test_a_call_that_hangs_ends_with_the_links_limit() -> None:
+def test_hanging_call_ends_at_the_limit() -> None:
     with running_simulator("--render", "flat", "--behaviour", "reset=slow") as running:
         link = AirSimLink("127.0.0.1", running.airsim_port, limit_s=2)
         for _ in range(2):
@@ -74,16 +74,16 @@ def test_a_call_that_hangs_ends_with_the_links_limit() -> None:
         link.close()
 
 
-def place(x_m: float) -> SE3:
+def pose_at(x_m: float) -> SE3:
     return SE3(np.array([1.0, 0.0, 0.0, 0.0]), np.array([x_m, 0.0, -50.0]))
 
 
-def test_a_pose_that_was_set_is_awaited() -> None:
+def test_await_pose() -> None:
     shown = iter([0.0, 0.0, 0.0, 7.0])
-    await_pose(lambda _: place(next(shown)), "uav0", place(7.0), within_s=60)
+    await_pose(lambda _: pose_at(next(shown)), "uav0", pose_at(7.0), within_s=60)
     assert next(shown, None) is None, "it was looked at until it was there"
 
 
-def test_a_pose_that_does_not_show_in_time_voids_the_scene() -> None:
+def test_late_pose_voids_the_scene() -> None:
     with pytest.raises(SceneVoid, match=r"AirSim shows uav0 7\.000 m from where it was put, 0\.1 s later"):
-        await_pose(lambda _: place(0.0), "uav0", place(7.0), within_s=0.1)
+        await_pose(lambda _: pose_at(0.0), "uav0", pose_at(7.0), within_s=0.1)

@@ -24,7 +24,7 @@ def test_left_in_the_map_is_minus_y_in_ned() -> None:
     assert (left["X"], left["Y"], left["Z"]) == (-5.91, -19.107, 0.0)
 
 
-def test_a_lidar_on_every_drone_turns_wholly_in_its_own_frame() -> None:
+def test_lidar_settings_on_every_drone() -> None:
     """The mount (0.5 ahead, 0.2 left, 0.1 below) is (0.5, -0.2, 0.1) in AirSim's forward, right, down."""
     beams = LidarParams(32, 120.0, 640_000, 20.0, -25.0, -90.0)
     spec = SensorSpec("", (0.5, 0.2, -0.1), (0.0, -10.0, 30.0), beams, ("lidar",))
@@ -40,13 +40,13 @@ def test_a_lidar_on_every_drone_turns_wholly_in_its_own_frame() -> None:
     assert "Sensors" not in airsim_settings(scene_plan())["Vehicles"]["uav0"]
 
 
-def test_image_types_that_share_a_image_are_listed_once() -> None:
+def test_shared_image_types_are_listed_once() -> None:
     settings = airsim_settings(scene_plan(cameras=rig(sensors=("rgb", "instance", "semantic"))))
     captures = settings["Vehicles"]["uav0"]["Cameras"]["FRONT"]["CaptureSettings"]
     assert [c["ImageType"] for c in captures] == [0, 5]
 
 
-def test_cosys_airsim_reads_a_file_of_its_own() -> None:
+def test_cosys_airsim_settings() -> None:
     theirs = airsim_settings(scene_plan(), client="cosys")
     assert theirs["SettingsVersion"] == 2.0
     assert theirs["InitialInstanceSegmentation"] is False
@@ -54,7 +54,7 @@ def test_cosys_airsim_reads_a_file_of_its_own() -> None:
     assert theirs["Vehicles"] == airsim_settings(scene_plan())["Vehicles"]
 
 
-def test_the_colour_image_alone_adapts_its_exposure() -> None:
+def test_only_the_colour_image_has_auto_exposure() -> None:
     (spec, *others) = rig(sensors=("rgb", "instance"))
     spec = replace(spec, params=replace(spec.camera, exposure=Exposure(speed=4.0, compensation=-0.5)))
     settings = airsim_settings(scene_plan(cameras=(spec, *others)))

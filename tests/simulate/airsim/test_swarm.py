@@ -1,4 +1,4 @@
-"""Flights in AirSim through its real client: where they start, and what a server may answer late, unevenly or not at all."""
+"""Flights in AirSim through its real client, with late, uneven and missing answers of the server."""
 
 import contextlib
 import json
@@ -80,9 +80,7 @@ def fly(flight: AirSimFlight, plan: ScenePlan) -> None:
     assert flight.worst_lag_m < LAG_M
 
 
-def test_scenes_start_from_the_ground_and_from_flight_without_a_reset(
-    port: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_scenes_start_without_a_reset(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(airsim.MultirotorClient, "reset", never)
     flight = AirSimFlight("127.0.0.1", port)
     for scene in range(3):  # as many as ends two scenes in flight
@@ -90,7 +88,7 @@ def test_scenes_start_from_the_ground_and_from_flight_without_a_reset(
     flight.close()
 
 
-def test_an_airsim_in_one_process_with_carla_is_refused() -> None:
+def test_airsim_in_one_process_with_carla_is_refused() -> None:
     with running_simulator("--render", "flat", "--town", "Town02") as both:
         world = carla.Client("127.0.0.1", both.carla_port).get_world()
         world.apply_settings(carla.WorldSettings(synchronous_mode=True, fixed_delta_seconds=0.05))
@@ -99,7 +97,7 @@ def test_an_airsim_in_one_process_with_carla_is_refused() -> None:
             flight.begin(plan_of_two(), heartbeat=unheard)
 
 
-def test_uneven_steps_do_not_add_up(port: int) -> None:
+def test_clock_errors_do_not_accumulate(port: int) -> None:
     flight = AirSimFlight("127.0.0.1", port)
     plan = plan_of_two()
     flight.begin(plan, heartbeat=unheard)
@@ -116,7 +114,7 @@ def test_uneven_steps_do_not_add_up(port: int) -> None:
     [(lambda s: 1.1 * s, True), (lambda s: 2.0 * s, False), (lambda _: 0.054, False), (lambda _: 0.0, False)],
     ids=["a tenth fast", "twice as fast", "4 ms more each time", "stands"],
 )
-def test_a_clock_that_goes_wrong_by_half_a_step_voids_the_scene(
+def test_clock_error_of_half_a_step_voids_the_scene(
     start: Callable[..., int], monkeypatch: pytest.MonkeyPatch, runs_s: Callable[[float], float], valid: bool
 ) -> None:
     flight = AirSimFlight("127.0.0.1", start())
@@ -130,9 +128,7 @@ def test_a_clock_that_goes_wrong_by_half_a_step_voids_the_scene(
 
 
 @pytest.mark.parametrize("helps", [True, False], ids=["a reset helps", "it does not"])
-def test_a_drone_that_does_not_come_to_rest_is_reset_once(
-    start: Callable[..., int], monkeypatch: pytest.MonkeyPatch, helps: bool
-) -> None:
+def test_restless_drone_is_reset_once(start: Callable[..., int], monkeypatch: pytest.MonkeyPatch, helps: bool) -> None:
     resets: list[None] = []
     move, reset = airsim.MultirotorClient.moveByVelocityAsync, airsim.MultirotorClient.reset
 

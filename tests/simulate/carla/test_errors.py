@@ -7,7 +7,7 @@ from uavsim.errors import SimulatorError
 from uavsim.simulate.carla.errors import translated
 
 
-def test_a_host_without_threads_for_libcarla_is_named_with_its_remedy() -> None:
+def test_thread_limit_is_reported_with_a_remedy() -> None:
     remedy = r"moving the cameras.*raise its limit \(ulimit -u\)"
     with pytest.raises(SimulatorError, match=remedy), translated("moving the cameras"):
         raise RuntimeError(os.strerror(errno.EAGAIN))

@@ -1,4 +1,4 @@
-"""A Traffic Manager's port is closed to others; its manager can be woken. The trial ``lost_wakeups`` waits for real hangs."""
+"""A Traffic Manager's port is closed to others, and the manager can be woken. The trial ``lost_wakeups`` tests real hangs."""
 
 import os
 import socket
@@ -49,7 +49,7 @@ def others_connect(port: int) -> bool:
     return subprocess.run([sys.executable, "-c", program], stderr=subprocess.DEVNULL, check=False).returncode == 0
 
 
-def test_nobody_else_connects_and_what_we_have_goes_on() -> None:
+def test_port_is_closed_to_others_and_our_connection_stays() -> None:
     with socket.create_server(("0.0.0.0", 0)) as listening:
         assert others_connect(listening.getsockname()[1])
     with manager(replies(0), replies(1, 2)) as (port, heard):
@@ -67,7 +67,7 @@ def test_nobody_else_connects_and_what_we_have_goes_on() -> None:
     ]
 
 
-def test_whoever_was_faster_is_noticed() -> None:
+def test_earlier_foreign_connection_is_noticed() -> None:
     with socket.create_server(("0.0.0.0", 0)) as server:
         port = server.getsockname()[1]
         early = socket.create_connection((HOST, port))
@@ -88,19 +88,19 @@ def test_whoever_was_faster_is_noticed() -> None:
 
 
 @pytest.mark.parametrize("answer", [b"", replies(1), replies(0, error="no such function")])
-def test_a_port_that_answers_otherwise_is_no_traffic_manager(answer: bytes) -> None:
+def test_foreign_server_is_no_traffic_manager(answer: bytes) -> None:
     with manager(answer) as (port, _), pytest.raises(SimulatorLost, match="does not answer"):
         ManagerPort(port)
 
 
-def test_a_wake_that_is_not_answered_is_no_success() -> None:
+def test_unanswered_wake_fails() -> None:
     with manager(replies(0), replies(1)) as (port, _):
         door = ManagerPort(port)
         assert not door.wake(within_s=0.1)
         door.close()
 
 
-def test_nobody_listens_there() -> None:
+def test_closed_port_is_reported() -> None:
     with pytest.raises(SimulatorLost, match="does not listen"):
         ManagerPort(free_port())
 
@@ -138,9 +138,7 @@ UNPRIVILEGED = ("setpriv", "--bounding-set=-all", "--inh-caps=-all")
 
 
 @pytest.mark.parametrize("rights", [(), UNPRIVILEGED], ids=["as we are", "unprivileged"])
-def test_libcarlas_own_traffic_manager_is_closed_and_is_woken(
-    simulator: RunningSimulator, rights: tuple[str, ...]
-) -> None:
+def test_libcarlas_traffic_manager_is_closed_and_woken(simulator: RunningSimulator, rights: tuple[str, ...]) -> None:
     if rights and os.geteuid():
         pytest.skip("not root: the other case is this one")
     port = simulator.carla.rpartition(":")[2]
@@ -160,7 +158,7 @@ def test_libcarlas_own_traffic_manager_is_closed_and_is_woken(
         assert client.stdout.readline().strip() == "True [1, 2, 3, 4, 5]"
 
 
-def test_what_listens_of_the_headless_simulator_is_on_loopback(simulator: RunningSimulator) -> None:
+def test_headless_simulator_listens_on_loopback_only(simulator: RunningSimulator) -> None:
     assert open_to_others(simulator.pid) == []
 
 
@@ -181,7 +179,7 @@ os._exit(0)
 """
 
 
-def test_a_town_after_another_has_the_same_traffic_manager(simulator: RunningSimulator) -> None:
+def test_traffic_manager_is_reused_in_the_next_town(simulator: RunningSimulator) -> None:
     """One more in each town made a tick of the fourth town eight times as expensive."""
     words = [sys.executable, "-c", TWO_TOWNS, simulator.carla.rpartition(":")[2]]
     done = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True)

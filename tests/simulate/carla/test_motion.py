@@ -39,7 +39,7 @@ class World:
         return {10: 8, 11: 0, 99: 4}
 
 
-def test_what_the_client_knows_of_a_tick() -> None:
+def test_motion_of_a_tick() -> None:
     world: Any = World()
     reader = MotionReader(world, {10: 1, 11: 2, 12: 3})
     table = np.zeros((3, 16))

@@ -31,7 +31,7 @@ def test_flow_is_in_pixels_right_and_down() -> None:
     np.testing.assert_array_equal(readers.OPTICAL_FLOW.read(Image())[1, 3], [0.5, -0.5])
 
 
-def test_events_are_stamped_from_their_image() -> None:
+def test_event_times_are_relative_to_the_image() -> None:
     """Two events of an image of second 12.5: at the pixel (3, 1) 2 ms before it, at (0, 0) at its very time."""
 
     class Image:
@@ -41,7 +41,7 @@ def test_events_are_stamped_from_their_image() -> None:
     assert readers.EVENTS.read(Image()).tolist() == [(3, 1, -2_000_000, 1), (0, 0, 0, 0)]
 
 
-def test_radar_rays_turn_to_the_right_and_up() -> None:
+def test_radar_axes() -> None:
     """CARLA's order is velocity, azimuth, altitude, depth; a ray 30 degrees to the right lies at y = -sin 30 of our frame."""
 
     class Measurement:
@@ -55,7 +55,7 @@ def test_radar_rays_turn_to_the_right_and_up() -> None:
     assert "sees 10.0 m far" in radar.RADAR.fault(Measurement(), RadarParams(9.0, 6000, 60.0, 20.0, 1), {})
 
 
-def test_a_mask_is_copied_and_its_image_let_go() -> None:
+def test_mask_image_is_released_after_copying() -> None:
     """A measurement that is held when the next one comes takes libcarla memory for good."""
 
     class Image:
@@ -79,7 +79,7 @@ def test_a_mask_is_copied_and_its_image_let_go() -> None:
     assert (mask.width, mask.height, mask.fov) == (2, 1, 90.0)
 
 
-def test_cameras_of_colour_get_their_exposure_and_others_none() -> None:
+def test_exposure_attributes_of_colour_and_event_cameras() -> None:
     """CARLA's names: ref_sensors.md, "Advanced camera attributes"."""
     adapted = CameraParams(32, 18, 90.0, exposure=Exposure(speed=4.0, compensation=0.5))
     histogram = {"exposure_mode": "histogram", "exposure_compensation": "0.5"}

@@ -1,4 +1,4 @@
-"""Lidars beside cameras, held against tick, pose and whole turn; the world is a stub that hands over measurements."""
+"""Cameras and lidars, verified by tick, pose and whole turns; a stub world delivers measurements."""
 
 import threading
 from collections.abc import Collection
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.capture.poses import planned_poses, planned_swarm
 from tools.common.plans import rig, scene_plan, settled
 from uavsim.capture.rig import sensor_poses
 from uavsim.errors import MissedTick
@@ -20,13 +21,12 @@ from uavsim.records.recording import ActorInfo, AgentState
 from uavsim.records.sensors import Agent, CameraParams, LidarParams, SensorSpec
 from uavsim.simulate.carla.sensors import CarlaSensors, origin_of_large_map
 from uavsim.simulate.ports import SceneTraffic, SensorPose, TickState
-from uavsim.simulate.swarm import PlannedSwarm
 
 BEAMS = LidarParams(2, 100.0, 8000, 20.0, -10.0, -90.0)
 LIDAR = SensorSpec("", (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), BEAMS, ("lidar",))
 RAYS = "sensor.lidar.ray_cast_semantic"
 PLAN = scene_plan(samples=2, cameras=(*rig(width=32, height=18)[:1], LIDAR))
-STATE = TickState(frame=7, elapsed_s=1.5, seen=lambda: None)  # type: ignore[arg-type, return-value]
+STATE = TickState(frame=7, elapsed_s=1.5, lazy_actors=lambda: None)  # type: ignore[arg-type, return-value]
 
 
 class World:
@@ -101,13 +101,11 @@ def world() -> World:
 def cameras(world: World) -> CarlaSensors:
     cameras = CarlaSensors(world, deadline_s=0.2)  # type: ignore[arg-type]
     cameras.begin(PLAN, traffic=SceneTraffic())
-    swarm = PlannedSwarm()
-    swarm.begin(PLAN, heartbeat=lambda _phase, _tick: None)
-    cameras.expect(0, sensor_poses(PLAN, swarm.advance(0)))
+    cameras.expect(0, planned_poses(PLAN))
     return cameras
 
 
-def test_a_lidar_makes_one_whole_turn_each_step(world: World, cameras: CarlaSensors) -> None:
+def test_lidar_makes_a_whole_turn_each_step(world: World, cameras: CarlaSensors) -> None:
     attributes = [attributes for blueprint, attributes in world.sensors if blueprint == RAYS]
     assert len(attributes) == 5
     assert attributes[0]["rotation_frequency"] * PLAN.step_us / 1e6 == 1.0
@@ -115,7 +113,7 @@ def test_a_lidar_makes_one_whole_turn_each_step(world: World, cameras: CarlaSens
     assert attributes[0]["sensor_tick"] == 0.0
 
 
-def test_points_come_in_the_sensors_flu_frame_with_rings_from_below(world: World, cameras: CarlaSensors) -> None:
+def test_points_are_in_the_sensor_frame_with_rings_from_below(world: World, cameras: CarlaSensors) -> None:
     world.measure()
     (returns, *_) = [r.data for r in cameras.collect(STATE).wait() if r.modality == "lidar"]
     assert returns["flu_m"].tolist() == [[3, 0, -1], [0, -2, -4], [0, 0, -5]]  # CARLA's y is to the right
@@ -133,30 +131,29 @@ def test_points_come_in_the_sensors_flu_frame_with_rings_from_below(world: World
         ({"timestamp": 1.45}, "LIDAR_id_0 lidar is stamped 1.45, not 1.5"),
     ],
 )
-def test_a_turn_that_is_not_the_one_asked_for_is_refused(world, cameras, changes, error) -> None:
+def test_scan_with_other_pose_beams_or_time_is_refused(world, cameras, changes, error) -> None:
     world.measure(**changes)
     with pytest.raises(MissedTick, match=error):
         cameras.collect(STATE).wait()
 
 
-def test_turns_of_other_ticks_do_not_count(world: World, cameras: CarlaSensors) -> None:
+def test_scans_of_other_ticks_are_ignored(world: World, cameras: CarlaSensors) -> None:
     world.measure(frame=6)
     with pytest.raises(MissedTick, match="images did not come within"):
         cameras.collect(STATE).wait()
 
 
-def test_an_image_of_a_tick_that_nobody_asked_for_is_refused(world: World, cameras: CarlaSensors) -> None:
+def test_image_of_an_unrequested_tick_is_refused(world: World, cameras: CarlaSensors) -> None:
     world.measure(frame=8)
     with pytest.raises(MissedTick, match="of tick 8"):
         cameras.collect(STATE).wait()
 
 
-def test_only_what_is_due_is_listened_to_moved_and_read(world: World) -> None:
+def test_only_due_sensors_are_listened_to_and_read(world: World) -> None:
     plan = settled(replace(PLAN, sweep_cameras=()), ticks=2, first_ticks=3)
     cameras = CarlaSensors(world, deadline_s=0.2)  # type: ignore[arg-type]
     cameras.begin(plan, traffic=SceneTraffic())
-    swarm = PlannedSwarm()
-    swarm.begin(plan, heartbeat=lambda _phase, _tick: None)
+    swarm = planned_swarm(plan)
     rgb = {n for n, (blueprint, _) in enumerate(world.sensors) if blueprint == "sensor.camera.rgb"}
     listened = {}
     for step in range(-5, 11):
@@ -178,15 +175,12 @@ def test_only_what_is_due_is_listened_to_moved_and_read(world: World) -> None:
 
 
 @pytest.mark.parametrize("late", [(), range(10), [8]], ids=["none", "all", "one"])
-def test_masks_are_listened_to_a_tick_early_where_the_first_tick_sends_nothing(
-    world: World, late: Collection[int]
-) -> None:
+def test_masks_are_listened_to_early_if_first_images_lag(world: World, late: Collection[int]) -> None:
     """One camera that misses the tick after ``listen()`` is enough: the next one may be a mask."""
     plan = settled(PLAN, ticks=2, first_ticks=3)
     cameras = CarlaSensors(world, deadline_s=0.2)  # type: ignore[arg-type]
     cameras.begin(plan, traffic=SceneTraffic())
-    swarm = PlannedSwarm()
-    swarm.begin(plan, heartbeat=lambda _phase, _tick: None)
+    swarm = planned_swarm(plan)
     counts, since = {}, {}
     for step in range(-5, 1):
         cameras.expect(step, sensor_poses(plan, swarm.advance(0)))
@@ -198,20 +192,18 @@ def test_masks_are_listened_to_a_tick_early_where_the_first_tick_sends_nothing(
     assert counts == {-5: 0, -4: 0, -3: rgb, -2: rgb, -1: everything if late else rgb, 0: everything}
 
 
-def test_a_head_that_turned_farther_is_reported(world: World, cameras: CarlaSensors) -> None:
+def test_incomplete_turn_is_reported(world: World, cameras: CarlaSensors) -> None:
     """A tick that was longer or shorter than the step leaves the head elsewhere."""
     world.measure()
     cameras.collect(STATE).wait()
-    swarm = PlannedSwarm()
-    swarm.begin(PLAN, heartbeat=lambda _phase, _tick: None)
     world.frame = 16
-    cameras.expect(10, sensor_poses(PLAN, swarm.advance(0)))
+    cameras.expect(10, planned_poses(PLAN))
     world.measure(frame=17, angle=0.3 + np.radians(36))
     with pytest.raises(MissedTick, match=r"no whole turns since its first: it is 36.0 degrees farther"):
         cameras.collect(replace(STATE, frame=17)).wait()
 
 
-def test_a_sensor_is_not_stopped_before_its_image_is_here(world: World, cameras: CarlaSensors) -> None:
+def test_sensor_is_stopped_after_its_image_arrives(world: World, cameras: CarlaSensors) -> None:
     pending = cameras.collect(STATE)
     timer = threading.Timer(0.05, world.measure)
     timer.start()
@@ -223,12 +215,11 @@ def test_a_sensor_is_not_stopped_before_its_image_is_here(world: World, cameras:
     timer.join()
 
 
-def test_images_of_two_ticks_may_be_on_their_way(world: World, cameras: CarlaSensors) -> None:
+def test_images_of_two_ticks_in_flight(world: World, cameras: CarlaSensors) -> None:
     """Where no sensor is stopped in between, the next tick is asked for before the last one's images are here."""
     plan = replace(PLAN, keyframe_every_steps=1)
     cameras.begin(plan, traffic=SceneTraffic())
-    swarm = PlannedSwarm()
-    swarm.begin(plan, heartbeat=lambda _phase, _tick: None)
+    swarm = planned_swarm(plan)
     cameras.expect(0, sensor_poses(plan, swarm.advance(0)))
     first, places = cameras.collect(STATE), dict(world.places)
     world.frame = 7
@@ -250,14 +241,12 @@ def _ridden(world: World) -> tuple[CarlaSensors, list[SensorPose]]:
     car = ActorInfo(3, 71, "vehicle", "vehicle.audi.a2", "car", (2, 1, 1), SE3.identity(()), 14, {})
     sensors = CarlaSensors(world, deadline_s=0.2)  # type: ignore[arg-type]
     sensors.begin(plan, traffic=SceneTraffic((car,), {}, {agent: car}))
-    swarm = PlannedSwarm()
-    swarm.begin(plan, heartbeat=lambda _phase, _tick: None)
-    sensors.expect(0, sensor_poses(plan, swarm.advance(0)))
+    sensors.expect(0, planned_poses(plan))
     state = AgentState(agent, SE3(quaternion.from_yaw(0.4), np.array([5.0, 6.0, 0.1])), np.zeros(3), 3)
     return sensors, sensor_poses(plan, [state])
 
 
-def test_what_an_actor_carries_is_attached_and_never_moved(world: World) -> None:
+def test_carried_sensor_is_attached_and_never_moved(world: World) -> None:
     _ridden(world)
     carried = [number for number, mount in enumerate(world.carried) if mount]
     assert [world.carried[n][0] for n in carried] == [71, 71]
@@ -268,7 +257,7 @@ def test_what_an_actor_carries_is_attached_and_never_moved(world: World) -> None
 
 
 @pytest.mark.parametrize("off_m", [0.0, 0.01])
-def test_what_is_carried_is_held_against_its_actors_pose(world: World, off_m: float) -> None:
+def test_carried_sensor_is_compared_with_its_actors_pose(world: World, off_m: float) -> None:
     sensors, (pose,) = _ridden(world)
     for number in (n for n, mount in enumerate(world.carried) if mount):
         world.places[number] = (pose.ue_location_m + (off_m, 0, 0), np.array(pose.ue_euler_deg))
@@ -290,5 +279,5 @@ def test_what_is_carried_is_held_against_its_actors_pose(world: World, off_m: fl
         ([[1000.25, -5000.0, 0.0], [1000.25, -5000.0, 0.0]], [1000, -5000, 0]),  # late, and from another origin
     ],
 )
-def test_the_origin_of_a_large_map_is_whole_metres_and_far(off_m, origin_m):
+def test_origin_of_large_map(off_m, origin_m):
     np.testing.assert_array_equal(origin_of_large_map(np.array(off_m)), origin_m)

@@ -41,7 +41,7 @@ class SilentServer:
         self.destroyed += [command.actor_id for command in commands]
 
 
-def test_what_a_killed_client_left_is_found_although_the_server_is_silent() -> None:
+def test_actors_of_a_killed_client_are_swept_from_a_silent_server() -> None:
     """A new client's first snapshot may come late, and from a real server never, unless it ticks."""
     world = CarlaWorld.__new__(CarlaWorld)
     server: Any = SilentServer()
@@ -53,7 +53,7 @@ def test_what_a_killed_client_left_is_found_although_the_server_is_silent() -> N
     assert server.ticks == 2  # one to know, one to be rid of them
 
 
-def test_every_ingredient_that_proves_the_tick_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_proving_ingredient_checks_the_tick(monkeypatch: pytest.MonkeyPatch) -> None:
     """With two of them, as bodies of drones beside a package's, the first was not."""
     asked: list[str] = []
 
@@ -76,7 +76,7 @@ def test_every_ingredient_that_proves_the_tick_is_asked(monkeypatch: pytest.Monk
     assert asked == ["one", "other"]
 
 
-def test_actors_that_a_large_map_put_to_sleep_are_not_there() -> None:
+def test_dormant_actors_of_a_large_map_are_left_out() -> None:
     world = CarlaWorld.__new__(CarlaWorld)
     world._instance_of = {10: 1, 11: 2, 12: 3}
     world._may_sleep = [cast("Any", SimpleNamespace(id=i, is_dormant=i == 11)) for i in (10, 11, 12)]
@@ -107,11 +107,11 @@ def weather_on(server: ForgetfulServer) -> None:
     world.set_weather([0.0] * 14)
 
 
-def test_a_weather_that_the_server_shows_late_is_set() -> None:
+def test_weather_that_takes_effect_late_is_awaited() -> None:
     weather_on(ForgetfulServer(questions=3))
 
 
-def test_a_server_that_keeps_its_own_weather_is_refused() -> None:
+def test_server_that_ignores_weather_is_refused() -> None:
     with pytest.raises(
         InputError, match=r"127\.0\.0\.1:2000 keeps its own weather, .*: give the dataset that one, old"
     ):

@@ -1,4 +1,4 @@
-"""Numbers of AirSim's segmentation: patterns give what one name after the other gave, and movers are distinguished."""
+"""Object numbers of AirSim's segmentation: patterns for static objects, separate numbers for movers."""
 
 import re
 
@@ -47,13 +47,13 @@ class _Link:
 
 
 @given(st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map("".join), unique=True))
-def test_patterns_number_a_fresh_town_as_names_would(names: list[str]) -> None:
+def test_patterns_number_a_new_town_like_single_names(names: list[str]) -> None:
     link = _Link(names)
     assert object_numbers._listed(link, fresh=True) == names  # type: ignore[arg-type]
     assert link.numbers == {name: object_numbers._static_number(name) for name in names}
 
 
-def test_a_town_that_is_known_is_only_listed() -> None:
+def test_known_town_is_only_listed() -> None:
     link = _Link(["Road", "car"])
     assert object_numbers._listed(link, fresh=False) == ["Road", "car"]  # type: ignore[arg-type]
     assert link.numbers == {"Road": 7, "car": 7}
@@ -63,11 +63,11 @@ def test_a_town_that_is_known_is_only_listed() -> None:
     ("name", "number"),
     [("Road_7", 1), ("RoadLine", 24), ("Street_Light", 6), ("street_sign", 8), ("Lamp", 6), ("Car", 0)],
 )
-def test_the_first_pattern_wins(name: str, number: int) -> None:
+def test_first_pattern_wins(name: str, number: int) -> None:
     assert object_numbers._static_number(name) == number
 
 
-def test_an_object_belongs_to_the_actor_it_stands_at_and_a_drone_to_none() -> None:
+def test_objects_are_matched_to_actors_by_position() -> None:
     here = state(7, x_m=5.0)  # actors 1 and 2, 5 m apart
     first_m, second_m = here.actors.map_SE3_actor.translation_m
     objects_m = {"a": first_m, "b": second_m + 0.3, "far": second_m + 2.0, "none": np.full(3, np.nan), "uav1": first_m}
@@ -80,14 +80,14 @@ def infos(count: int) -> dict[int, ActorInfo]:
     return {info.instance_id: info for info in made}
 
 
-def test_movers_have_numbers_of_their_own_and_parts_of_one_share_it() -> None:
+def test_movers_have_separate_numbers_shared_by_their_parts() -> None:
     names = ["body", "road", "wheel", "other"]
     numbers, ids, tags = object_numbers._assigned(names, {"body": 0, "wheel": 0, "other": 1}, infos(2))
     assert numbers == {"body": 29, "road": 1, "wheel": 29, "other": 30}
     assert (ids[29], ids[30], tags[29], tags[1]) == (70_000 & 0xFFFF, 70_001 & 0xFFFF, 14, 1)
 
 
-def test_past_the_last_number_movers_share_their_classs() -> None:
+def test_movers_beyond_the_last_number_share_the_class_number() -> None:
     names = [f"car{i}" for i in range(LAST_NUMBER)]
     numbers, ids, _ = object_numbers._assigned(names, {name: i for i, name in enumerate(names)}, infos(len(names)))
     alone = LAST_NUMBER - 28
@@ -95,6 +95,6 @@ def test_past_the_last_number_movers_share_their_classs() -> None:
     assert not ids[LAST_NUMBER + 1 :].any()
 
 
-def test_a_colours_code_distinguishes_channels() -> None:
+def test_colour_code_distinguishes_channels() -> None:
     codes = colour_code(np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1]], dtype=np.uint8))
     assert codes.tolist() == [1, 256, 65536]

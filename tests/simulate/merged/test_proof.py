@@ -1,4 +1,4 @@
-"""Images of a held world: what is old, of another drone or of another moment does not pass."""
+"""Images of a paused world: old ones, those of another drone and of another moment are refused."""
 
 import numpy as np
 import pytest
@@ -32,23 +32,23 @@ def answers(*rounds: AnyArray) -> list[TimedReading]:
     return agreed(lambda: taken(left.pop(0)), frame=9)
 
 
-def test_two_answers_in_a_row_must_be_equal() -> None:
+def test_two_equal_answers_agree() -> None:
     np.testing.assert_array_equal(answers(TRUE, TRUE)[0].reading.data, TRUE[0])
 
 
 @pytest.mark.parametrize("wrong", [OLD, TRUE[::-1], np.stack([TRUE[0], OLD[1]])], ids=["old", "swapped", "one old"])
-def test_one_wrong_answer_is_not_taken(wrong: np.ndarray) -> None:
+def test_single_wrong_answer_is_not_accepted(wrong: np.ndarray) -> None:
     for rounds in ((wrong, TRUE, TRUE), (TRUE, wrong, TRUE, TRUE)):
         for one, true in zip(answers(*rounds), TRUE, strict=True):
             np.testing.assert_array_equal(one.reading.data, true)
 
 
-def test_images_that_go_on_changing_are_refused() -> None:
+def test_changing_images_are_refused() -> None:
     with pytest.raises(MissedTick, match="tick 9: CAMERA_FRONT_id_0 rgb changes although nothing moves"):
         answers(TRUE, OLD, TRUE, OLD, TRUE)
 
 
-def test_colours_may_be_as_noisy_as_a_renderer_masks_may_not() -> None:
+def test_noise_is_accepted_in_colours_only() -> None:
     noisy = np.clip(TRUE[0].astype(int) + RNG.integers(-5, 6, TRUE[0].shape), 0, 255).astype(np.uint8)
     assert same_pixels(TRUE[0], noisy, "rgb")
     assert not same_pixels(TRUE[0], noisy, "instance")
@@ -61,7 +61,7 @@ def test_colours_may_be_as_noisy_as_a_renderer_masks_may_not() -> None:
 
 
 @pytest.mark.parametrize(("time_ns", "words"), [(39, "before"), (61, "after")])
-def test_another_moment_of_airsims_is_refused(time_ns: int, words: str) -> None:
+def test_timestamps_outside_the_pause_are_refused(time_ns: int, words: str) -> None:
     refuse_other_times(taken(TRUE, time_ns=50), 40, 60, frame=3)
     with pytest.raises(MissedTick, match=rf"tick 3: CAMERA_FRONT_id_0 rgb was taken 0\.000 s {words} it"):
         refuse_other_times(taken(TRUE, time_ns=time_ns), 40, 60, frame=3)
@@ -71,7 +71,7 @@ def readings(images: AnyArray) -> list[Reading]:
     return [one.reading for one in taken(images)]
 
 
-def test_the_capture_before_is_known_again() -> None:
+def test_images_of_the_previous_capture_are_recognised() -> None:
     last = LastImages()
     last.take(readings(TRUE), poses(0.0), frame=1)
     last.take(readings(TRUE), poses(0.0), frame=2)  # a drone that hovers over a still town sees the same
@@ -83,7 +83,7 @@ def test_the_capture_before_is_known_again() -> None:
         last.take(readings(np.stack([TRUE[1], OLD[1]])), poses(2.5), frame=2)
 
 
-def test_two_cameras_of_one_capture_do_not_show_the_same() -> None:
+def test_equal_images_of_two_cameras_are_refused() -> None:
     apart = [poses(0.0)[0], poses(40.0)[1]]
     twice = readings(np.stack([TRUE[0], TRUE[0]]))
     with pytest.raises(

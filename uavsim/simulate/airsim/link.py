@@ -1,8 +1,8 @@
-"""One connection to an AirSim through its own client: the only module that imports ``airsim`` or a fork's client.
+"""A connection to AirSim through its own client: the only module that imports ``airsim`` or a fork's client.
 
-AirSim's calls speak each vehicle's own home frame: NED axes whose origin is where that vehicle spawned. ``AirSimLink`` adds
-the spawn offset and the town's measured origin, so that nothing above it knows of either. One client serves one thread.
-AirSim's and Cosys-AirSim's clients have the same classes under another name; only one of them is in an environment.
+AirSim's calls use each vehicle's own home frame: NED axes whose origin is where that vehicle spawned. ``AirSimLink`` adds the
+spawn offset and the town's measured origin. A client serves one thread. AirSim's and Cosys-AirSim's clients have the same
+classes in modules of different names; an environment has only one of them.
 """
 
 import asyncio
@@ -26,11 +26,11 @@ from uavsim.simulate.airsim.readers import AirSimReader
 from uavsim.simulate.names import vehicle_name
 from uavsim.typing import AnyArray, FloatArray
 
-_LOOK_S: Final = 0.02  # between two looks at a pose that was set: a frame of the game
+_POLL_S: Final = 0.02  # interval of pose queries: a frame of the game
 
 
 class AirSimLink:
-    """One connection, to be used by one thread. Its world ``ned`` is metres north-east-down from PlayerStart."""
+    """A connection for one thread. Its world frame ``ned`` is metres north-east-down from PlayerStart."""
 
     def __init__(
         self,
@@ -50,10 +50,10 @@ class AirSimLink:
             origin_ue_m: AirSim's PlayerStart in CARLA's frame.
             client: the vendor's module.
             learn: call ``learn`` at once.
-            limit_s: how long each call may take.
+            limit_s: time limit of each call.
 
         Raises:
-            SimulatorError: nobody answers there.
+            SimulatorError: no server answers.
         """
         self._where = f"{host}:{port}"
         try:
@@ -65,7 +65,7 @@ class AirSimLink:
         self._map_SE3_ned = frames.map_SE3_ned(airsim_origin_ue_m=np.asarray(origin_ue_m, dtype=np.float64))
         self._ned_SE3_map = self._map_SE3_ned.inverse()
         self._loop = asyncio.get_event_loop()  # of the client, which has made one if this thread had none
-        others = asyncio.all_tasks(self._loop)  # the client connects with the first call
+        others = asyncio.all_tasks(self._loop)  # the client connects in its first call
         with self.translated("connecting"):
             if not self.client.ping():
                 raise SimulatorError(f"AirSim at {self._where} does not answer a ping")
@@ -76,7 +76,7 @@ class AirSimLink:
             self.learn()
 
     def learn(self) -> None:
-        """Ask for the vehicles and where they spawned; a merged build answers within a tick only."""
+        """Query the vehicles and their spawn positions; a merged build answers only within a tick."""
         with self.translated("listing vehicles"):
             self.vehicles = [str(name) for name in self.client.listVehicles()]
             settings = json.loads(self.client.getSettingsString() or "{}")
@@ -86,15 +86,15 @@ class AirSimLink:
         }
 
     def close(self) -> None:
-        """End the connection, in its own thread: a server keeps a thread for each, and takes so many only."""
+        """Close the connection, in its own thread; a server keeps a thread for each connection and limits their number."""
         for reader in self._readers:
-            reader.cancel()  # a reader that sees its stream close connects again
+            reader.cancel()  # a reader whose stream closes would reconnect
         self._loop.run_until_complete(asyncio.gather(*self._readers, return_exceptions=True))
         self.client.client.close()
 
     @contextlib.contextmanager
     def translated(self, doing: str) -> Iterator[None]:
-        """Turn the RPC library's errors into ours."""
+        """Translate the RPC library's errors."""
         try:
             yield
         except (msgpackrpc.error.TimeoutError, msgpackrpc.error.TransportError, OSError) as error:
@@ -104,7 +104,7 @@ class AirSimLink:
             raise SimulatorError(f"AirSim at {self._where} refused {doing}: {text}") from error
 
     def require(self, drone_ids: Sequence[int]) -> None:
-        """Check that every drone is there.
+        """Check that AirSim has a vehicle for every drone.
 
         Raises:
             SimulatorError: a vehicle is missing in AirSim's settings.
@@ -117,11 +117,11 @@ class AirSimLink:
             )
 
     def home_ned_m(self, name: str) -> FloatArray:
-        """Return where a vehicle spawned, (3,) NED metres from PlayerStart."""
+        """Return a vehicle's spawn position, (3,) NED metres from PlayerStart."""
         return self._homes.get(name, np.zeros(3))
 
     def to_map(self, ned_SE3_frd: SE3) -> SE3:
-        """Return ``map_SE3_flu``; the attitude by its sign flips, which round nothing."""
+        """Convert a body pose to ``map_SE3_flu``; the attitude is converted exactly, by sign flips."""
         turn = frames.quat_map_from_ned(ned_SE3_frd.quat_wxyz)
         return SE3(turn, self._map_SE3_ned.apply(ned_SE3_frd.translation_m))
 
@@ -131,33 +131,33 @@ class AirSimLink:
             return [str(name) for name in self.client.simListSceneObjects(".*")]
 
     def object_map_m(self, name: str) -> FloatArray:
-        """Return where a scene object is, (3,) map; NaN where AirSim does not know it. They are of the world."""
+        """Return a scene object's position, (3,) map frame, metres; NaN if AirSim does not know it."""
         with self.translated(f"looking for {name}"):
             return self._map_SE3_ned.apply(xyz(self.client.simGetObjectPose(name).position))
 
     def number_objects(self, name: str, number: int, *, is_regex: bool) -> None:
-        """Give an object, or all whose whole name matches in any case, a number in the segmentation."""
+        """Set the segmentation number of an object, or of all whose full names match a pattern in any case."""
         with self.translated(f"numbering {name}"):
             self.client.simSetSegmentationObjectID(name, number, is_regex)
 
     def from_map(self, map_SE3_flu: SE3) -> SE3:
-        """Return ``ned_SE3_frd``, the inverse of ``to_map``."""
+        """Convert ``map_SE3_flu`` to ``ned_SE3_frd``; the inverse of ``to_map``."""
         turn = frames.quat_ned_from_map(map_SE3_flu.quat_wxyz)
         return SE3(turn, self._ned_SE3_map.apply(map_SE3_flu.translation_m))
 
     def world_pose(self, position: Any, orientation: Any, *, home: str) -> SE3:
-        """Read a pose of the wire, which is in ``home``'s frame, as ``ned_SE3_frd``.
+        """Convert a pose of the wire, in ``home``'s frame, to ``ned_SE3_frd``.
 
         Raises:
-            SimulatorLost: it is not a number.
+            SimulatorLost: it holds a NaN.
         """
-        place_m, turn = xyz(position) + self.home_ned_m(home), _wxyz(orientation)
-        if not (np.isfinite(place_m).all() and np.isfinite(turn).all()):
+        position_m, turn = xyz(position) + self.home_ned_m(home), _wxyz(orientation)
+        if not (np.isfinite(position_m).all() and np.isfinite(turn).all()):
             raise SimulatorLost(f"AirSim's pose of {home} is not a number; restart it")
-        return SE3(turn, place_m)
+        return SE3(turn, position_m)
 
     def put(self, name: str, ned_SE3_frd: SE3) -> None:
-        """Place a vehicle."""
+        """Set a vehicle's pose."""
         t_m, q = ned_SE3_frd.translation_m - self.home_ned_m(name), ned_SE3_frd.quat_wxyz
         wire = self.vendor.Pose(
             self.vendor.Vector3r(*(float(v) for v in t_m)),
@@ -166,70 +166,70 @@ class AirSimLink:
         with self.translated(f"placing {name}"):
             self.client.simSetVehiclePose(wire, True, name)
 
-    def shown(self, name: str) -> SE3:
-        """Return the ``ned_SE3_frd`` at which a vehicle is drawn: AirSim moves it with the game's frames."""
+    def rendered_pose(self, name: str) -> SE3:
+        """Return the ``ned_SE3_frd`` at which a vehicle is rendered, which AirSim updates with the game's frames."""
         with self.translated(f"reading {name}"):
             pose = self.client.simGetVehiclePose(name)
         return self.world_pose(pose.position, pose.orientation, home=name)
 
-    def flown(self, name: str) -> SE3:
-        """Return the ``ned_SE3_frd`` of a vehicle's physics, which a pause of the game does not hold back."""
+    def physics_pose(self, name: str) -> SE3:
+        """Return the ``ned_SE3_frd`` of a vehicle's physics, which continues while the game is paused."""
         return self.kinematics(name)[0]
 
     def kinematics(self, name: str) -> tuple[SE3, FloatArray, int]:
-        """Return a vehicle's true ``ned_SE3_frd``, its velocity (3,) NED m/s, and AirSim's time stamp in ns."""
+        """Return a vehicle's true ``ned_SE3_frd``, its (3,) NED velocity, m/s, and AirSim's timestamp, ns."""
         with self.translated(f"reading {name}"):
             state = self.client.getMultirotorState(name)
             truth = self.client.simGetGroundTruthKinematics(name)
         ned_SE3_frd = self.world_pose(truth.position, truth.orientation, home=name)
         return ned_SE3_frd, xyz(truth.linear_velocity), int(state.timestamp)
 
-    def image_requests(self, wanted: Sequence[tuple[str, AirSimReader]]) -> list[Any]:
-        """Make requests from (camera, image) pairs."""
-        return [self.vendor.ImageRequest(camera, image.image_type, image.as_float, False) for camera, image in wanted]
+    def image_requests(self, images: Sequence[tuple[str, AirSimReader]]) -> list[Any]:
+        """Build requests from (camera, image) pairs."""
+        return [self.vendor.ImageRequest(camera, image.image_type, image.as_float, False) for camera, image in images]
 
     def images(self, name: str, requests: Sequence[Any]) -> list[Any]:
-        """Take all images of one vehicle in one call: one call is of one moment, two calls are not."""
+        """Capture all images of a vehicle in one call, so that they are of one moment."""
         with self.translated(f"taking {name}'s images"):
             return list(self.client.simGetImages(list(requests), name))
 
     def lidar(self, name: str, sensor: str) -> Any:
-        """Take a lidar's last turn."""
+        """Read a lidar's last scan."""
         with self.translated(f"reading {name}'s lidar"):
             return self.client.getLidarData(sensor, name)
 
 
-def await_pose(read: Callable[[str], SE3], name: str, wanted: SE3, *, within_s: float) -> None:
-    """Look until a vehicle is where it was put: AirSim answers the pose before for a while.
+def await_pose(read: Callable[[str], SE3], name: str, target: SE3, *, within_s: float) -> None:
+    """Wait until a vehicle is at the pose that was set: AirSim returns the previous pose for a while.
 
     Args:
-        read: returns the vehicle's ``ned_SE3_frd``: ``AirSimLink.shown`` or ``AirSimLink.flown``.
+        read: returns the vehicle's ``ned_SE3_frd``: ``AirSimLink.rendered_pose`` or ``AirSimLink.physics_pose``.
         name: of the vehicle.
-        wanted: ``ned_SE3_frd`` that was set.
-        within_s: how long to look.
+        target: ``ned_SE3_frd`` that was set.
+        within_s: time limit.
 
     Raises:
-        SceneVoid: it is elsewhere at the end of that time.
+        SceneVoid: it is elsewhere after that time.
 
     Source: AirSim issues 3049 and 1246.
     """
     end = time.monotonic() + within_s
-    while not pose_close(got := read(name), wanted):
+    while not pose_close(pose := read(name), target):
         if time.monotonic() > end:
-            off_m = float(np.linalg.norm(got.translation_m - wanted.translation_m))
+            off_m = float(np.linalg.norm(pose.translation_m - target.translation_m))
             raise SceneVoid(f"AirSim shows {name} {off_m:.3f} m from where it was put, {within_s:g} s later")
-        time.sleep(_LOOK_S)
+        time.sleep(_POLL_S)
 
 
-def pose_close(got: SE3, wanted: SE3, *, tolerance_m: float = 5e-3, tolerance_rad: float = 2e-3) -> bool:
-    """Return whether two poses (``ned_SE3_frd``) agree to what float32 on the wire can carry."""
-    off_q = 1.0 - abs(float(np.dot(got.quat_wxyz, wanted.quat_wxyz)))
-    near = float(np.linalg.norm(got.translation_m - wanted.translation_m)) <= tolerance_m
+def pose_close(pose: SE3, target: SE3, *, tolerance_m: float = 5e-3, tolerance_rad: float = 2e-3) -> bool:
+    """Return whether two poses (``ned_SE3_frd``) agree within the precision of float32 on the wire."""
+    off_q = 1.0 - abs(float(np.dot(pose.quat_wxyz, target.quat_wxyz)))
+    near = float(np.linalg.norm(pose.translation_m - target.translation_m)) <= tolerance_m
     return near and off_q <= tolerance_rad**2 / 8
 
 
 def xyz(vector: Any) -> FloatArray:
-    """Read a vector of the wire, (3,)."""
+    """Convert a vector of the wire to (3,)."""
     return np.array([vector.x_val, vector.y_val, vector.z_val], dtype=np.float64)
 
 

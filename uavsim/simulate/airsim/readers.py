@@ -1,4 +1,4 @@
-"""Names of AirSim's sensors and the meaning of their answers: one ``AirSimReader`` for each modality.
+"""AirSim's sensors and the conversion of their answers: an ``AirSimReader`` for each modality.
 
 ``Modality.airsim`` names them. Source: AirSim docs/image_apis.md and docs/lidar.md.
 """
@@ -17,22 +17,20 @@ from uavsim.records.sensors import LidarParams
 from uavsim.registry import Named
 from uavsim.typing import AnyArray
 
-__all__ = ["AirSimReader", "reader_of"]
-
 _SCENE, _DEPTH_PLANAR, _SEGMENTATION = 0, 1, 5  # airsim.ImageType
 _FLU_FROM_FRD: Final = np.array([1, -1, -1], dtype=np.float32)
 
 
 @dataclass(frozen=True, slots=True)
 class AirSimReader:
-    """AirSim's way to give a modality: an image type of ``simGetImages``, or the points of ``getLidarData``.
+    """AirSim's source of a modality: an image type of ``simGetImages``, or the points of ``getLidarData``.
 
     Attributes:
-        read: turns what was taken, and the sensor's parameters, into the array as captured. Of an image it gets (H, W) float32
-            where ``as_float``; else (H, W, 3) uint8, blue first, and of a segmentation image its colours put into CARLA's
-            instance encoding. Of a lidar it gets (N, 3) points in the sensor's frd frame; whose they are, the caller finds.
-        image_type: AirSim's number of the image; None of a lidar.
-        as_float: ask for numbers instead of bytes.
+        read: converts (measurement, sensor parameters) to the array of the modality. An image is (H, W) float32 if
+            ``as_float``, else (H, W, 3) uint8, blue first; a segmentation image is already in CARLA's instance encoding. A
+            lidar's measurement is (N, 3) points in the sensor's frd frame; the caller adds their owners.
+        image_type: AirSim's number of the image type; None for a lidar.
+        as_float: request floats instead of bytes.
     """
 
     read: Callable[[AnyArray, Any], AnyArray]
@@ -41,15 +39,15 @@ class AirSimReader:
 
     @property
     def is_segmentation(self) -> bool:
-        """The image shows numbers as colours, and has to be looked up in AirSim's palette."""
+        """Whether the image shows object numbers as colours of AirSim's palette."""
         return self.image_type == _SEGMENTATION
 
 
 def reader_of(modality: Modality) -> AirSimReader:
-    """Return how AirSim gives a modality.
+    """Return AirSim's reader of a modality.
 
     Raises:
-        SimulatorError: it does not.
+        SimulatorError: AirSim does not provide the modality.
     """
     reader: object = Named(modality.airsim).load() if modality.airsim else None
     if not isinstance(reader, AirSimReader):
@@ -58,7 +56,7 @@ def reader_of(modality: Modality) -> AirSimReader:
 
 
 def _returns(frd_m: AnyArray, lidar: LidarParams) -> Returns:
-    """AirSim measures no intensity, and its points do not say of which beam they are: their elevation does."""
+    """Convert points to returns: without intensity, and with the beam inferred from the elevation."""
     returns = np.zeros(len(frd_m), dtype=points.RETURN)
     returns["flu_m"] = frd_m * _FLU_FROM_FRD
     returns["ring"] = points.rings(

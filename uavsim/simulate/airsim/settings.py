@@ -1,4 +1,4 @@
-"""AirSim's settings.json for a swarm and its rig: pure, so that it can be written where no AirSim is.
+"""AirSim's settings.json for a swarm and its rig; needs no AirSim.
 
 Source: AirSim docs/settings.md. Lengths are NED metres from PlayerStart (vehicles) or from the vehicle (cameras), angles
 degrees; AirSim's roll, pitch and yaw have CARLA's signs.
@@ -16,19 +16,19 @@ from uavsim.typing import JsonDict
 _SCENE: Final = 0
 
 Client = Literal["airsim", "cosys"]
-"""Whose server reads the file."""
+"""The server that reads the file."""
 
 
 def airsim_settings(plan: ScenePlan, *, client: Client = "airsim") -> JsonDict:
-    """Return settings for ``plan``'s drones: on the ground in their formation, every camera of the rig on each.
+    """Return settings for the plan's drones: on the ground in their formation, each with every camera of the rig.
 
-    Cosys-AirSim wants another version of the file and has another segmentation, which is left off (its docs/settings.md).
+    Cosys-AirSim needs another version of the file and has another segmentation, which stays off (its docs/settings.md).
 
-    Segmentation numbers are left at 0 ("None"), so that the capture owns them all; sizes are given for every image type,
-    because AirSim otherwise takes 256x144 without a word.
+    Segmentation numbers start at 0 ("None"), because the capture sets them all; sizes are given for every image type, because
+    AirSim otherwise uses 256x144 without a message.
     """
-    places_m = plan.swarm.map_SE3_flu[0].translation_m
-    offsets_m = places_m - places_m[0]
+    positions_m = plan.swarm.map_SE3_flu[0].translation_m
+    offsets_m = positions_m - positions_m[0]
     vehicles = {
         vehicle_name(drone_id): {
             "VehicleType": "SimpleFlight",
@@ -41,7 +41,7 @@ def airsim_settings(plan: ScenePlan, *, client: Client = "airsim") -> JsonDict:
         }
         for drone_id, offset in zip(plan.swarm.drone_ids, offsets_m, strict=True)
     }
-    own: dict[Client, JsonDict] = {
+    by_client: dict[Client, JsonDict] = {
         "airsim": {
             "SettingsVersion": 1.2,
             "SegmentationSettings": {"InitMethod": "None", "OverrideExisting": True},
@@ -49,7 +49,7 @@ def airsim_settings(plan: ScenePlan, *, client: Client = "airsim") -> JsonDict:
         "cosys": {"SettingsVersion": 2.0, "InitialInstanceSegmentation": False},
     }
     common = {"SimMode": "Multirotor", "ClockSpeed": 1.0, "ViewMode": "NoDisplay", "Vehicles": vehicles}
-    return own[client] | common
+    return by_client[client] | common
 
 
 def _rig(plan: ScenePlan) -> JsonDict:
@@ -78,7 +78,7 @@ def _camera(spec: SensorSpec) -> JsonDict:
 
 
 def _lidar(spec: SensorSpec, lidar: LidarParams) -> JsonDict:
-    """Return AirSim's settings of a lidar, docs/lidar.md; equal ends of the horizontal field of view mean all of it."""
+    """Return AirSim's settings of a lidar (docs/lidar.md): a horizontal field of view of 0 to 360 is a full turn."""
     return {
         "SensorType": 6,
         "Enabled": True,

@@ -1,4 +1,4 @@
-"""The two ways in which a swarm uses AirSim: it only shows the drones, or it flies them."""
+"""AirSim as a swarm backend: it only renders the drones (``AirSimPoses``), or flies them (``AirSimFlight``)."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -18,30 +18,28 @@ from uavsim.simulate.ports import Heartbeat
 from uavsim.simulate.swarm import PlannedSwarm, on_grid, planned_velocity_mps, recorded_flight
 from uavsim.typing import FloatArray
 
-__all__ = ["MAIN", "AirSimFlight", "AirSimPoses"]
-
-MAIN = "airsim"  # name of the thread in which the swarm's own client lives
-_RUN_IN_STEPS = 120  # of approach before step 0: the drones start from a standstill, the scene does not
-_POSITION_GAIN_PER_S = 2.5  # pulls a drone back to its place; the plan's own velocity is fed forward
-_CATCH_UP_MPS = 4.0  # at most, on top of the plan's velocity
+MAIN = "airsim"  # thread of the swarm's own client
+_RUN_IN_STEPS = 120  # of approach before step 0: drones start from a standstill, scenes do not
+_POSITION_GAIN_PER_S = 2.5  # of the position error; the planned velocity is fed forward
+_CATCH_UP_MPS = 4.0  # maximum correction of the planned velocity
 _REST_STEPS, _REST_STEP_S = 40, 0.25  # a drone that flew at 15 m/s needs 5 s to stop
 _REST_MPS = 0.1
-_CLOCK_SLACK = 0.5  # of a step: how far AirSim's clock may be from the plan's
+_CLOCK_SLACK = 0.5  # of a step: maximum deviation of AirSim's clock from the plan
 _FIRST_ANSWER_S = 10.0
-_PHYSICS_STEP_NS = 3_000_000  # AirSim's time goes in these; what is off by less cannot be made up for
+_PHYSICS_STEP_NS = 3_000_000  # AirSim's time resolution: smaller deviations cannot be corrected
 
 
 T = TypeVar("T")
 
 
 class AirSimPoses:
-    """A swarm that AirSim only shows (topology ``merged``): paused, placed exactly as planned, read back.
+    """A swarm that AirSim only renders (topology ``merged``): paused, set to the planned poses, read back.
 
-    Where AirSim's calls wait for a tick, only captured steps reach AirSim: the cameras place the drones then.
+    Where AirSim's calls wait for a tick, only captured steps reach AirSim: the sensors set the drones' poses then.
     """
 
     def __init__(self, host: str, port: int, *, engine: MergedEngine) -> None:
-        """Remember where AirSim is; the connection is made with the first scene, whose town reports the origin."""
+        """Store AirSim's address; the first scene, whose town has the origin, opens the connection."""
         self.endpoint, self.engine = (host, port), engine
         self.link: AirSimLink | None = None
         self._plan_follower = PlannedSwarm()
@@ -75,7 +73,7 @@ class AirSimPoses:
         return self.engine.ask({MAIN: job}, doing=doing, ticks=ticks)[MAIN]
 
     def pause(self, paused: bool) -> None:
-        """Hold AirSim's vehicles, and in a merged build the game, or let them go on."""
+        """Pause or continue AirSim's vehicles, and in a merged build the game."""
 
         def call() -> None:
             assert self.link is not None
@@ -85,7 +83,7 @@ class AirSimPoses:
         self._on_main(call, doing="pausing", ticks=False)
 
     def clock_ns(self) -> int:
-        """Return AirSim's time."""
+        """Return AirSim's time, ns."""
 
         def call() -> int:
             assert self.link is not None
@@ -95,7 +93,7 @@ class AirSimPoses:
         return self._on_main(call, doing="reading the clock", ticks=False)
 
     def advance(self, step: int) -> tuple[DroneState, ...]:
-        """See ``SwarmPort``; every drone's pose is read back and must be the one that was set."""
+        """See ``SwarmPort``; every drone's pose is read back and compared with the one that was set."""
         self.drones = self._plan_follower.advance(step)
         if self.engine.way == "free":
             self._on_main(self._show_all, doing="placing the drones")
@@ -107,14 +105,14 @@ class AirSimPoses:
             self.show(drone, self.link)
 
     def show(self, drone: DroneState, link: AirSimLink) -> None:
-        """Place a drone, through a client of the calling thread, while another one passes the ticks that this needs.
+        """Set a drone's pose through a client of the calling thread, while another thread passes the required ticks.
 
         Raises:
-            SceneVoid: AirSim goes on showing it elsewhere.
+            SceneVoid: AirSim still renders it elsewhere.
         """
-        wanted, name = link.from_map(drone.map_SE3_flu), vehicle_name(drone.drone_id)
-        link.put(name, wanted)
-        await_pose(link.shown, name, wanted, within_s=self._read_back_s)
+        target, name = link.from_map(drone.map_SE3_flu), vehicle_name(drone.drone_id)
+        link.put(name, target)
+        await_pose(link.rendered_pose, name, target, within_s=self._read_back_s)
 
     def close(self) -> None:
         """See ``SwarmPort``."""
@@ -124,27 +122,27 @@ class AirSimPoses:
 
 
 class AirSimFlight:
-    """A swarm that AirSim flies (topology ``bridge``): real attitude and lag, stepped with CARLA's tick.
+    """A swarm that AirSim flies (topology ``bridge``), with real attitude and lag, stepped with CARLA's tick.
 
-    A flight that was recorded is shown as it was and not flown again: AirSim has no part in it.
+    A replay shows the recorded flight and does not use AirSim.
     """
 
     def __init__(self, host: str, port: int, *, client: str = "airsim", call_s: float = CALL_S) -> None:
-        """Remember where AirSim is, which vendor's module speaks to it, and how long a call may take."""
+        """Store AirSim's address, the vendor's client module, and the time limit of a call."""
         self._endpoint, self._client, self._call_s = (host, port), client, call_s
         self._link: AirSimLink | None = None
 
     def begin(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> None:
-        """Go to the start of the route, come to rest there in the air, and fly an approach, all in AirSim's own time.
+        """Move to the start of the route, come to rest in the air, and fly an approach, all in AirSim's own time.
 
-        The way from the spawn point, or from the end of the scene before, to the start of the route is a jump: it is not
-        part of the scene, and a straight flight could hit the town.
+        The move from the spawn point, or from the end of the previous scene, is a jump: it is not part of the scene, and a
+        straight flight could hit the town.
         """
         self._plan = plan
         self._step_s = plan.step_us / 1e6
-        self._shown = PlannedSwarm() if recorded_flight(plan) is not None else None
-        if self._shown is not None:
-            self._shown.begin(plan, heartbeat=heartbeat)
+        self._replay = PlannedSwarm() if recorded_flight(plan) is not None else None
+        if self._replay is not None:
+            self._replay.begin(plan, heartbeat=heartbeat)
             return
         if self._link is None:
             self._refuse_merged_build()
@@ -170,10 +168,10 @@ class AirSimFlight:
         self.worst_lag_m = 0.0
 
     def _refuse_merged_build(self) -> None:
-        """Refuse an AirSim that lives in the same process as CARLA: its answers wait for CARLA's next tick.
+        """Refuse an AirSim in one process with CARLA, whose answers wait for CARLA's next tick.
 
         Raises:
-            InputError: it answers a ping, which needs no tick, and not this question.
+            InputError: it answers a ping, which needs no tick, but not a query of vehicles.
         """
         link = AirSimLink(*self._endpoint, client=self._client, learn=False, limit_s=min(self._call_s, _FIRST_ANSWER_S))
         try:
@@ -188,10 +186,10 @@ class AirSimFlight:
             link.close()
 
     def _soft_reset(self, heartbeat: Heartbeat) -> list[str]:
-        """Bring the drones to rest near the start, from the ground or from flight; return those that do not come to rest.
+        """Bring the drones to rest near the start, from the ground or from flight; returns those that do not come to rest.
 
-        A jump keeps a drone's velocity, and one that is not armed falls: so they are armed, and brake, after it. There is
-        no take-off: the jump is one.
+        A jump keeps a drone's velocity, and a disarmed drone falls, so they are armed and brake after it. The jump replaces a
+        take-off.
         """
         assert self._link is not None
         link = self._link
@@ -201,7 +199,7 @@ class AirSimFlight:
                 link.client.cancelLastTask(name)
                 link.client.enableApiControl(True, name)
                 link.client.armDisarm(False, name)
-        self._blow((0.0, 0.0, 0.0))  # nothing is still in the wind
+        self._blow((0.0, 0.0, 0.0))  # drones drift in wind
         self._put_at_start()
         with link.translated("arming"):
             for name in self._names:
@@ -212,7 +210,7 @@ class AirSimFlight:
         return self._restless(heartbeat)
 
     def _restless(self, heartbeat: Heartbeat) -> list[str]:
-        """Let time pass until all drones hang still; return those that do not."""
+        """Advance time until all drones hover; returns those that do not."""
         assert self._link is not None
         link = self._link
         restless = self._names
@@ -220,13 +218,13 @@ class AirSimFlight:
             for n in range(_REST_STEPS):
                 link.client.simContinueForTime(_REST_STEP_S)
                 heartbeat("swarm", n)
-                restless = [name for name in restless if not _hangs_still(link, name)]
+                restless = [name for name in restless if not _hovers(link, name)]
                 if not restless:
                     break
         return restless
 
     def _reset(self) -> None:
-        """Reset AirSim: the last resort, for it hangs a merged build after two to six times, and the link's limit ends it.
+        """Reset AirSim, as the last resort: it hangs a merged build after two to six times, which the link's limit ends.
 
         Source: carla-air-testbed, measurements of 2026-07-31 to 2026-08-05.
         """
@@ -241,27 +239,27 @@ class AirSimFlight:
             self._link.client.simSetWind(self._link.vendor.Vector3r(*(float(v) for v in wind_ned)))
 
     def _put_at_start(self) -> None:
-        """Place all drones, and wait until they are there."""
+        """Set the poses of all drones, and wait until they are reached."""
         assert self._link is not None
         link = self._link
-        wanted, _ = self._target(-_RUN_IN_STEPS)
-        start = {name: link.from_map(pose) for name, pose in zip(self._names, wanted, strict=True)}
+        target, _ = self._target(-_RUN_IN_STEPS)
+        start = {name: link.from_map(pose) for name, pose in zip(self._names, target, strict=True)}
         for name, ned_SE3_frd in start.items():
             link.put(name, ned_SE3_frd)
         for name, ned_SE3_frd in start.items():
-            await_pose(link.flown, name, ned_SE3_frd, within_s=self._plan.pose_read_back_s)
+            await_pose(link.physics_pose, name, ned_SE3_frd, within_s=self._plan.pose_read_back_s)
 
     def _run_in(self, heartbeat: Heartbeat) -> None:
-        """Fly the last seconds of a straight approach, so that the scene begins at the route's own speed."""
+        """Fly a straight approach, so that the scene starts at the route's speed."""
         for step in range(-_RUN_IN_STEPS, 0):
             self._fly_one_step(step)
             heartbeat("swarm", step + _RUN_IN_STEPS)
 
     def _target(self, step: int) -> tuple[SE3, FloatArray]:
-        """Return where the plan wants the drones: (D,) ``map_SE3_flu`` and (D, 3) m/s; before step 0 straight on."""
-        shown = max(step, 0)
-        planned = self._plan.swarm.map_SE3_flu[shown]
-        velocity = planned_velocity_mps(self._plan, shown)
+        """Return the planned (D,) ``map_SE3_flu`` and (D, 3) velocities, m/s; before step 0 straight backwards."""
+        planned_step = max(step, 0)
+        planned = self._plan.swarm.map_SE3_flu[planned_step]
+        velocity = planned_velocity_mps(self._plan, planned_step)
         place_m = planned.translation_m + velocity * min(step, 0) * self._step_s
         return SE3(planned.quat_wxyz, place_m), velocity
 
@@ -269,10 +267,10 @@ class AirSimFlight:
         """See ``SwarmPort``.
 
         Raises:
-            SceneVoid: a drone is farther from its place than the plan allows.
+            SceneVoid: a drone is farther from its planned position than the plan allows.
         """
-        if self._shown is not None:
-            return self._shown.advance(step)
+        if self._replay is not None:
+            return self._replay.advance(step)
         drones = self._fly_one_step(step)
         for drone in drones:
             gap_m = drone.map_SE3_flu.translation_m - drone.planned_map_SE3_flu.translation_m
@@ -286,16 +284,16 @@ class AirSimFlight:
         return drones
 
     def _fly_one_step(self, step: int) -> tuple[DroneState, ...]:
-        """Command velocities towards the plan's places at ``step``, let AirSim run one step, and read back."""
+        """Command velocities towards the planned positions of ``step``, let AirSim run a step, and read back."""
         assert self._link is not None
         link = self._link
-        wanted, wanted_mps = self._target(step)
-        yaw_deg = on_grid(unreal.ue_euler_from_map_q_flu(wanted.quat_wxyz))[:, 2]
+        target, target_mps = self._target(step)
+        yaw_deg = on_grid(unreal.ue_euler_from_map_q_flu(target.quat_wxyz))[:, 2]
         for row, name in enumerate(self._names):
             ned_SE3_frd, _, _ = link.kinematics(name)
-            gap_m = wanted[row].translation_m - link.to_map(ned_SE3_frd).translation_m
+            gap_m = target[row].translation_m - link.to_map(ned_SE3_frd).translation_m
             command = frames.NED_SE3_MAP.rotate(
-                _limited(wanted_mps[row] + _POSITION_GAIN_PER_S * gap_m, wanted_mps[row])
+                _limited(target_mps[row] + _POSITION_GAIN_PER_S * gap_m, target_mps[row])
             )
             with link.translated(f"steering {name}"):
                 link.client.moveByVelocityAsync(
@@ -310,14 +308,14 @@ class AirSimFlight:
         return self._read(step)
 
     def _to_run_s(self) -> float:
-        """Return the time to ask for: a step, and what AirSim ran too little before, or less what it ran too much."""
+        """Return the duration to run, seconds: a step, corrected by AirSim's deviation in earlier steps."""
         owed_ns = self._ahead_ns if abs(self._ahead_ns) >= _PHYSICS_STEP_NS else 0
         return max(0.0, self._step_s - owed_ns / 1e9)
 
     def _read(self, step: int) -> tuple[DroneState, ...]:
         assert self._link is not None
         drones = []
-        wanted, _ = self._target(step)
+        target, _ = self._target(step)
         for row, (drone_id, name) in enumerate(zip(self._plan.swarm.drone_ids, self._names, strict=True)):
             ned_SE3_frd, velocity_ned, stamp_ns = self._link.kinematics(name)
             if row == 0:
@@ -327,13 +325,13 @@ class AirSimFlight:
                     drone_id=drone_id,
                     map_SE3_flu=self._link.to_map(ned_SE3_frd),
                     velocity_map_mps=frames.MAP_SE3_NED.rotate(velocity_ned),
-                    planned_map_SE3_flu=wanted[row],
+                    planned_map_SE3_flu=target[row],
                 )
             )
         return tuple(drones)
 
     def _check_clock(self, stamp_ns: int) -> None:
-        """Measure how far AirSim's time is ahead of the plan's; the next step makes up for it."""
+        """Measure AirSim's deviation from the planned time; the next step corrects it."""
         self._clock_ns += self._plan.step_us * 1000
         self._ahead_ns = stamp_ns - self._clock_ns
         ahead_s = self._ahead_ns / 1e9
@@ -349,7 +347,7 @@ class AirSimFlight:
                 self._link.client.simPause(False)
 
 
-def _hangs_still(link: AirSimLink, name: str) -> bool:
+def _hovers(link: AirSimLink, name: str) -> bool:
     state = link.client.getMultirotorState(name)
     speed_mps = float(np.linalg.norm(xyz(state.kinematics_estimated.linear_velocity)))
     return bool(state.landed_state == link.vendor.LandedState.Flying) and speed_mps < _REST_MPS

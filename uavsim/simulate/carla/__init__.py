@@ -1,1 +1,1 @@
-"""CARLA through its own client: one of two rooms that import ``carla``; nothing here runs outside a client process."""
+"""CARLA through its own client, only in a client process; one of two packages that import ``carla``."""

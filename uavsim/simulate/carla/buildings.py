@@ -1,4 +1,4 @@
-"""A town's buildings, as a CARLA server lists them. Imports ``carla``."""
+"""The buildings of a town from a CARLA server. Imports ``carla``."""
 
 import carla
 import numpy as np
@@ -9,9 +9,10 @@ from uavsim.simulate.carla.errors import translated
 
 
 def buildings_of(world: carla.World) -> list[Building]:
-    """Return what stands under the boxes of a world's buildings, in the order of their names and places.
+    """Return the footprints and heights of a world's buildings, sorted.
 
-    CARLA gives the boxes in world coordinates, turned as the object is. Boxes with no size or no place are left out.
+    CARLA gives the boxes in world coordinates, with the object's rotation. Boxes without a size or a finite position are left
+    out.
     """
     with translated("reading the buildings"):
         things = world.get_environment_objects(carla.CityObjectLabel.Buildings)
@@ -27,8 +28,8 @@ def buildings_of(world: carla.World) -> list[Building]:
     z = cuboid.corners(map_SE3_box, size_lwh_m=2.0 * half[rows])[..., 2]
     rings = cuboid.footprints(map_SE3_box, size_lwh_m=2.0 * half[rows]).round(3)
     low, high = z.min(axis=1).round(3).tolist(), z.max(axis=1).round(3).tolist()
-    found = (
-        Building(str(things[row].name), low[place], high[place], list(dict.fromkeys(map(tuple, rings[place].tolist()))))
-        for place, row in enumerate(rows.tolist())
+    buildings = (
+        Building(str(things[row].name), low[n], high[n], list(dict.fromkeys(map(tuple, rings[n].tolist()))))
+        for n, row in enumerate(rows.tolist())
     )
-    return sorted(found)
+    return sorted(buildings)

@@ -1,4 +1,4 @@
-"""Turn libcarla's exceptions into ours where they enter. Imports no vendor: they are ``RuntimeError``s."""
+"""Translate libcarla's exceptions, which are ``RuntimeError``s. Imports no vendor."""
 
 import contextlib
 import errno
@@ -11,17 +11,17 @@ from uavsim.files.whole import remedy_of
 
 @contextlib.contextmanager
 def translated(doing: str) -> Iterator[None]:
-    """Turn libcarla's exceptions into ours, with what was tried.
+    """Translate libcarla's exceptions; ``doing`` names the action in the message.
 
     Raises:
-        SimulatorLost: a call of its took too long.
-        SimulatorError: anything else.
+        SimulatorLost: a call timed out.
+        SimulatorError: any other failure.
     """
     try:
         yield
     except RuntimeError as error:
         text = " ".join(str(error).split())
         kind = SimulatorLost if "time-out" in text or "timeout" in text else SimulatorError
-        if os.strerror(errno.EAGAIN) in text:  # libcarla, too, starts threads
+        if os.strerror(errno.EAGAIN) in text:  # libcarla could not start a thread
             text += f"; {remedy_of(OSError(errno.EAGAIN, text))}"
         raise kind(f"CARLA failed while {doing}: {text}") from error

@@ -1,4 +1,4 @@
-"""Which tick after ``listen()`` sends first: the next one (CARLA 0.9.14 and later, PR 5616), or the one after it."""
+"""Measure which tick after ``listen()`` sends the first image: the next (CARLA 0.9.14 and later, PR 5616) or the second."""
 
 import threading
 from collections.abc import Collection
@@ -6,20 +6,18 @@ from collections.abc import Collection
 from uavsim.errors import MissedTick, SimulatorError
 from uavsim.simulate.carla.world import CarlaWorld
 
-__all__ = ["FirstImage"]
-
 
 class FirstImage:
-    """Watches the RGB cameras that are listened to first in a session; the latest of them decides.
+    """Watches the first RGB cameras that a session listens to; the latest of them decides.
 
     Attributes:
-        TICKS: how long before a scene's first step a camera is to be listened to, so that the answer is known by then.
+        TICKS: ticks before a scene's first step at which a camera must be listened to, so that the lag is known by then.
     """
 
     TICKS = 3
 
     def __init__(self) -> None:
-        """Know nothing yet."""
+        """Start without a measurement."""
         self._lag: int | None = None
         self._listened_at: int | None = None  # step
         self._cameras: frozenset[int] = frozenset()
@@ -27,28 +25,28 @@ class FirstImage:
         self._all_came = threading.Event()
 
     def listened(self, step: int, cameras: Collection[int]) -> None:
-        """Note the numbers of the RGB cameras that are listened to at ``step``, before they are."""
+        """Record the numbers of the RGB cameras that are about to be listened to at ``step``."""
         if self._listened_at is None and cameras:
             self._listened_at, self._cameras = step, frozenset(cameras)
 
     def note(self, camera: int, frame: int) -> None:
-        """Note an image; called in libcarla's threads."""
+        """Record an image; called in libcarla's threads."""
         if camera in self._cameras and camera not in self._first_frame:
             self._first_frame[camera] = frame
             if len(self._first_frame) == len(self._cameras):
                 self._all_came.set()
 
     def lag(self, step: int, world: CarlaWorld, *, deadline_s: float) -> int | None:
-        """Return how many ticks late a camera sends after ``listen()``, 0 or 1; None while two ticks have not passed.
+        """Return the lag of the first image after ``listen()``, 0 or 1 ticks; None before two ticks have passed.
 
         Args:
-            step: that is prepared; the world's last tick was that of the step before.
-            world: whose frames are counted.
-            deadline_s: for the images that tell.
+            step: being prepared; the world's last tick was the previous step.
+            world: counts the frames.
+            deadline_s: time limit for the images.
 
         Raises:
             MissedTick: an image did not come in time.
-            SimulatorError: it came later than of any known server.
+            SimulatorError: the lag is larger than that of any known server.
         """
         if self._lag is not None or self._listened_at is None or step - self._listened_at < 2:
             return self._lag

@@ -1,4 +1,4 @@
-"""Measurements of CARLA's sensors for one tick, on their way through libcarla's threads."""
+"""Collects the measurements of CARLA's sensors for a tick from libcarla's threads."""
 
 import queue
 import threading
@@ -13,13 +13,13 @@ from uavsim.simulate.ports import Reading
 
 
 class Inbox:
-    """Takes the measurements of one tick.
+    """Collects the measurements of a tick.
 
-    It is opened before the tick is asked for, when nobody knows the tick's number; from when it is reported, measurements
-    of other ticks stay out.
+    It opens before the tick is requested, when the tick's number is unknown; once that is known, it rejects measurements of
+    other ticks.
 
     Attributes:
-        frame: the tick's number, once it is reported.
+        frame: the tick's number, once known.
     """
 
     def __init__(self) -> None:
@@ -32,7 +32,7 @@ class Inbox:
     def put(
         self, index: int, measurement: carla.SensorData, *, copy: Callable[[Any], Any] = lambda taken: taken
     ) -> None:
-        """Take what a sensor sent, or a copy of it; called in libcarla's threads."""
+        """Add a sensor's measurement, or a copy of it; called in libcarla's threads."""
         if not self._closed and self.frame in (None, measurement.frame):
             self._arrived.put((index, copy(measurement)))
             with self._one_came:
@@ -40,29 +40,29 @@ class Inbox:
                 self._one_came.notify()
 
     def expect(self, frame: int) -> None:
-        """Say the tick's number."""
+        """Set the tick's number."""
         self.frame = frame
 
     def await_from(self, sensors: Collection[int], *, timeout_s: float) -> None:
-        """Wait until the measurements of these sensors are here; who reads them finds those that did not come in time."""
+        """Wait for the measurements of these sensors; a missing one is reported when the inbox is read."""
         with self._one_came:
             self._one_came.wait_for(lambda: all((index, self.frame) in self._came for index in sensors), timeout_s)
 
     def get(self, *, timeout_s: float) -> tuple[int, carla.SensorData]:
-        """Return the next measurement with its sensor's number.
+        """Return the next measurement and its sensor's number.
 
         Raises:
-            queue.Empty: none came in time.
+            queue.Empty: none arrived in time.
         """
         return self._arrived.get(timeout=timeout_s)
 
     def close(self) -> None:
-        """Take no more."""
+        """Reject further measurements."""
         self._closed = True
 
 
 class SensorsPending:
-    """One tick's measurements (``PendingReadings``)."""
+    """The measurements of a tick (``PendingReadings``)."""
 
     def __init__(
         self,
@@ -74,15 +74,15 @@ class SensorsPending:
         deadline_s: float,
         proven: Callable[[list[carla.SensorData | None]], list[Reading]],
     ) -> None:
-        """Wait for ``inbox``.
+        """Wrap an inbox.
 
         Args:
             inbox: of the tick.
             frame: the tick's number.
-            names: of the sensors, for errors, in the order of their numbers.
-            silent: sensors that send nothing in this tick.
-            deadline_s: how long ``wait`` waits at most.
-            proven: makes readings of the measurements (None of those that are silent), or refuses them.
+            names: of the sensors in the order of their numbers, for messages.
+            silent: numbers of sensors that send nothing in this tick.
+            deadline_s: time limit of ``wait``.
+            proven: verifies the measurements (None for silent sensors) and converts them to readings.
         """
         inbox.expect(frame)
         self._inbox, self._frame, self._names = inbox, frame, names
@@ -103,10 +103,10 @@ class SensorsPending:
                     f"first {self._names[late]}"
                 ) from None
             index, image = arrived
-            if image.frame > self._frame:  # before anybody asked for another tick
+            if image.frame > self._frame:  # no later tick was requested yet
                 raise MissedTick(f"tick {self._frame}: {self._names[index]} sent an image of tick {image.frame}")
             expected = image.frame == self._frame and index not in self._silent
-            if expected and images[index] is None:  # an older one came late, a second one is a copy
+            if expected and images[index] is None:  # not late, and not a duplicate
                 images[index] = image
                 missing -= 1
         self._inbox.close()

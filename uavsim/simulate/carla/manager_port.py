@@ -1,14 +1,14 @@
-"""The port at which this process's Traffic Manager listens: closed to everybody else, and a way to wake the manager.
+"""The Traffic Manager of this process, and its port: closed to other programs, and a way to wake the manager.
 
-libcarla opens a server for clients of other processes on all addresses, with no authentication. Whoever reaches it can change
-every vehicle of a flight. So the listening socket, which is this process's own, is exchanged for one that nobody can reach:
-the port closes, and no privilege is needed (newer kernels let only administrators put a filter on a TCP socket). One
-connection of ours is made before.
+libcarla opens an RPC server on all addresses, without authentication: any program that reaches it can change every vehicle of
+a flight. The listening socket, which belongs to this process, is therefore replaced by an unreachable one. That closes the
+port without privileges (newer kernels let only administrators filter a TCP socket). One connection of our own is opened
+before.
 
-That connection wakes a manager that waits for a tick that waits for it (CARLA's issue 9172). Its worker waits under a
-condition that is true, and was not notified. Whatever notifies it lets it take the step that it missed. libcarla's own calls
-cannot: the tick that hangs holds the lock that they all take. ``set_synchronous_mode`` of the port takes no lock:
-asynchronous wakes the worker; synchronous again is the next message, long before the worker has taken its step.
+That connection wakes a manager that waits for a tick that waits for it (CARLA's issue 9172): its worker missed the
+notification of a condition that is true. Any notification makes it take the missed step. libcarla's own calls cannot send
+one, because the hanging tick holds the lock that they all take. ``set_synchronous_mode`` over the port takes no lock:
+asynchronous wakes the worker; synchronous follows in the next message, long before the worker has taken its step.
 
 Sources: ``TrafficManagerLocal.cpp`` (``Run``, ``SynchronousTick``, ``SetSynchronousMode``) and ``TrafficManagerServer.h`` of
 LibCarla 0.9.16; rpclib's messages are ``[0, id, name, arguments]`` in msgpack; dup2(2), epoll(7), unix(7).
@@ -18,6 +18,8 @@ import os
 import socket
 from pathlib import Path
 from typing import Final
+
+import carla
 
 from uavsim.errors import SimulatorLost, SystemFailure
 from uavsim.files.scratch import scratch_folder
@@ -32,14 +34,43 @@ _NO: Final = b"\x91\xc2"  # [False]
 _YES: Final = b"\x91\xc3"
 
 
-class ManagerPort:
-    """The port of this process's Traffic Manager, to be made before any vehicle is registered there."""
+class Manager:
+    """The only Traffic Manager of this process, in synchronous mode, with its port closed to others.
 
-    def __init__(self, port: int) -> None:
-        """Connect, and let nobody else connect from now on.
+    libcarla moves every Traffic Manager into each loaded town and ticks it there: one for each town would add one that tracks
+    all vehicles at every tick.
+
+    Attributes:
+        vendors: libcarla's object.
+        port: the closed port.
+    """
+
+    def __init__(self, client: carla.Client) -> None:
+        """Start the Traffic Manager.
 
         Raises:
-            SimulatorLost: the manager does not answer, or somebody else was faster.
+            SimulatorLost: it does not answer, or another program connected to its port first.
+            SystemFailure: this system cannot close its port.
+        """
+        self.vendors = client.get_trafficmanager(free_port())
+        self.port = ManagerPort(int(self.vendors.get_port()))
+        self.vendors.set_synchronous_mode(True)
+
+    def shut_down(self) -> None:
+        """Stop the Traffic Manager."""
+        self.vendors.set_synchronous_mode(False)
+        self.vendors.shut_down()
+        self.port.close()
+
+
+class ManagerPort:
+    """The port of this process's Traffic Manager; create it before any vehicle is registered there."""
+
+    def __init__(self, port: int) -> None:
+        """Connect, and refuse other connections from now on.
+
+        Raises:
+            SimulatorLost: the manager does not answer, or another program connected first.
             SystemFailure: this system cannot close the port.
         """
         self._port, self._sent = port, 0
@@ -52,7 +83,7 @@ class ManagerPort:
         try:
             if not self._answered(
                 (_NOTHING, b"\x90")
-            ):  # before the port closes: the connection is made when it is answered
+            ):  # the connection exists when it is answered; then the port may close
                 raise SimulatorLost(f"the Traffic Manager at port {port} of this process does not answer")
             _close_port(port)
             self._refuse_others()
@@ -61,33 +92,33 @@ class ManagerPort:
             raise
 
     def wake(self, *, within_s: float = _ANSWER_WITHIN_S) -> bool:
-        """Wake the manager's worker; True when it has answered.
+        """Wake the manager's worker; returns True if it answered.
 
-        To be called where a tick hangs, and nowhere else: a worker that is at its step would take another one afterwards.
+        Call it only while a tick hangs: a worker in its step would take an additional step afterwards.
 
         Args:
-            within_s: it has to answer.
+            within_s: time limit of the answer.
         """
         return self._answered((_MODE, _NO), (_MODE, _YES), within_s=within_s)
 
     def close(self) -> None:
-        """Give our own connection up."""
+        """Close our own connection."""
         self._own.close()
 
     def _answered(self, *calls: tuple[str, bytes], within_s: float = _ANSWER_WITHIN_S) -> bool:
-        """Send calls (name, arguments in msgpack) in one write; True when each was answered with nothing."""
+        """Send calls (name, msgpack arguments) in one write; returns True if each was answered without a value or error."""
         ids = [(self._sent + n) % 128 for n in range(len(calls))]
         self._sent += len(calls)
-        wanted = b"".join(b"\x94\x01" + bytes([i]) + b"\xc0\xc0" for i in ids)  # [1, id, no error, nothing]
-        got = b""
+        expected = b"".join(b"\x94\x01" + bytes([i]) + b"\xc0\xc0" for i in ids)  # [1, id, no error, nothing]
+        reply = b""
         try:
             self._own.settimeout(within_s)
             self._own.sendall(b"".join(_call(i, *call) for i, call in zip(ids, calls, strict=True)))
-            while len(got) < len(wanted) and (more := self._own.recv(64)):
-                got += more
+            while len(reply) < len(expected) and (more := self._own.recv(64)):
+                reply += more
         except OSError:
             return False
-        return got == wanted
+        return reply == expected
 
     def _refuse_others(self) -> None:
         ours = self._own.getsockname()[1]
@@ -106,14 +137,14 @@ class ManagerPort:
 
 
 def free_port() -> int:
-    """Return a port of this machine that no process uses."""
+    """Return a free TCP port of this machine."""
     with socket.socket() as probe:
         probe.bind((_HOST, 0))
         return int(probe.getsockname()[1])
 
 
 def connections_at(port: int) -> set[int]:
-    """Return the remote ports of what is connected to a port of this machine, seen from the side that listens.
+    """Return the remote ports of the connections to a local port.
 
     Raises:
         SystemFailure: this system does not list connections.
@@ -128,23 +159,23 @@ def _call(number: int, name: str, arguments: bytes) -> bytes:
 
 
 def _close_port(port: int) -> None:
-    """Put a socket that nobody can reach in the place of the one with which this process listens at a port.
+    """Replace the socket with which this process listens at a port by an unreachable one.
 
-    It listens, too, and does not block: whoever accepts there has to wait, where an error would make libcarla try again at
-    once, for ever. Its name is gone before anybody else could know it.
+    The new socket listens, too, and does not block: libcarla waits in ``accept``, where an error would make it retry at once,
+    forever. Its name is removed before another program could know it.
     """
     inodes = {f"socket:[{inode}]" for _, state, inode in _sockets_at(port) if state == _LISTEN}
     listening = [entry for entry in Path("/proc/self/fd").iterdir() if _target(entry) in inodes]
     if not listening:
         raise SimulatorLost(f"the Traffic Manager does not listen at port {port} of this process")
     try:
-        with scratch_folder("uavsim-manager-") as folder, socket.socket(socket.AF_UNIX) as nobodys:
-            nobodys.bind(str(folder / "nobody"))
-            (folder / "nobody").unlink()
-            nobodys.listen()
-            nobodys.setblocking(False)
+        with scratch_folder("uavsim-manager-") as folder, socket.socket(socket.AF_UNIX) as unreachable:
+            unreachable.bind(str(folder / "unreachable"))
+            (folder / "unreachable").unlink()
+            unreachable.listen()
+            unreachable.setblocking(False)
             for entry in listening:
-                os.dup2(nobodys.fileno(), int(entry.name), inheritable=False)
+                os.dup2(unreachable.fileno(), int(entry.name), inheritable=False)
     except OSError as error:
         raise SystemFailure(f"this system cannot close the Traffic Manager's port {port} to others: {error}") from error
 
@@ -157,7 +188,7 @@ def _target(entry: Path) -> str:
 
 
 def _sockets_at(port: int) -> list[tuple[str, str, str]]:
-    """Return (remote address, state, inode) of each TCP socket whose local port it is (proc_net_tcp of the kernel)."""
+    """Return (remote address, state, inode) of each TCP socket with a local port (proc_net_tcp of the kernel)."""
     found = []
     for table in ("tcp", "tcp6"):
         try:

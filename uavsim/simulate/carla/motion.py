@@ -1,7 +1,7 @@
-"""Read what a recording keeps of CARLA's actors, tick by tick. Imports no vendor: its objects come in.
+"""Read the motion of CARLA's actors for the recording, tick by tick.
 
-Controls and traffic lights are in the state that the server sends at each tick; only the lights of vehicles have to be asked
-for, which is done where images show them. CARLA says nothing of doors, bones and wheels.
+Controls and traffic lights are part of the state that the server sends at each tick; only vehicle lights need a query, which
+is made in captured ticks. CARLA does not report doors, bones and wheels.
 """
 
 from collections.abc import Mapping
@@ -17,16 +17,16 @@ _HOLDS = (carla.TrafficLightState.Red, carla.TrafficLightState.Yellow)
 
 
 def signals_of(world: carla.World) -> dict[str, carla.TrafficLight]:
-    """Return a town's traffic lights by their ids in its OpenDRIVE file, in the order of these."""
+    """Return a town's traffic lights by their OpenDRIVE ids, sorted."""
     lights = cast("carla.ActorList[carla.TrafficLight]", world.get_actors().filter("traffic.traffic_light*"))
     return dict(sorted((str(light.get_opendrive_id()), light) for light in lights))
 
 
 class MotionReader:
-    """Reads one scene's actors."""
+    """Reads the actors of a scene."""
 
     def __init__(self, world: carla.World, instance_of: Mapping[int, int]) -> None:
-        """Take the world and the instance ids of its actors."""
+        """Prepare for the actors of a world with their instance ids."""
         self._world = world
         self._instance_of = instance_of
         self._actors = {instance_of[a.id]: a for a in world.get_actors(list(instance_of))} if instance_of else {}
@@ -36,11 +36,11 @@ class MotionReader:
         self._lights: dict[int, int] = {}
 
     def read(self, table: FloatArray, *, captured: bool) -> TickMotion:
-        """Return the motion of the tick whose state came last.
+        """Return the motion of the last received tick.
 
         Args:
-            table: (N, 7) or more columns of ``carla_read.snapshot_rows``.
-            captured: sensors are read in it.
+            table: (N, 16) of ``read.snapshot_rows``.
+            captured: whether sensors are read in this tick.
         """
         if captured:
             reported = self._world.get_vehicles_light_states()
@@ -48,7 +48,7 @@ class MotionReader:
         ids = table[:, 0].astype(np.int64)
         return TickMotion(
             instance_id=ids,
-            ue_pose=table[:, 1:7].astype(np.float32),  # as it was sent
+            ue_pose=table[:, 1:7].astype(np.float32),  # as sent
             control=np.array([self._control(i) for i in ids.tolist()], dtype=np.float64).reshape(-1, CONTROLS),
             lights=np.array([self._lights.get(i, 0) for i in ids.tolist()], dtype=np.int64),
             is_held=np.array([self._is_held(i) for i in ids.tolist()], dtype=np.bool_),

@@ -1,4 +1,4 @@
-"""The OpenDRIVE text of the town that a CARLA server has loaded, and its buildings."""
+"""Save the OpenDRIVE text and the buildings of a CARLA server's loaded town."""
 
 import argparse
 import sys

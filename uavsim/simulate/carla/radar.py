@@ -1,7 +1,7 @@
 """CARLA's radar measurements.
 
-CARLA takes the sensor's motion from where it was a tick before. Ours jump to where they measure, so CARLA's velocities say
-nothing; ``capture/radar.py`` makes them of the actors' motion.
+CARLA computes the sensor's velocity from its position a tick before. Our sensors jump to their poses, so CARLA's velocities
+are meaningless; ``capture/radar.py`` computes them from the actors' motion.
 """
 
 from typing import Final
@@ -15,7 +15,7 @@ from uavsim.records.radar import RadarParams
 from uavsim.simulate.carla.readers import CarlaReader, Memory
 
 _RAY: Final = np.dtype([("mps", "<f4"), ("azimuth_rad", "<f4"), ("altitude_rad", "<f4"), ("depth_m", "<f4")])
-"""CARLA's ``RadarData.h``; its azimuth grows to the right."""
+"""Layout of CARLA's ``RadarData.h``; azimuth increases to the right."""
 
 
 def _attributes(radar: RadarParams) -> dict[str, float]:

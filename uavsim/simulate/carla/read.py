@@ -1,4 +1,4 @@
-"""Read what CARLA's client hands out: its objects come in, our records go out. Imports no vendor."""
+"""Convert objects of CARLA's client to our records."""
 
 from __future__ import annotations
 
@@ -20,9 +20,15 @@ _LOCATION, _TURN = attrgetter("x", "y", "z"), attrgetter("roll", "pitch", "yaw")
 
 
 def snapshot_rows(snapshot: Iterable[carla.ActorSnapshot], instance_of: Mapping[int, int]) -> FloatArray:
-    """Return (N, 16), one row an actor that has an instance id, sorted by it, as sent.
+    """Convert a snapshot to a table.
 
-    Columns: instance, xyz, roll pitch yaw, v, w in deg/s, a.
+    Args:
+        snapshot: of a tick.
+        instance_of: actor id -> instance id; other actors are left out.
+
+    Returns:
+        (N, 16) float64 rows sorted by instance id, in CARLA's frame: instance id, x y z (m), roll pitch yaw (degrees),
+        velocity (m/s), angular velocity (degrees/s), acceleration (m/s2).
     """
     rows: list[tuple[float, ...]] = []
     for actor in snapshot:
@@ -37,32 +43,22 @@ def snapshot_rows(snapshot: Iterable[carla.ActorSnapshot], instance_of: Mapping[
     return np.array(sorted(rows), dtype=np.float64).reshape(-1, 16)
 
 
-def pose_rows(snapshot: Iterable[carla.ActorSnapshot], instance_of: Mapping[int, int]) -> FloatArray:
-    """Return (N, 7), the first columns of ``snapshot_rows``, in half of the time: most ticks need no velocities."""
-    rows: list[tuple[float, ...]] = []
-    for actor in snapshot:
-        instance = instance_of.get(actor.id)
-        if instance is not None:
-            pose = actor.get_transform()
-            rows.append((instance, *_LOCATION(pose.location), *_TURN(pose.rotation)))
-    return np.array(sorted(rows), dtype=np.float64).reshape(-1, 7)
-
-
-def rows_of(snapshot: carla.WorldSnapshot, instance_of: Mapping[int, int], *, poses_only: bool = False) -> FloatArray:
-    """Return ``snapshot_rows``, or ``pose_rows``.
+def rows_of(snapshot: carla.WorldSnapshot, instance_of: Mapping[int, int], *, captured: bool) -> FloatArray:
+    """Return the (N, 16) ``snapshot_rows`` of a tick.
 
     Raises:
-        MissedTick: something in them is not a number.
+        MissedTick: a pose, or a velocity of a captured tick, is not a number.
     """
-    table = (pose_rows if poses_only else snapshot_rows)(snapshot, instance_of)
-    if not np.isfinite(table).all():
-        bad = int(table[~np.isfinite(table).all(axis=1)][0, 0])
+    table = snapshot_rows(snapshot, instance_of)
+    is_finite = np.isfinite(table[:, : None if captured else 7]).all(axis=1)
+    if not is_finite.all():
+        bad = int(table[~is_finite][0, 0])
         raise MissedTick(f"tick {snapshot.frame}: the pose of actor {bad} is not a number")
     return table
 
 
 def states_from_table(table: FloatArray) -> ActorStates:
-    """Convert rows (instance, xyz, roll pitch yaw, v, w in deg/s, a) of the simulator's frame."""
+    """Convert the (N, 16) rows of ``snapshot_rows`` to actor states in the map frame."""
     ue_euler_deg = table[:, 4:7]
     return ActorStates(
         instance_id=table[:, 0].astype(np.int64),
@@ -74,33 +70,33 @@ def states_from_table(table: FloatArray) -> ActorStates:
     )
 
 
-def states_when_asked(
-    table: Callable[[], FloatArray], parked: Parked, *, proven: Sequence[Callable[[ActorStates], ActorStates]] = ()
+def lazy_states(
+    table: FloatArray, parked: Parked, *, proven: Sequence[Callable[[ActorStates], ActorStates]] = ()
 ) -> Callable[[], ActorStates]:
-    """Return what works out the states of a tick, once, when somebody asks: between captures nobody does.
+    """Return a function that computes the states of a tick once, when they are needed: between captures they are not.
 
     Args:
-        table: gives that of the tick, as for ``states_from_table``.
-        parked: stand behind the others.
-        proven: each holds the states against what it knows, whether they are asked for or not, and returns them corrected.
+        table: (N, 16) of ``snapshot_rows``.
+        parked: appended to the others.
+        proven: checks that may correct the states; with any, the states are computed at once.
     """
 
     @functools.cache
-    def seen() -> ActorStates:
-        movers = states_from_table(table())
-        for held in proven:
-            movers = held(movers)
+    def states() -> ActorStates:
+        movers = states_from_table(table)
+        for check in proven:
+            movers = check(movers)
         return with_parked(movers, parked)
 
     if proven:
-        seen()
-    return seen
+        states()
+    return states
 
 
 def set_up(
     blueprint: carla.ActorBlueprint, attributes: Mapping[str, float], optional: Mapping[str, str]
 ) -> carla.ActorBlueprint:
-    """Set a blueprint's attributes, of the optional ones those that it has."""
+    """Set a blueprint's attributes, and those of the optional ones that it has."""
     for name, value in attributes.items():
         blueprint.set_attribute(name, str(value))
     for name, text in optional.items():
@@ -110,15 +106,15 @@ def set_up(
 
 
 def actor_info(actor: carla.Actor, instance_id: int, *, kind: str) -> ActorInfo:
-    """Describe one actor of a kind; its bounding box is asked of the server.
+    """Describe an actor; its bounding box is queried from the server.
 
-    Some servers report boxes of two-wheelers at no finite place: such a box has no size (NaN) and lies at the actor's origin.
+    Some servers report boxes of two-wheelers at a non-finite position: such a box gets the size NaN and the actor's origin.
     """
     box = actor.bounding_box
     half_extent_m = (float(box.extent.x), float(box.extent.y), float(box.extent.z))
-    place_m = np.array([box.location.x, box.location.y, box.location.z], dtype=np.float64)
-    if not np.isfinite(place_m).all():
-        half_extent_m, place_m = (np.nan, np.nan, np.nan), np.zeros(3)
+    centre_m = np.array([box.location.x, box.location.y, box.location.z], dtype=np.float64)
+    if not np.isfinite(centre_m).all():
+        half_extent_m, centre_m = (np.nan, np.nan, np.nan), np.zeros(3)
     turn_deg = np.array([box.rotation.roll, box.rotation.pitch, box.rotation.yaw], dtype=np.float64)
     return ActorInfo(
         instance_id=instance_id,
@@ -127,18 +123,18 @@ def actor_info(actor: carla.Actor, instance_id: int, *, kind: str) -> ActorInfo:
         blueprint=str(actor.type_id),
         base_type=str(actor.attributes.get("base_type", "")),
         half_extent_m=half_extent_m,
-        actor_SE3_box=unreal.map_SE3_flu_from_ue(place_m, ue_euler_deg=turn_deg),
+        actor_SE3_box=unreal.map_SE3_flu_from_ue(centre_m, ue_euler_deg=turn_deg),
         semantic_tag=int(actor.semantic_tags[0]) if actor.semantic_tags else 0,
         attributes={str(k): str(v) for k, v in sorted(actor.attributes.items())},
     )
 
 
 def lane_quads(waypoints: Iterable[carla.Waypoint], *, length_m: float) -> FloatArray:
-    """Return (N, 4, 2) map quadrilaterals, one a waypoint: its lane's width across, a little over ``length_m`` along."""
+    """Return (N, 4, 2) quadrilaterals in the map frame, metres: each covers a waypoint's lane, a little over ``length_m``."""
     rows = []
     for waypoint in waypoints:
-        place, yaw = waypoint.transform.location, waypoint.transform.rotation.yaw
-        rows.append((place.x, place.y, yaw, waypoint.lane_width))
+        location, yaw = waypoint.transform.location, waypoint.transform.rotation.yaw
+        rows.append((location.x, location.y, yaw, waypoint.lane_width))
     table = np.array(rows, dtype=np.float64).reshape(-1, 4)
     yaw_rad = np.radians(-table[:, 2])  # the map's y is flipped
     ahead = np.stack([np.cos(yaw_rad), np.sin(yaw_rad)], axis=1) * (0.6 * length_m)
@@ -151,7 +147,7 @@ def lane_quads(waypoints: Iterable[carla.Waypoint], *, length_m: float) -> Float
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Parked:
-    """Vehicles that are part of the town: what they are and where they stand, rows sorted by instance id."""
+    """Vehicles that are part of the town, sorted by instance id."""
 
     infos: tuple[ActorInfo, ...]
     states: ActorStates
@@ -162,14 +158,14 @@ NOTHING_PARKED = Parked((), ActorStates(np.zeros(0, np.int64), SE3.identity((0,)
 
 
 def with_parked(movers: ActorStates, parked: Parked) -> ActorStates:
-    """Put the standing vehicles behind the moving ones; their instance ids are larger."""
+    """Append the parked vehicles, whose instance ids are larger, to the moving ones."""
     if not parked.infos:
         return movers
     return _stacked(movers, parked.states)
 
 
 def joined(first: Parked, second: Parked) -> Parked:
-    """Put scenery behind other scenery."""
+    """Concatenate two groups of parked vehicles."""
     if not first.infos or not second.infos:
         return first if first.infos else second
     return Parked(first.infos + second.infos, _stacked(first.states, second.states))
@@ -185,10 +181,10 @@ def _stacked(first: ActorStates, second: ActorStates) -> ActorStates:
 
 
 def to_leave_behind(found: carla.WorldSettings) -> carla.WorldSettings:
-    """Return the settings with which a borrowed server is given back: as it was found.
+    """Return the settings to restore when a borrowed server is given back.
 
-    A world that nobody ticks any more was left in synchronous mode by a client that was killed, one of ours without
-    rendering: it runs and draws again.
+    A world in synchronous mode without a client was left by a killed client of ours without rendering: it gets asynchronous
+    mode and rendering again.
     """
     if found.synchronous_mode:
         found.synchronous_mode, found.fixed_delta_seconds, found.no_rendering_mode = False, None, False

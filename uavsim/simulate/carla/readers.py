@@ -1,6 +1,6 @@
-"""Attributes of CARLA's sensors and the meaning of their measurements: one ``CarlaReader`` for each modality.
+"""CARLA's sensors: their attributes and the conversion of their measurements; a ``CarlaReader`` for each modality.
 
-``Modality.carla`` names them; only a client's process imports this module. Measurements are those of CARLA's own client.
+``Modality.carla`` names them; only a client process imports this module. Measurements are those of CARLA's own client.
 """
 
 import math
@@ -18,31 +18,28 @@ from uavsim.images.points import Returns
 from uavsim.records.sensors import CameraParams, LidarParams
 from uavsim.typing import AnyArray, BoolArray, UInt8Array
 
-__all__ = ["CarlaReader", "Memory", "bgra", "camera_reader"]
-
 Memory: TypeAlias = dict[str, float]
-"""What is kept of one sensor from measurement to measurement."""
+"""State of a sensor between measurements."""
 
 _DEPTH_RANGE_M: Final = 1000.0  # CARLA's 24-bit depth covers 0..1000 m
-_TURN_TOLERANCE_RAD: Final = 0.02  # float32 adds up over the ticks of a town
+_TURN_TOLERANCE_RAD: Final = 0.02  # float32 errors accumulate over the ticks of a town
 _EVENT: Final = np.dtype([("x", "<u2"), ("y", "<u2"), ("elapsed_ns", "<i8"), ("brighter", "?")])
 _SEMANTIC_POINT: Final = np.dtype([("ue_m", "<f4", 3), ("cosine", "<f4"), ("actor", "<u4"), ("tag", "<u4")])
-_FLU_FROM_UE: Final = np.array([1, -1, 1], dtype=np.float32)  # the sensor's own frame is left-handed too
+_FLU_FROM_UE: Final = np.array([1, -1, 1], dtype=np.float32)  # the sensor's own frame is left-handed, too
 
 
 @dataclass(frozen=True, slots=True)
 class CarlaReader:
-    """CARLA's way to give a modality.
+    """CARLA's source of a modality.
 
     Attributes:
-        blueprint: what is spawned.
+        blueprint: of the sensor.
         attributes: parameters -> attributes of the blueprint.
-        fault: measurement, parameters, memory of the sensor -> what shows that it is not the one asked for; "" when nothing.
-        read: measurement, or its copy -> the array as captured; of a mask its runs and tags.
-        optional: parameters -> attributes that come and go between versions; those that are there are set.
-        copy: measurement, (256,) tags of what may be labelled -> what stands for it, made while libcarla's thread waits. A
-            measurement that is gone then leaves its memory to the sensor's next one; of one that is held libcarla takes more,
-            for good.
+        fault: (measurement, parameters, sensor state) -> why it is not the requested one; "" if it is.
+        read: (measurement or its copy) -> the array of the modality; for a mask its runs and tags.
+        optional: parameters -> attributes that only some versions have.
+        copy: (measurement, (256,) bool labelled tags) -> a replacement, made in libcarla's thread. The memory of a released
+            measurement is reused for the sensor's next one; for each one that is held libcarla allocates more, permanently.
     """
 
     blueprint: str
@@ -55,7 +52,7 @@ class CarlaReader:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Mask:
-    """An instance image without its bytes: its runs and tags, and all else that is asked of it."""
+    """An instance image reduced to its runs and tags, and the attributes that are verified."""
 
     frame: int
     timestamp: float
@@ -72,7 +69,7 @@ def _mask(image: carla.Image, labelled: BoolArray) -> _Mask:
 
 
 def bgra(image: carla.Image) -> AnyArray:
-    """Return the (H, W, 4) bytes of a CARLA image, not copied."""
+    """Return a view of a CARLA image as (H, W, 4) uint8, blue first."""
     return np.frombuffer(image.raw_data, dtype=np.uint8).reshape(image.height, image.width, 4)
 
 
@@ -94,7 +91,7 @@ def _other_image(image: carla.Image, camera: CameraParams, _: Memory) -> str:
 
 
 def camera_reader(blueprint: str, read: Callable[[Any], AnyArray], **optional: str) -> CarlaReader:
-    """Return the reader of a modality of a camera; ``optional`` are attributes that come and go between versions."""
+    """Return the reader of a camera's modality; ``optional`` are attributes that only some versions have."""
     return CarlaReader(blueprint, _camera_attributes, _other_image, read, lambda _: optional)
 
 
@@ -116,13 +113,13 @@ def _depth_m(image: carla.Image) -> AnyArray:
 
 
 def _flow_px(image: carla.OpticalFlowImage) -> AnyArray:
-    """CARLA sends Unreal's velocity buffer: clip space (-1 to 1), right and up, now less then, cut off at -2 and 2."""
+    """Convert Unreal's velocity buffer, (H, W, 2) in clip space (-1 to 1, right and up, clipped at +-2), to pixels."""
     clip = np.frombuffer(image.raw_data, dtype=np.float32).reshape(image.height, image.width, 2)
     return clip * np.array([image.width / 2, -image.height / 2], dtype=np.float32)
 
 
 def _events(measurement: carla.DVSEventArray) -> AnyArray:
-    """CARLA stamps events with the time since the server's start; here it is the time from the image's own stamp."""
+    """Convert events; CARLA's times are since the server's start, ours relative to the image's timestamp."""
     raw = np.frombuffer(measurement.raw_data, dtype=_EVENT)
     changes = np.empty(len(raw), dtype=events.EVENT)
     changes["x"], changes["y"], changes["p"] = raw["x"], raw["y"], raw["brighter"]
@@ -144,7 +141,7 @@ def _lidar_attributes(lidar: LidarParams) -> dict[str, float]:
 
 
 def _other_turn(measurement: carla.SemanticLidarMeasurement, lidar: LidarParams, memory: Memory) -> str:
-    """After whole turns a lidar's head is where it was."""
+    """Compare the head's angle with that of the first scan: each scan is a whole turn."""
     if int(measurement.channels) != lidar.channels:
         return f"has {measurement.channels} beams, not {lidar.channels}"
     angle_rad = float(measurement.horizontal_angle)
@@ -155,9 +152,9 @@ def _other_turn(measurement: carla.SemanticLidarMeasurement, lidar: LidarParams,
 
 
 def _returns(measurement: carla.SemanticLidarMeasurement) -> Returns:
-    """Read a ``SemanticLidarMeasurement``: points come beam by beam, the highest first.
+    """Convert a ``SemanticLidarMeasurement``, whose points are sorted by beam, the highest first.
 
-    A semantic lidar measures no intensity; the cosine of the angle at which the ray meets the surface takes its place.
+    A semantic lidar measures no intensity; the cosine of the angle of incidence replaces it.
     """
     raw = np.frombuffer(measurement.raw_data, dtype=_SEMANTIC_POINT)
     channels = int(measurement.channels)

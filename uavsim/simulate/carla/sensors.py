@@ -1,8 +1,8 @@
 """The sensors of all agents in CARLA, spawned once and moved (a ``SensorPort``).
 
-Creating and destroying thousands of cameras crashes CARLA servers, so a rig's sensors live as long as the town; those that an
-actor carries live as long as it. Each measurement is held against the tick and the pose that were asked for before anybody
-sees what is in it; of what is carried, against its actor's pose in that tick's snapshot.
+Creating and destroying thousands of cameras crashes CARLA servers, so a rig's sensors live as long as the town; sensors
+attached to an actor live as long as it. Each measurement is compared with the requested tick and pose before its data is
+used; that of an attached sensor with its actor's pose in that tick's snapshot.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -36,7 +36,7 @@ _NEAREST_ORIGIN_M = 100.0
 
 @dataclass(slots=True, eq=False)
 class _SpawnedSensor:
-    """One actor in CARLA: one modality of one sensor."""
+    """A CARLA sensor actor: one modality of one sensor."""
 
     sensor: Sensor
     modality: Modality
@@ -54,26 +54,26 @@ class _SpawnedSensor:
 class CarlaSensors:
     """The sensors of a plan's agents.
 
-    A sensor measures in the ticks in which it has a listener, and in no others (CARLA, ``Sensor.cpp``, ``ASensor::Tick``);
-    ``no_rendering_mode`` stops none (carla issue 9535). So each one is listened to in the ticks that the scene's
-    ``DrawSchedule`` names, and stopped in all others.
+    A sensor measures only in ticks in which it has a listener (CARLA, ``Sensor.cpp``, ``ASensor::Tick``);
+    ``no_rendering_mode`` stops none (carla issue 9535). So each sensor is listened to in the ticks of the scene's
+    ``DrawSchedule``, and stopped in all others.
     """
 
     def __init__(self, world: CarlaWorld, *, deadline_s: float) -> None:
-        """Use ``world`` to spawn and move; a tick's measurements must all be here within ``deadline_s``."""
+        """Spawn and move sensors in ``world``; a tick's measurements must arrive within ``deadline_s``."""
         self._world = world
         self._deadline_s = deadline_s
         self._built_for: tuple[int, tuple[Sensor, ...]] | None = None
         self._spawned: list[_SpawnedSensor] = []
-        self._silent: set[int] = set()  # sensors that send nothing for the next image
-        self._inboxes = Inbox(), Inbox()  # of the last tick that was captured; of the one that is prepared
-        self._due: frozenset[int] = frozenset()  # sensors that the last tick captured
+        self._silent: set[int] = set()  # sensors without data in the next image
+        self._inboxes = Inbox(), Inbox()  # of the last captured tick; of the one being prepared
+        self._due: frozenset[int] = frozenset()  # sensors read in the last captured tick
         self._schedule: DrawSchedule
         self._first_image = FirstImage()
         self._pose_of: dict[Sensor, SensorPose] = {}
         self._carriers: dict[Agent, int] = {}  # actor ids
         self._labelled = labelled_tags(())
-        self._arrived: list[int] = []  # sensors of the images that came in this scene
+        self._arrived: list[int] = []  # sensor of each image received in this scene
         self._streams = False  # a large map
 
     @property
@@ -87,8 +87,8 @@ class CarlaSensors:
         self._schedule, self._labelled = DrawSchedule(plan), labelled_tags(traffic.actors)
         self._arrived, self._due = [], frozenset()
         self._streams = plan.town.streaming is not None
-        wanted = (self._world.generation, plan.sensors)
-        if wanted == self._built_for:
+        requested = (self._world.generation, plan.sensors)
+        if requested == self._built_for:
             self._renew()
             return
         if self._spawned and self._built_for is not None and self._built_for[0] == self._world.generation:
@@ -100,7 +100,7 @@ class CarlaSensors:
                 carried = sensor.agent in self._carriers
                 actor = self._spawn(len(self._spawned), sensor, modality, reader)
                 self._spawned.append(_SpawnedSensor(sensor, modality, reader, actor, carried))
-        self._built_for = wanted
+        self._built_for = requested
 
     def _put(self, index: int, spawned: _SpawnedSensor, measurement: carla.SensorData) -> None:
         if spawned.sensor.spec.params.is_optical:
@@ -122,7 +122,7 @@ class CarlaSensors:
         )
 
     def _renew(self) -> None:
-        """Spawn sensors anew whose measurements depend on what they saw in the scene before, or whose actor is another."""
+        """Respawn stateful sensors, and attached ones, whose actor is another."""
         for index, spawned in enumerate(self._spawned):
             if spawned.modality.is_stateful or spawned.is_carried:
                 if not spawned.is_carried:
@@ -138,7 +138,7 @@ class CarlaSensors:
         if lag == 1 or (lag is None and step + 1 in self._schedule.reading):
             listening |= self._measuring(step + 1)
         if lag is None and -FirstImage.TICKS <= step < 0:
-            listening |= {0}  # an RGB camera, which shows what tick sends first
+            listening |= {0}  # an RGB camera, which reveals the first image's lag
         self._first_image.listened(step, [index for index in listening if self._spawned[index].modality.settles])
         self._listen(listening)
         reading = self._schedule.reading.get(step, ())
@@ -155,7 +155,7 @@ class CarlaSensors:
 
     @property
     def _captured(self) -> Inbox:
-        """Of the last tick that was captured."""
+        """The inbox of the last captured tick."""
         captured, prepared = self._inboxes
         return captured if prepared.frame is None else prepared
 
@@ -168,7 +168,7 @@ class CarlaSensors:
         }
 
     def _listen(self, measuring: Collection[int]) -> None:
-        """Listen to these alone; who is stopped before its image is here loses it."""
+        """Listen to these sensors only; wait for due images first, because a stopped sensor loses its image."""
         stopped = {
             index for index, spawned in enumerate(self._spawned) if spawned.is_listening and index not in measuring
         }
@@ -185,7 +185,7 @@ class CarlaSensors:
                     spawned.actor.stop()
 
     def _move(self, measuring: Collection[int], pose_of: Mapping[Sensor, SensorPose]) -> None:
-        """Move what measures and no actor carries."""
+        """Move the measuring sensors that are not attached to an actor."""
         moved = [self._spawned[i] for i in sorted(measuring) if self._spawned[i].sensor in pose_of]
         moved = [spawned for spawned in moved if not spawned.is_carried]
         if moved:
@@ -227,21 +227,21 @@ class CarlaSensors:
         state: TickState,
         pose_of: Mapping[Sensor, SensorPose],
     ) -> None:
-        """Refuse measurements whose pose, parameters or time are not those asked for.
+        """Refuse measurements with another pose, parameters or time than requested.
 
-        Angles are compared as rotations: at pitch -90 yaw and roll are one angle written in two ways.
+        Angles are compared as rotations, because yaw and roll are degenerate at pitch -90.
         """
         pairs = zip(self._spawned, measurements, strict=True)
         taken = [(spawned, measurement) for spawned, measurement in pairs if measurement is not None]
         poses = [pose_of[spawned.sensor] for spawned, _ in taken]
-        got = np.array([_pose_row(measurement) for _, measurement in taken])
-        wanted_m = np.stack([pose.ue_location_m for pose in poses])
-        wanted_q = np.stack([pose.map_SE3_optical.quat_wxyz for pose in poses])
-        got_q = unreal.map_q_optical_from_ue_euler(got[:, 3:6])
-        origin_m = origin_of_large_map(wanted_m - got[:, :3]) if self._streams else 0.0
-        off_m = np.linalg.norm(got[:, :3] + origin_m - wanted_m, axis=1)
+        measured = np.array([_pose_row(measurement) for _, measurement in taken])
+        requested_m = np.stack([pose.ue_location_m for pose in poses])
+        requested_q = np.stack([pose.map_SE3_optical.quat_wxyz for pose in poses])
+        measured_q = unreal.map_q_optical_from_ue_euler(measured[:, 3:6])
+        origin_m = origin_of_large_map(requested_m - measured[:, :3]) if self._streams else 0.0
+        off_m = np.linalg.norm(measured[:, :3] + origin_m - requested_m, axis=1)
         # 1 - |<p, q>| = angle^2 / 8 for small angles; NaN fails both comparisons
-        off_q = 1.0 - np.abs(np.sum(wanted_q * got_q, axis=1))
+        off_q = 1.0 - np.abs(np.sum(requested_q * measured_q, axis=1))
         good = (off_m <= _LOCATION_TOLERANCE_M) & (off_q <= _ANGLE_TOLERANCE_RAD**2 / 8)
         if not good.all():
             bad = int(np.flatnonzero(~good)[0])
@@ -266,22 +266,22 @@ class CarlaSensors:
 
 
 def origin_of_large_map(off_m: FloatArray) -> FloatArray:
-    """Return where the origin of a large map is, from which the headers of its sensors count (carla issue 6157).
+    """Return the origin of a large map to which the headers of its sensors refer (carla issue 6157).
 
-    It moves from tile to tile: whole metres, and far. Smaller differences are no origin, but an image of another tick.
+    It moves from tile to tile, by whole metres and far. A smaller difference is no origin, but an image of another tick.
 
     Args:
-        off_m: (N, 3) what each sensor's header lacks.
+        off_m: (N, 3) differences between requested positions and headers.
 
     Returns:
-        (3,) metres; zeros where the headers count from the town's origin.
+        (3,) metres; zeros if the headers refer to the town's origin.
     """
     origin_m = np.round(np.median(off_m, axis=0))
     return np.asarray(origin_m if np.linalg.norm(origin_m) >= _NEAREST_ORIGIN_M else np.zeros(3))
 
 
 def _mount(spec: SensorSpec) -> carla.Transform:
-    """Return where a sensor is on its actor, as CARLA has it."""
+    """Return a sensor's mount on its actor in CARLA's convention."""
     (x, y, z), (roll, pitch, yaw) = spec.mount_t_m, spec.mount_rpy_deg
     return carla.Transform(carla.Location(x, -y, z), carla.Rotation(pitch=pitch, yaw=yaw, roll=roll))
 

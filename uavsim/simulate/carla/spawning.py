@@ -1,4 +1,4 @@
-"""The context in which an ingredient spawns its actors in a CARLA world, and its result. Imports no vendor."""
+"""The context in which an ingredient spawns its actors in a CARLA world, and the result."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,16 +20,16 @@ from uavsim.simulate.carla.read import NOTHING_PARKED, Parked
 
 @dataclass(slots=True, eq=False)
 class SpawnContext:
-    """One scene that is being populated.
+    """A scene that is being populated.
 
     Attributes:
         client: of CARLA.
         world: of that client.
         plan: of the scene.
         map_name: of the loaded town.
-        pass_a_tick: after it the client knows what was spawned.
-        traffic_manager: starts the Traffic Manager where there is none, and returns it.
-        kept_free: locations, and the metres around each in which no vehicle may start.
+        pass_a_tick: passes a tick, after which the client knows the spawned actors.
+        traffic_manager: returns the Traffic Manager and starts it if needed.
+        kept_free: locations with a radius, metres, in which no vehicle may start.
     """
 
     client: carla.Client
@@ -41,35 +41,35 @@ class SpawnContext:
     kept_free: list[tuple[carla.Location, float]] = field(default_factory=list)
     _rngs: dict[int, np.random.Generator] = field(default_factory=dict)
 
-    def is_near(self, place: carla.Location) -> bool:
-        """Return whether an actor may start there: in a large map, near the swarm alone."""
+    def is_near(self, location: carla.Location) -> bool:
+        """Return whether an actor may start at a location: in a large map, only near the swarm."""
         streaming = self.plan.town.streaming
         if streaming is None:
             return True
         x, y, _ = unreal.ue_vector_from_map(self.plan.swarm.map_SE3_flu.translation_m[0].mean(axis=0)).tolist()
-        return bool(np.hypot(place.x - x, place.y - y) <= streaming.traffic_within_m)
+        return bool(np.hypot(location.x - x, location.y - y) <= streaming.traffic_within_m)
 
     def rng(self, stream: int) -> np.random.Generator:
-        """Return the traffic's generator of a stream, the same one for each caller."""
+        """Return the traffic's random generator of a stream; each caller gets the same one."""
         return self._rngs.setdefault(stream, np.random.default_rng([self.plan.traffic_seed, stream]))
 
 
 @dataclass(slots=True, eq=False)
 class Spawned:
-    """One ingredient's actors in the world; one that does more than stand or drive by itself overrides a method.
+    """The actors of an ingredient in the world; subclasses override methods for behaviour.
 
     Attributes:
-        kind: of its actors.
-        actor_ids: of the simulator, in the order in which they are numbered.
-        helpers: further actors that get no labels, as walkers' controllers.
-        counts: what is reported of the scene: (asked for, spawned) by ``vehicles`` or ``walkers``.
-        instance_of: actor id -> instance id where they are given; else they are numbered.
-        marks_town: what it did to the town stays until that is loaded anew.
-        agents: who senses there: the id of the actor that carries the agent, any ingredient's, or where it stands.
+        kind: of the actors.
+        actor_ids: of the simulator, in the order of their instance ids.
+        helpers: further actors without labels, such as walker controllers.
+        counts: (requested, spawned) by ``vehicles`` or ``walkers``.
+        instance_of: actor id -> instance id if prescribed; else actors are numbered.
+        marks_town: whether it changes the town until the next load.
+        agents: sensing agents: the id of the actor that carries the agent, of any ingredient, or a static pose.
     """
 
     proves: ClassVar[bool] = False
-    """``proven`` compares what the simulator shows with what was recorded."""
+    """Whether ``proven`` compares the simulator's state with a recording."""
 
     kind: str = ""
     actor_ids: Sequence[int] = ()
@@ -80,54 +80,54 @@ class Spawned:
     marks_town: bool = False
 
     def agents_in(self, infos: Mapping[int, ActorInfo]) -> list[tuple[Agent, ActorInfo | SE3]]:
-        """Return ``agents`` with the description of the actors that carry them, which is given by actor id."""
+        """Return ``agents`` with the descriptions (by actor id) of the actors that carry them."""
         return [(a, infos[where] if isinstance(where, int) else where) for a, where in self.agents.items()]
 
     def kind_of(self, actor: carla.Actor) -> str:
-        """Return the kind of one of its actors."""
+        """Return the kind of an actor."""
         del actor
         return self.kind
 
     def set_actor_infos(self, infos: Mapping[int, ActorInfo]) -> None:
-        """Take what the simulator says of all actors, by actor id."""
+        """Receive the descriptions of all actors, by actor id."""
 
     def scenery(self, first_instance_id: int) -> Parked:
-        """Return parts of the town that are labelled as actors; theirs are the next instance ids."""
+        """Return town objects that are labelled as actors, numbered from ``first_instance_id``."""
         del first_instance_id
         return NOTHING_PARKED
 
     def moved(self, scenery: Parked) -> Parked:
-        """Return the scenery of all, with what moves of one's own where it is in this tick."""
+        """Return all scenery, with this ingredient's moving parts at their poses of this tick."""
         return scenery
 
     def before_tick(self, step: int) -> None:
-        """Put things where they are at a step, in the next tick."""
+        """Set the poses of a step before its tick."""
 
     def on_drone_poses(self, drones: Sequence[DroneState]) -> None:
-        """Know where the swarm's drones are in the next tick, () before they fly; called before ``before_tick``."""
+        """Receive the drones' states of the next tick, () before they fly; called before ``before_tick``."""
 
     def proven(self, states: ActorStates, motion: TickMotion) -> ActorStates:
-        """Return the states of a tick, compared with what they must be.
+        """Check the states of a tick against the expected ones and return them.
 
         Raises:
-            MissedTick: they are others.
+            MissedTick: they differ.
         """
         del motion
         return states
 
     def clear(self) -> None:
-        """Give back what is not an actor of the scene; its actors are destroyed by the world."""
+        """Undo changes other than spawned actors, which the world destroys."""
 
 
 def flying_prop(world: carla.World, name: str, *, role: str, what: str, where: str) -> carla.ActorBlueprint:
-    """Return the blueprint of something that flies.
+    """Return the blueprint of a flying object.
 
     Args:
         world: of the server.
         name: of a blueprint, or the path of a static mesh, which begins with a slash.
         role: for the ``role_name``.
-        what: the thing, for messages.
-        where: another can be named.
+        what: the object's name in messages.
+        where: the key that names another blueprint, for messages.
 
     Raises:
         SimulatorError: the server has no such blueprint.

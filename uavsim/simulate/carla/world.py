@@ -1,6 +1,6 @@
-"""CARLA through its own client; beside it only the ingredients' ``*_carla`` modules import ``carla``.
+"""A CARLA server through its own client.
 
-libcarla can abort or deadlock its interpreter: nothing here runs outside a client process that may be killed. Every vendor
+libcarla can abort or deadlock its interpreter: this code runs only in a client process that may be killed. Every vendor
 exception is translated where it enters.
 """
 
@@ -23,7 +23,7 @@ from uavsim.simulate import versions
 from uavsim.simulate.carla import read as carla_read
 from uavsim.simulate.carla.buildings import buildings_of
 from uavsim.simulate.carla.errors import translated
-from uavsim.simulate.carla.manager import Manager
+from uavsim.simulate.carla.manager_port import Manager
 from uavsim.simulate.carla.motion import MotionReader
 from uavsim.simulate.carla.spawning import SpawnContext, Spawned
 from uavsim.simulate.ports import Endpoint, Heartbeat, SceneTraffic, TickState
@@ -32,20 +32,20 @@ from uavsim.typing import FloatArray
 
 _PATIENT = Deadlines()
 _LANE_PIECE_M = 2.0
-_LOOK_S = 0.0005
-_WEATHER_QUESTIONS = 50
-_HERO_ABOVE_M = 200.0  # out of sight: no camera looks up there, and no lidar reaches it
+_POLL_S = 0.0005
+_WEATHER_QUERIES = 50
+_HERO_ABOVE_M = 200.0  # out of range of cameras and lidars
 _LEFT_BEHIND = ("controller.*", "walker.*", "vehicle.*", "sensor.*")
 
 
 class CarlaWorld:
-    """One CARLA server, its town, traffic and clock (a ``WorldPort``)."""
+    """A CARLA server with its town, traffic and clock (a ``WorldPort``)."""
 
     def __init__(self, host: str, port: int, *, deadlines: Deadlines = _PATIENT) -> None:
-        """Connect and compare versions; calls may take as long as ``deadlines`` say.
+        """Connect and compare versions; ``deadlines`` limits calls.
 
         Raises:
-            SimulatorError: nobody answers there, or a server of another version does.
+            SimulatorError: no server answers, or one of another version.
         """
         self._where, self.deadlines = f"{host}:{port}", deadlines
         self.server_version = require("carla", Endpoint(host, port)).detail
@@ -60,15 +60,15 @@ class CarlaWorld:
             # recorded as the dataset's origin; Unreal's spectator has no such attribute
             self._spectator = self._world.get_spectator()
             self.kind: str = str(self._spectator.attributes.get("simulator", "unreal"))
-        self.generation = 0  # counts loaded worlds: cameras of an older one are gone
-        self._step_s = self.paused_s = 0.0  # the second: CARLA's clock counts ticks of a paused game, too
+        self.generation = 0  # number of loaded worlds; cameras of an older one are gone
+        self._step_s = self.paused_s = 0.0  # CARLA's clock includes the ticks of a paused game
         self._swept = False
         self._manager: Manager | None = None
         self._spawned: dict[str, Spawned] = {}
         self._instance_of: dict[int, int] = {}
         self._parked = carla_read.NOTHING_PARKED
         self._reader: MotionReader | None = None
-        self._carried: list[carla.Sensor] = []  # sensors that go with the scene's actors
+        self._carried: list[carla.Sensor] = []  # sensors attached to the scene's actors
         self._streaming: MapStreaming | None = None
         self._hero: carla.Actor | None = None
         self._may_sleep: list[carla.Actor] = []  # actors of a large map
@@ -98,9 +98,9 @@ class CarlaWorld:
     def prepare(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> None:
         """See ``WorldPort``."""
         heartbeat("load", 0)
-        wanted = plan.town.carla_map
-        if self.map_name != wanted or any(spawned.marks_town for spawned in self._spawned.values()):
-            self._load(wanted)
+        requested = plan.town.carla_map
+        if self.map_name != requested or any(spawned.marks_town for spawned in self._spawned.values()):
+            self._load(requested)
         heartbeat("load", 1)
         if not self._swept:
             self._sweep()
@@ -108,25 +108,27 @@ class CarlaWorld:
         self._streaming = plan.town.streaming
         with translated("setting the clock"):
             self._attach_hero()
-            self._look_from(plan.swarm.map_SE3_flu[0].translation_m.mean(axis=0))  # what spawns far from it sleeps
+            self._move_spectator(plan.swarm.map_SE3_flu[0].translation_m.mean(axis=0))  # actors far from it are dormant
             self._apply_settings()
 
     def _attach_hero(self) -> None:
-        """Spawn the vehicle round which the town's large map is streamed, and remove that of another town."""
-        wanted = "" if self._streaming is None else self._streaming.hero
-        if self._hero is not None and self._hero.type_id != wanted:
+        """Spawn the vehicle around which a large map is streamed, and remove that of another town."""
+        requested = "" if self._streaming is None else self._streaming.hero
+        if self._hero is not None and self._hero.type_id != requested:
             self._hero.destroy()
             self._hero = None
-        if wanted and self._hero is None:
-            blueprint = carla_read.set_up(self._world.get_blueprint_library().find(wanted), {}, {"role_name": "hero"})
+        if requested and self._hero is None:
+            blueprint = carla_read.set_up(
+                self._world.get_blueprint_library().find(requested), {}, {"role_name": "hero"}
+            )
             self._hero = self._world.spawn_actor(blueprint, carla.Transform(carla.Location(z=_HERO_ABOVE_M)))
             self._hero.set_simulate_physics(False)
 
     def _sweep(self) -> None:
-        """Remove what a client process that was killed left in this simulator: its vehicles would take the places of ours.
+        """Remove the actors that a killed client process left in this simulator: they would block our spawn points.
 
-        A borrowed simulator is the run's alone; what drives, walks or looks in it goes. A client knows of it by
-        the server's snapshots, and a server that was left in synchronous mode sends none until somebody ticks.
+        A borrowed simulator belongs to the run alone, so all vehicles, walkers and sensors are removed. A client learns of
+        them from the server's snapshots, and a server left in synchronous mode sends none without a tick.
         """
         with translated("clearing what another client left"):
             self._pass_a_tick()
@@ -138,23 +140,23 @@ class CarlaWorld:
                 self._pass_a_tick()
         self._swept = True
 
-    def _load(self, wanted: str) -> None:
+    def _load(self, requested: str) -> None:
         with translated("listing maps"):
             maps = sorted({name.rsplit("/", 1)[-1] for name in self._client.get_available_maps()})
-        if wanted not in maps:
-            raise MapMissing(f"the server at {self._where} has no map {wanted!r}; it has {', '.join(maps)}")
+        if requested not in maps:
+            raise MapMissing(f"the server at {self._where} has no map {requested!r}; it has {', '.join(maps)}")
         self._client.set_timeout(self.deadlines.load_s)
-        with translated(f"loading {wanted}"):
-            self._world = self._client.load_world(wanted)
+        with translated(f"loading {requested}"):
+            self._world = self._client.load_world(requested)
             self._spectator = self._world.get_spectator()
         self._client.set_timeout(self.deadlines.call_s)
         self.generation += 1
         self._spawned, self._reader, self._carried, self._may_sleep, self._hero = {}, None, [], [], None
-        if self.map_name != wanted:
-            raise SimulatorError(f"asked the server at {self._where} for {wanted}, it loaded {self.map_name}")
+        if self.map_name != requested:
+            raise SimulatorError(f"asked the server at {self._where} for {requested}, it loaded {self.map_name}")
 
     def _apply_settings(self) -> None:
-        """Set the clock. In libcarla this ticks: until the step is right, and then once more."""
+        """Set the clock. libcarla ticks in this call: until the step is right, and then once more."""
         settings = self._world.get_settings()
         settings.synchronous_mode = True
         settings.fixed_delta_seconds = self._step_s
@@ -172,13 +174,13 @@ class CarlaWorld:
     def set_weather(self, values: Sequence[float]) -> None:
         """See ``WorldPort``."""
         with translated("setting the weather"):
-            wanted = carla.WeatherParameters(*(float(v) for v in values))
-            self._world.set_weather(wanted)
-            for _ in range(_WEATHER_QUESTIONS):  # only sent (Client.cpp, AsyncCall): the answer may come before
-                if (shown := self._world.get_weather()) == wanted:
+            requested = carla.WeatherParameters(*(float(v) for v in values))
+            self._world.set_weather(requested)
+            for _ in range(_WEATHER_QUERIES):  # set_weather is asynchronous (Client.cpp, AsyncCall)
+                if (current := self._world.get_weather()) == requested:
                     return
         raise InputError(
-            f"the server at {self._where} keeps its own weather, as CARLA 0.10.0 does: give the dataset that one, {shown}"
+            f"the server at {self._where} keeps its own weather, as CARLA 0.10.0 does: give the dataset that one, {current}"
         )
 
     def tick(self, *, captured: bool) -> TickState:
@@ -196,49 +198,47 @@ class CarlaWorld:
         return self._state(snapshot, elapsed_s, full=True, captured=captured)
 
     def cue(self) -> None:
-        """Ask for a tick of the server alone, without a step of the Traffic Manager; returns at once."""
+        """Request a tick of the server without a step of the Traffic Manager; returns at once."""
         with translated("passing a tick"):
             self._client.apply_batch([], True)
 
     def now(self, *, full: bool = False) -> TickState:
-        """Return the last state that the server sent, with its own clock; ``full`` as ``tick`` does, else places alone."""
+        """Return the last received state with the server's own clock; ``full`` as ``tick`` does, else poses only."""
         with translated("reading the world"):
-            seen = self._world.get_snapshot()
-        return self._state(seen, float(seen.timestamp.elapsed_seconds), full=full, captured=full)
+            snapshot = self._world.get_snapshot()
+        return self._state(snapshot, float(snapshot.timestamp.elapsed_seconds), full=full, captured=full)
 
     @property
     def frame(self) -> int:
-        """Of the last state that the server sent."""
+        """The frame of the last received state."""
         return int(self._world.get_snapshot().frame)
 
     def wake(self) -> bool:
-        """Wake a Traffic Manager that hangs; False where there is none, or it does not answer."""
+        """Wake a hanging Traffic Manager; returns False if there is none or it does not answer."""
         return self._manager is not None and self._manager.port.wake()
 
     def newer_than(self, frame: int, *, timeout_s: float) -> TickState | None:
-        """Wait for the state of a later frame; None when none comes."""
+        """Wait for the state of a later frame; None after the time limit."""
         end = time.monotonic() + timeout_s
         while self.frame <= frame and time.monotonic() < end:
-            time.sleep(_LOOK_S)
+            time.sleep(_POLL_S)
         return state if (state := self.now()).frame > frame else None
 
     def _state(
         self, snapshot: carla.WorldSnapshot, elapsed_s: float, *, full: bool, captured: bool = True
     ) -> TickState:
-        """Read a snapshot; ``full`` with motion and, in a replay, recorded velocities."""
-        rows = functools.partial(carla_read.rows_of, snapshot, self._awake())
-        table = rows(poses_only=not captured)
+        """Convert a snapshot; ``full`` adds motion and, in a replay, the recorded velocities."""
+        table = carla_read.rows_of(snapshot, self._awake(), captured=captured)
         motion, proven = None, []
         if full and self._reader is not None:
             with translated("reading the actors"):
                 motion = self._reader.read(table, captured=captured)
             proven = [functools.partial(s.proven, motion=motion) for s in self._spawned.values() if s.proves]
-        whole = (lambda: table) if captured else rows  # velocities are read when they are asked for
-        seen = carla_read.states_when_asked(whole, self._parked, proven=proven)
-        return TickState(int(snapshot.frame), elapsed_s, seen, motion)
+        states = carla_read.lazy_states(table, self._parked, proven=proven)
+        return TickState(int(snapshot.frame), elapsed_s, states, motion)
 
     def _awake(self) -> dict[int, int]:
-        """Return the instance ids without the actors that a large map has put to sleep: not drawn, at their last place."""
+        """Return the instance ids without dormant actors of a large map, which are not drawn."""
         asleep = {actor.id for actor in self._may_sleep if actor.is_dormant}
         return (
             {i: number for i, number in self._instance_of.items() if i not in asleep} if asleep else self._instance_of
@@ -264,21 +264,21 @@ class CarlaWorld:
         """See ``WorldPort``."""
         with translated("placing actors"):
             if drones:
-                self._look_from(np.mean([drone.map_SE3_flu.translation_m for drone in drones], axis=0))
+                self._move_spectator(np.mean([drone.map_SE3_flu.translation_m for drone in drones], axis=0))
             for spawned in self._spawned.values():
                 spawned.on_drone_poses(drones)
                 self._parked = spawned.moved(self._parked)
                 spawned.before_tick(step)
 
-    def _look_from(self, place_m: FloatArray) -> None:
-        """Move the spectator, around which Unreal streams textures and terrain (carla issue 4682), and the hero with it."""
-        x, y, z = unreal.ue_vector_from_map(place_m).tolist()
+    def _move_spectator(self, position_m: FloatArray) -> None:
+        """Move the spectator, around which Unreal streams textures and terrain (carla issue 4682), and the hero."""
+        x, y, z = unreal.ue_vector_from_map(position_m).tolist()
         self._spectator.set_transform(carla.Transform(carla.Location(x, y, z), carla.Rotation(pitch=-90)))
         if self._hero is not None:
             self._hero.set_transform(carla.Transform(carla.Location(x, y, z + _HERO_ABOVE_M)))
 
     def _spawn(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> None:
-        """Spawn each ingredient in its turn; their actors are numbered in the registry's order."""
+        """Spawn the ingredients in order; actors are numbered in the registry's order."""
         context = SpawnContext(
             client=self._client,
             world=self._world,
@@ -306,7 +306,7 @@ class CarlaWorld:
         return self._manager.vendors
 
     def _describe(self, plan: ScenePlan) -> tuple[ActorInfo, ...]:
-        """Read what does not change, and let ingredients give their actors, a replay's too, the last touch."""
+        """Describe the actors; ingredients may complete the descriptions of their kinds, also in a replay."""
         owner = {actor_id: spawned for spawned in self._spawned.values() for actor_id in spawned.actor_ids}
         infos: dict[int, ActorInfo] = {}
         actors = list(self._world.get_actors(list(owner))) if owner else []
@@ -345,24 +345,33 @@ class CarlaWorld:
         optional: Mapping[str, str],
         carried: tuple[int, carla.Transform] | None = None,
     ) -> carla.Sensor:
-        """Spawn one sensor, without a listener; returns the actor.
+        """Spawn a sensor without a listener; returns the actor.
 
         Args:
             blueprint_id: of the sensor.
             attributes: of the blueprint.
-            optional: those that come and go between versions, set where they are there.
-            carried: actor that carries it, and the mount on that; it goes before its actor does.
+            optional: attributes that only some versions have; set if present.
+            carried: actor to attach the sensor to, and the mount; the sensor is destroyed before the actor.
         """
         with translated(f"spawning a {blueprint_id}"):
             blueprint = carla_read.set_up(self._world.get_blueprint_library().find(blueprint_id), attributes, optional)
-            carrier, place = carried or (0, carla.Transform(carla.Location(z=500.0)))
-            sensor = self._world.spawn_actor(blueprint, place, self._world.get_actor(carrier) if carrier else None)
+            carrier, pose = carried or (0, carla.Transform(carla.Location(z=500.0)))
+            sensor = self._world.spawn_actor(blueprint, pose, self._world.get_actor(carrier) if carrier else None)
             assert isinstance(sensor, carla.Sensor)
             self._carried += [sensor] if carried else []
             return sensor
 
     def move(self, actor_ids: Sequence[int], ue_location_m: FloatArray, ue_euler_deg: FloatArray) -> None:
-        """Teleport N actors to (N, 3) locations and (N, 3) roll, pitch, yaw in one batch; takes effect in the next tick."""
+        """Teleport N actors in one batch, effective in the next tick.
+
+        Args:
+            actor_ids: of the actors.
+            ue_location_m: (N, 3) locations in CARLA's frame, metres.
+            ue_euler_deg: (N, 3) roll, pitch, yaw, degrees.
+
+        Raises:
+            SimulatorError: an actor could not be moved.
+        """
         commands = [
             carla.command.ApplyTransform(
                 i, carla.Transform(carla.Location(*p), carla.Rotation(pitch=e[1], yaw=e[2], roll=e[0]))
@@ -376,21 +385,21 @@ class CarlaWorld:
             raise SimulatorError(f"{len(failed)} of {len(commands)} cameras could not be moved: {failed[0]}")
 
     def destroy(self, actors: Sequence[carla.Sensor]) -> None:
-        """Remove sensors that have no listener."""
+        """Destroy sensors that have no listener."""
         with translated("removing cameras"):
             self._client.apply_batch_sync([carla.command.DestroyActor(a.id) for a in actors], False)
 
     def spawn_prop(self, blueprint: str, ue_location_m: FloatArray) -> carla.Actor:
-        """Put a prop that does not fall at a place, and let a tick pass so that everybody sees it."""
+        """Spawn a prop without physics at a (3,) location, metres, and pass a tick so that clients know it."""
         with translated(f"spawning {blueprint}"):
-            place = carla.Transform(carla.Location(*(float(v) for v in ue_location_m)))
-            prop = self._world.spawn_actor(self._world.get_blueprint_library().find(blueprint), place)
+            pose = carla.Transform(carla.Location(*(float(v) for v in ue_location_m)))
+            prop = self._world.spawn_actor(self._world.get_blueprint_library().find(blueprint), pose)
             prop.set_simulate_physics(False)
             self._pass_a_tick()
             return prop
 
     def remove_prop(self, prop: carla.Actor) -> None:
-        """Take a prop away again."""
+        """Remove a prop."""
         with translated("removing a prop"):
             prop.destroy()
             self._pass_a_tick()

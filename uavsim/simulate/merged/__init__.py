@@ -1,1 +1,1 @@
-"""A build with CARLA and AirSim in one Unreal process: images of a held world, proven by evidence."""
+"""A build with CARLA and AirSim in one Unreal process: images of a paused world, verified by several proofs."""

@@ -1,13 +1,11 @@
-"""Numbers of AirSim's segmentation: the colour of each, and which objects carry which.
+"""Object numbers of AirSim's segmentation: their colours, and their assignment to objects.
 
-AirSim gives every object a number 0..255, shown as a colour. Neither the colours nor their channel order are assumed: the
-palette is measured once a session by giving one number after the other to everything and looking. Numbers 1..28 stand for the
-classes of what does not move, the rest for single vehicles and walkers; past those, movers share their class's number and
-have no instance masks.
+AirSim gives every object a number 0..255, visible as a colour. The palette is measured once a session, because neither the
+colours nor their channel order are certain: all objects get one number after the other. Numbers 1..28 are the classes of
+static objects, the others single vehicles and walkers; further movers share their class's number and have no instance masks.
 
-Each of these calls may cost a merged build a tick, and a town has thousands of objects: what does not move is numbered by a
-pattern a class, and questions about single objects are spread over the drones' connections, of which each gets an answer a
-tick.
+Each call may cost a merged build a tick, and a town has thousands of objects: static objects are numbered by one pattern a
+class, and queries of single objects are spread over the drones' connections, each of which gets an answer a tick.
 """
 
 import re
@@ -31,13 +29,13 @@ from uavsim.typing import AnyArray, FloatArray, UInt8Array, UInt16Array
 LAST_NUMBER: Final = 254
 _MANY_CALLS_S: Final = 1800.0  # of ticks, for all of them
 _FIRST_INSTANCE: Final = 29  # after CARLA's 28 semantic tags
-_NEAR_ACTOR_M: Final = 1.0  # an object this near an actor's origin is that actor
-_STATIC_TAGS: Final = (  # names of CARLA's Unreal objects, first match wins; what matches nothing has tag 0
+_NEAR_ACTOR_M: Final = 1.0  # maximum distance of an object from the origin of the actor that it belongs to
+_STATIC_TAGS: Final = (  # patterns of CARLA's Unreal object names, first match wins; others have tag 0
     (r"road_?line|marking", 24),
     (r"side_?walk|kerb|curb", 2),
     (r"traffic_?light", 7),
     (r"sign", 8),
-    (r"pole|lamp|light", 6),  # before streets: a street light is none
+    (r"pole|lamp|light", 6),  # before streets, because of street lights
     (r"road|street|asphalt", 1),
     (r"veg|tree|bush|grass|plant", 9),
     (r"build|house|apartment|skyscraper|tower", 3),
@@ -49,20 +47,20 @@ _STATIC_TAGS: Final = (  # names of CARLA's Unreal objects, first match wins; wh
 
 
 class ObjectNumbers:
-    """Learns and gives numbers through the links of the swarm, each in the engine's thread of its name."""
+    """Measures and assigns numbers through the swarm's links, each in the engine's thread of its name."""
 
     def __init__(self, engine: MergedEngine, *, main: str, main_link: Callable[[], AirSimLink]) -> None:
-        """Ask by ``engine``; ``main`` names the thread of ``main_link``."""
+        """Use ``engine``; ``main`` is the thread of ``main_link``."""
         self._engine, self._main, self._main_link = engine, main, main_link
-        self._fixed: set[str] = set()  # the town's own objects: numbered once
+        self._fixed: set[str] = set()  # static objects of the town, numbered once
         self._fixed_town = ""
         self.notes: list[str] = []
 
     def palette(self, image: AirSimReader, *, vehicle: str, camera: str) -> UInt16Array:
-        """Measure the number of each colour code, (2^24,), 65535 where it is of none.
+        """Measure the palette: (2^24,) uint16 number of each colour code, 65535 for unused colours.
 
         Raises:
-            SimulatorError: two numbers have one colour, or images do not follow the numbers.
+            SimulatorError: two numbers have one colour, or images do not show the numbers.
             MissedTick: an image is missing.
         """
         return self._engine.ask(
@@ -74,13 +72,13 @@ class ObjectNumbers:
     def give(
         self, plan: ScenePlan, traffic: SceneTraffic, state: TickState, *, link_of: Callable[[int], AirSimLink]
     ) -> tuple[UInt16Array, UInt8Array]:
-        """Number every object; returns (mask id, semantic tag) by number, (256,) each.
+        """Number every object; returns the (256,) mask ids and (256,) semantic tags of the numbers.
 
         Args:
             plan: of the scene.
-            traffic: its actors.
-            state: where they are.
-            link_of: a drone's connection, called in its own thread.
+            traffic: actors of the scene.
+            state: poses of the actors.
+            link_of: returns a drone's connection; called in the drone's thread.
         """
         fresh = self._fixed_town != plan.town.name
         if fresh:
@@ -97,15 +95,15 @@ class ObjectNumbers:
         bodies = sorted(info.instance_id for info in traffic.actors if actor_kind(info.kind).is_drone)
         owners |= dict(zip(map(vehicle_name, plan.swarm.drone_ids), bodies, strict=False))
         numbers, ids, tags = _assigned(names, owners, {info.instance_id: info for info in traffic.actors})
-        wanted = {name: number for name, number in numbers.items() if name in owners or not fresh}
+        to_set = {name: number for name, number in numbers.items() if name in owners or not fresh}
         self._spread(
             {
-                drone: partial(_give_all, link_of, drone, {name: wanted[name] for name in some if name in wanted})
+                drone: partial(_give_all, link_of, drone, {name: to_set[name] for name in some if name in to_set})
                 for drone, some in spread.items()
             }
         )
         self._fixed.update(name for name in names if name not in owners)
-        self._note(lost=len(traffic.actors) - len(set(owners.values())), shown=len(set(owners.values())))
+        self._note(lost=len(traffic.actors) - len(set(owners.values())), visible=len(set(owners.values())))
         return ids, tags
 
     def _spread(self, jobs: Mapping[int, Callable[[], dict[str, FloatArray]]]) -> dict[str, FloatArray]:
@@ -114,27 +112,27 @@ class ObjectNumbers:
         )
         return {name: place for part in parts.values() for name, place in part.items()}
 
-    def _note(self, *, lost: int, shown: int) -> None:
+    def _note(self, *, lost: int, visible: int) -> None:
         if lost:
             self.notes.append(f"{lost} actors are no objects that AirSim lists: they have no masks")
-        if shown > LAST_NUMBER - _FIRST_INSTANCE + 1:
+        if visible > LAST_NUMBER - _FIRST_INSTANCE + 1:
             self.notes.append("more actors than segmentation numbers: the rest have class masks only")
 
 
 def colour_code(colours: UInt8Array) -> AnyArray:
-    """Pack (..., 3) uint8 into one int32 each, channel order as it came."""
+    """Pack (..., 3) uint8 colours into (...) int32, in their channel order."""
     wide = colours.astype(np.int32)
     return wide[..., 0] | (wide[..., 1] << 8) | (wide[..., 2] << 16)
 
 
 def _measured_palette(link: AirSimLink, image: AirSimReader, *, vehicle: str, camera: str) -> UInt16Array:
-    """Give everything one number after the other and look at what colour that is."""
+    """Give all objects one number after the other and record the colour that images show."""
     request = link.image_requests([(camera, image)])
     palette = np.full(2**24, 65535, dtype=np.uint16)
     pixel: int | None = None
     before: AnyArray | None = None
-    shown: set[int] = set()
-    for number in (1, *range(256)):  # the first image only says which pixel changes with the number
+    visible: set[int] = set()
+    for number in (1, *range(256)):  # the first image only locates a pixel that changes with the number
         link.number_objects(".*", number, is_regex=True)
         replies = link.images(vehicle, request)
         colours = np.frombuffer(replies[0].image_data_uint8, np.uint8) if len(replies) == 1 else np.zeros(0, np.uint8)
@@ -150,14 +148,14 @@ def _measured_palette(link: AirSimLink, image: AirSimReader, *, vehicle: str, ca
         if pixel is not None:
             code = int(colour_code(colours[pixel]))
             palette[code] = number
-            shown.add(code)
-    if len(shown) != 256:
+            visible.add(code)
+    if len(visible) != 256:
         raise SimulatorError("AirSim shows two object numbers in one colour; instance masks cannot be read")
     return palette
 
 
 def _listed(link: AirSimLink, *, fresh: bool) -> list[str]:
-    """List the scene's objects; in a town that is new, number what does not move, the last pattern first: the first wins."""
+    """List the scene's objects; number the static objects of a new town, in reverse order so that the first pattern wins."""
     if fresh:
         link.number_objects(".*", 0, is_regex=True)
         for pattern, number in reversed(_STATIC_TAGS):
@@ -178,13 +176,13 @@ def _give_all(link_of: Callable[[int], AirSimLink], drone_id: int, numbers: Mapp
 
 
 def _owners(objects_m: Mapping[str, FloatArray], state: TickState) -> dict[str, int]:
-    """Match scene objects to actors by place: Unreal's names of CARLA's actors are not to be relied on."""
+    """Match scene objects to actors by position, because Unreal's names of CARLA's actors are unreliable."""
     instance_ids, actors_m = state.actors.instance_id, state.actors.map_SE3_actor.translation_m
     owners: dict[str, int] = {}
-    for name, here_m in objects_m.items():
-        if not len(instance_ids) or not np.isfinite(here_m).all():
+    for name, position_m in objects_m.items():
+        if not len(instance_ids) or not np.isfinite(position_m).all():
             continue
-        off_m = np.linalg.norm(actors_m - here_m, axis=1)
+        off_m = np.linalg.norm(actors_m - position_m, axis=1)
         nearest = int(off_m.argmin())
         if off_m[nearest] < _NEAR_ACTOR_M and not re.match(r"uav\d+$", name):
             owners[name] = int(instance_ids[nearest])
@@ -194,7 +192,7 @@ def _owners(objects_m: Mapping[str, FloatArray], state: TickState) -> dict[str, 
 def _assigned(
     names: Sequence[str], owners: Mapping[str, int], infos: Mapping[int, ActorInfo]
 ) -> tuple[dict[str, int], UInt16Array, UInt8Array]:
-    """Return each object's number, where it has one, and (256,) mask ids and semantic tags by number."""
+    """Return the numbers of objects, and the (256,) mask ids and (256,) semantic tags of numbers."""
     ids, tags = np.zeros(256, dtype=np.uint16), np.zeros(256, dtype=np.uint8)
     tags[1:_FIRST_INSTANCE] = np.arange(1, _FIRST_INSTANCE)
     numbers: dict[str, int] = {}

@@ -1,10 +1,9 @@
-"""Prove of images that came within ticks of a held world that they show it: pure, images in, images or an error out.
+"""Verify that images which arrive during ticks of a paused world show that world.
 
-AirSim's answers carry a time stamp and a pose, and no frame number of CARLA's. Both are compared elsewhere with what was asked
-for. What they cannot prove is that the pixels are of that moment: a renderer that lags answers with a right pose and old
-pixels. The world stands still at the captured tick, so pixels of that tick do not change: images are taken until two answers
-in a row are equal. An image of an earlier tick, or of another drone, would have to come twice, and is known then from the
-capture before, of which the digests are kept.
+AirSim's answers carry a timestamp and a pose, but no frame number of CARLA's. Timestamps and poses are compared with the
+requested ones, but cannot prove the pixels: a lagging renderer answers with a right pose and old pixels. The world is paused
+at the captured tick, so its pixels do not change: images are requested until two successive answers are equal. An old image,
+or one of another drone, would have to arrive twice, and is recognised by the digests of the previous capture.
 """
 
 import hashlib
@@ -21,16 +20,16 @@ from uavsim.typing import AnyArray
 
 _MOST_TAKES: Final = 5
 _BLOCK_PX: Final = 8
-_NOISE: Final = 6.0  # grey values of a block's mean that two renderings of one moment may differ by
-_MOVED_M: Final = 0.05  # a camera that moved that far cannot see the very same pixels
+_NOISE: Final = 6.0  # maximum difference of a block's mean grey value between two renderings of one moment
+_MOVED_M: Final = 0.05  # a camera that moved farther cannot show equal pixels
 _MOVED_DEG: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TimedReading:
-    """A measurement and AirSim's own time of it in ns.
+    """A measurement and AirSim's timestamp, ns.
 
-    It is None where the answer has none that says when: of a lidar's turn, which differs in two answers of one moment.
+    The timestamp is None for a lidar scan, which differs between two answers of one moment.
     """
 
     reading: Reading
@@ -38,14 +37,14 @@ class TimedReading:
 
 
 def agreed(take: Callable[[], list[TimedReading]], *, frame: int) -> list[TimedReading]:
-    """Take images until every one of them came twice in a row.
+    """Request images until two successive answers are equal.
 
     Args:
-        take: takes all of them.
+        take: requests all images.
         frame: for messages.
 
     Raises:
-        MissedTick: they go on changing in a world that stands still.
+        MissedTick: they keep changing in a paused world.
     """
     last = take()
     differing = ""
@@ -66,7 +65,7 @@ def _first_difference(before: Sequence[TimedReading], after: Sequence[TimedReadi
 
 
 def same_pixels(a: AnyArray, b: AnyArray, modality: str) -> bool:
-    """Return whether two renderings are of one moment: masks to the pixel, colours and depth up to a renderer's noise."""
+    """Return whether two (H, W, ...) images are of one moment: masks and depth exactly, colours up to a renderer's noise."""
     if a.shape != b.shape or np.array_equal(a, b, equal_nan=a.dtype.kind == "f"):
         return a.shape == b.shape
     if modality != RGB:
@@ -80,7 +79,7 @@ def same_pixels(a: AnyArray, b: AnyArray, modality: str) -> bool:
 
 
 def refuse_other_times(taken: Sequence[TimedReading], began_ns: int, ended_ns: int, *, frame: int) -> None:
-    """Raise ``MissedTick`` unless AirSim took everything between two of its times, the world being held."""
+    """Raise ``MissedTick`` unless all timestamps are between two of AirSim's times while the world was paused."""
     for one in taken:
         if one.time_ns is not None and not began_ns <= one.time_ns <= ended_ns:
             off_s = ((one.time_ns - began_ns) if one.time_ns < began_ns else (one.time_ns - ended_ns)) / 1e9
@@ -91,37 +90,37 @@ def refuse_other_times(taken: Sequence[TimedReading], began_ns: int, ended_ns: i
 
 
 class LastImages:
-    """The digests of a capture's colour images, to know them again in the next one."""
+    """Digests of a capture's colour images, to recognise them in the next capture."""
 
     def __init__(self) -> None:
-        """Know nothing."""
-        self._seen: dict[bytes, str] = {}
+        """Start without a capture."""
+        self._channel_of: dict[bytes, str] = {}
         self._poses: dict[str, SensorPose] = {}
 
     def take(self, readings: Sequence[Reading], poses: Sequence[SensorPose], *, frame: int) -> None:
-        """Compare a capture with the last one, and keep it.
+        """Compare a capture with the previous one, and store its digests.
 
         Raises:
-            MissedTick: a camera that moved shows the pixels of the capture before, or two cameras show the same.
+            MissedTick: a camera that moved shows pixels of the previous capture, or two cameras show the same.
         """
         now = {pose.channel: pose for pose in poses}
-        seen: dict[bytes, str] = {}
+        channel_of: dict[bytes, str] = {}
         for reading in readings:
             if reading.modality != RGB:
                 continue
             digest = hashlib.blake2b(np.ascontiguousarray(reading.data).tobytes(), digest_size=16).digest()
-            before = self._seen.get(digest)
+            before = self._channel_of.get(digest)
             if before is not None and (before != reading.channel or _moved(self._poses[before], now[before])):
                 raise MissedTick(f"tick {frame}: {reading.channel} shows what {before} showed in the capture before")
-            other = seen.get(digest)
-            if other is not None and _moved(now[other], now[reading.channel]) and _shows_something(reading.data):
+            other = channel_of.get(digest)
+            if other is not None and _moved(now[other], now[reading.channel]) and _has_edges(reading.data):
                 raise MissedTick(f"tick {frame}: {reading.channel} shows what {other} shows, from another pose")
-            seen[digest] = reading.channel
-        self._seen, self._poses = seen, now
+            channel_of[digest] = reading.channel
+        self._channel_of, self._poses = channel_of, now
 
 
-def _shows_something(image: AnyArray) -> bool:
-    """Return whether an image has any edge: two cameras in thick fog may see the same single colour."""
+def _has_edges(image: AnyArray) -> bool:
+    """Return whether an image is not of a single colour, as cameras in thick fog may be."""
     return bool((image != image[:1, :1]).any())
 
 

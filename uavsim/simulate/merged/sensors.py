@@ -1,8 +1,8 @@
-"""Images from AirSim while everything is paused (topology ``merged``; a ``SensorPort``).
+"""Images from AirSim while the world is paused (topology ``merged``; a ``SensorPort``).
 
-One call takes all images of a vehicle, one client and thread serve each vehicle. Where such calls wait for a tick, the world
-is held at the captured one and every image is proven by ``proof.py``. Colours of AirSim's segmentation become CARLA's
-masks by ``object_numbers.py``.
+One call captures all images of a vehicle; each vehicle has its own client and thread. Where such calls wait for a tick, the
+world is held at the captured one and ``proof.py`` verifies every image. ``object_numbers.py`` converts AirSim's segmentation
+colours to CARLA's masks.
 """
 
 from collections.abc import Sequence
@@ -33,9 +33,9 @@ class AirSimSensors:
     """The rig's sensors, mounted on AirSim's vehicles by its settings.json."""
 
     def __init__(self, host: str, port: int, *, swarm: AirSimPoses) -> None:
-        """Read images from where ``swarm`` is placed."""
+        """Capture images of the vehicles of ``swarm``."""
         self._endpoint, self._swarm = (host, port), swarm
-        self._links: dict[int, AirSimLink] = {}  # one client a vehicle, made and used in that vehicle's own thread
+        self._links: dict[int, AirSimLink] = {}  # a client for each vehicle, created and used in its own thread
         self._engine = swarm.engine
         self._last = LastImages()
         self._numbers = ObjectNumbers(swarm.engine, main=MAIN, main_link=self._main)
@@ -58,7 +58,7 @@ class AirSimSensors:
         return self._images_drawn
 
     def expect(self, step: int, poses: Sequence[SensorPose]) -> None:
-        """See ``SensorPort``; AirSim draws when it is asked, and the swarm has placed the vehicles."""
+        """See ``SensorPort``; AirSim renders on request, and the swarm has set the vehicles' poses."""
         reading = self._schedule.reading.get(step, ())
         self._poses = [pose for pose in poses if pose.sensor in reading]
 
@@ -66,7 +66,7 @@ class AirSimSensors:
         """See ``SensorPort``; AirSim draws only on request."""
 
     def collect(self, state: TickState) -> ReadyReadings:
-        """See ``SensorPort``; the world stands still until all is here."""
+        """See ``SensorPort``; the world is paused until all readings have arrived."""
         return ReadyReadings(self._taken(state))
 
     def _taken(self, state: TickState) -> list[Reading]:
@@ -106,7 +106,7 @@ class AirSimSensors:
         return self._swarm.link
 
     def _shoot_all(self, frame: int) -> list[TimedReading]:
-        """Take every vehicle's images, each in its own thread with its own client."""
+        """Capture every vehicle's images, each in its own thread with its own client."""
         jobs = {
             vehicle_name(drone_id): partial(
                 self._shoot, drone_id, [p for p in self._poses if p.sensor.agent == Agent(drone_id)], frame
@@ -120,10 +120,10 @@ class AirSimSensors:
         return images
 
     def _shoot(self, drone_id: int, poses: Sequence[SensorPose], frame: int) -> list[TimedReading]:
-        """Take what one vehicle measures: all images in one call, then each lidar's turn."""
+        """Capture a vehicle's sensors: all images in one call, then each lidar's scan."""
         link, name = self._link_of(drone_id), vehicle_name(drone_id)
-        wanted = [(pose, m, reader_of(m)) for pose in poses for m in ordered(pose.sensor.spec.modalities)]
-        images = [each for each in wanted if each[2].image_type is not None]
+        requested = [(pose, m, reader_of(m)) for pose in poses for m in ordered(pose.sensor.spec.modalities)]
+        images = [each for each in requested if each[2].image_type is not None]
         replies = link.images(name, link.image_requests([(pose.sensor.spec.name, image) for pose, _, image in images]))
         if len(replies) != len(images):
             raise MissedTick(f"tick {frame}: {name} answered {len(replies)} images of {len(images)}")
@@ -131,18 +131,18 @@ class AirSimSensors:
             TimedReading(self._image(link, *each, reply=reply, frame=frame), int(reply.time_stamp))
             for each, reply in zip(images, replies, strict=True)
         ]
-        turns = [each for each in wanted if each[2].image_type is None]
+        turns = [each for each in requested if each[2].image_type is None]
         return readings + [TimedReading(self._turn(link, *each, frame=frame), None) for each in turns]
 
     def _turn(
         self, link: AirSimLink, pose: SensorPose, sensor: Modality, reader: AirSimReader, *, frame: int
     ) -> Reading:
-        """Take one turn of a vehicle's lidar; points carry the number of the object that they are on."""
+        """Read a scan of a vehicle's lidar; points carry the number of their object."""
         what = f"tick {frame}: {pose.channel}"
         reply = link.lidar(vehicle_name(pose.sensor.agent.number), sensor_name(pose.sensor.spec))
         _check_pose(link, pose, (reply.pose.position, reply.pose.orientation), what=what)
         flat = np.asarray(reply.point_cloud, dtype=np.float32)
-        flat = flat if flat.size > 1 else flat[:0]  # AirSim says "nothing" by one number
+        flat = flat if flat.size > 1 else flat[:0]  # AirSim sends one number for an empty scan
         numbers = np.asarray(reply.segmentation, dtype=np.int64)
         if flat.size != 3 * numbers.size:
             raise MissedTick(f"{what} has {flat.size} coordinates and {numbers.size} segmentation numbers")
@@ -186,7 +186,7 @@ class AirSimSensors:
         return Reading(pose.channel, sensor.name, reader.read(bgr, camera))
 
     def _as_carla_mask(self, colours: UInt8Array, what: str) -> AnyArray:
-        """Turn palette colours into CARLA's instance encoding, (H, W, 3) blue first: id >> 8, id & 255, tag."""
+        """Convert (H, W, 3) palette colours to CARLA's instance encoding, (H, W, 3) blue first: id >> 8, id & 255, tag."""
         assert self._palette is not None
         assert self._meaning is not None
         numbers = np.take(self._palette, colour_code(colours))
@@ -202,14 +202,14 @@ class AirSimSensors:
 
 
 def _check_pose(link: AirSimLink, pose: SensorPose, reported: tuple[Any, Any], *, what: str) -> None:
-    """Hold the (position, orientation) that AirSim reports against the pose asked for.
+    """Compare the (position, orientation) that AirSim reports with the requested pose.
 
     Raises:
-        MissedTick: it is another: AirSim answered with an older measurement.
+        MissedTick: they differ: AirSim answered with an older measurement.
     """
-    got = link.world_pose(*reported, home=vehicle_name(pose.sensor.agent.number))
+    measured = link.world_pose(*reported, home=vehicle_name(pose.sensor.agent.number))
     map_SE3_sensor = unreal.map_SE3_flu_from_ue(pose.ue_location_m, ue_euler_deg=np.array(pose.ue_euler_deg))
-    wanted = link.from_map(map_SE3_sensor)
-    if not pose_close(got, wanted):
-        off_m = float(np.linalg.norm(got.translation_m - wanted.translation_m))
+    requested = link.from_map(map_SE3_sensor)
+    if not pose_close(measured, requested):
+        off_m = float(np.linalg.norm(measured.translation_m - requested.translation_m))
         raise MissedTick(f"{what} was taken {off_m:.3f} m from the pose asked for, or turned")

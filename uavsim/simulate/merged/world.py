@@ -1,4 +1,4 @@
-"""CARLA's half of a merged build (a ``WorldPort``): the tick that is captured is followed by holding the world."""
+"""CARLA's half of a merged build (a ``WorldPort``): it pauses the world after a captured tick."""
 
 from collections.abc import Callable, Sequence
 
@@ -12,7 +12,7 @@ from uavsim.typing import FloatArray
 
 
 class MergedWorld:
-    """A CARLA world whose captured states are those at which AirSim's images are taken."""
+    """A CARLA world that is paused at each captured tick, while AirSim's images are captured."""
 
     def __init__(self, world: CarlaWorld, *, engine: MergedEngine, pause: Callable[[bool], None]) -> None:
         """Wrap a world; ``pause`` calls ``simPause``."""
@@ -47,13 +47,13 @@ class MergedWorld:
         self._world.set_weather(values)
 
     def tick(self, *, captured: bool) -> TickState:
-        """See ``WorldPort``; a captured state is that of the held world, at the time of the tick before it."""
+        """See ``WorldPort``; a captured state is that of the paused world, at the time of the preceding tick."""
         state = self._world.tick(captured=captured)
         if not captured or self._engine.way != "ticks":
             return state
         held = self._engine.hold(self._pause)
-        seen = self._world.now(full=True)
-        return TickState(held.frame, state.elapsed_s, seen.seen, seen.motion)
+        paused = self._world.now(full=True)
+        return TickState(held.frame, state.elapsed_s, paused.lazy_actors, paused.motion)
 
     def drivable(self) -> FloatArray:
         """See ``WorldPort``."""

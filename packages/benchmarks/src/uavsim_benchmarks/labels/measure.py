@@ -10,10 +10,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from uavsim.annotate.kernels import Rays
-from uavsim.annotate.occluders import front_of
+from uavsim.annotate.kernels import Rays, most_in_front
 from uavsim.annotate.silhouettes import rays_of_cameras
-from uavsim.annotate.solids import Solids
+from uavsim.annotate.solids import NO_LENS, Solids
 from uavsim.config.events import EventThresholds
 from uavsim.errors import DatasetError
 from uavsim.files.parse import read_regular
@@ -203,12 +202,13 @@ def _occluders(
         return occluder, covered
     occluded.away_of_id[job.instance_id] = occluded.away_m[number]
     window = views.amodal_box_px[number, rows]
-    front, front_px = front_of(
+    front, front_px = most_in_front(
         occluded.rays[number, rows],
+        np.concatenate([np.floor(window[:, :2]), np.ceil(window[:, 2:])], axis=1).astype(np.int64),
+        ids,
         job.instance_id[rows],
-        ids=ids,
-        window_px=np.concatenate([np.floor(window[:, :2]), np.ceil(window[:, 2:])], axis=1).astype(np.int64),
-        away_m=occluded.away_of_id,
+        occluded.away_of_id,
+        NO_LENS,
     )
     hidden_px = views.amodal_px[number, rows] - views.visible_px[number, rows]
     named = (front > 0) & (front_px >= named_share * hidden_px)
