@@ -15,8 +15,9 @@ from typing import Any, Final, Generic, ParamSpec, TypeVar, cast
 
 import httpx
 from prefect.client.orchestration import get_client
+from prefect.concurrency.asyncio import ConcurrencySlotAcquisitionError
 from prefect.concurrency.sync import concurrency
-from prefect.exceptions import ObjectAlreadyExists
+from prefect.exceptions import ObjectAlreadyExists, PrefectException
 from prefect.flows import Flow
 from prefect.settings import (
     PREFECT_API_REQUEST_TIMEOUT,
@@ -35,7 +36,7 @@ from uavsim.run.result import Summary
 from uavsim.run.stages import RunContext
 from uavsim.run.town_scenes import worth_another_try
 from uavsim.run.worker import of_worker
-from uavsim.supervise.simulator_slot import SimulatorSlot
+from uavsim.supervise.simulator_slot import NoSlotLeft, SimulatorSlot
 from uavsim.terminal import line
 
 __all__ = ["Run", "current_run", "in_run", "run_of"]
@@ -200,16 +201,25 @@ class Run:
         """Hold the simulator's global concurrency limit while a scene flies: two runs may name the same simulator.
 
         Simulators that the run starts itself need no limit. The limit of a run that dies is released when its lease ends.
+
+        Raises:
+            NoSlotLeft: the server refuses the limit, without which two runs could fly on one simulator.
         """
         if slot.simulator.is_ours or not self.has_server or not is_healthy(PREFECT_API_URL.value() or ""):
             yield
             return
-        name, acquired, flown = f"simulator {slot.simulator.address}", threading.Event(), threading.Event()
+        name, acquired, flown = f"simulator {slot.simulator.address}", Future[None](), threading.Event()
         hold = partial(_hold_limit, name, acquired, flown)
         holder = threading.Thread(target=self._outside.copy().run, args=(hold,), daemon=True)
         holder.start()
-        while not acquired.wait(_POLL_S) and not self.context.stopped:
-            pass
+        while not acquired.done() and not self.context.stopped:
+            wait((acquired,), timeout=_POLL_S)
+        if acquired.done() and (error := acquired.exception()) is not None:
+            reason = " ".join(str(error).split())[:300]
+            raise NoSlotLeft(
+                f"the Prefect server refuses the concurrency limit {name!r}, which keeps other runs off this simulator: "
+                f"{reason}; let this account make and take concurrency limits there, or unset PREFECT_API_URL"
+            ) from error
         try:
             yield
         finally:
@@ -217,18 +227,28 @@ class Run:
             holder.join(_INTERRUPTED_S)
 
 
-def _hold_limit(name: str, acquired: threading.Event, flown: threading.Event) -> None:
-    """Hold a global concurrency limit for a scene, which waits for neither a server that is gone nor a slow release."""
+def _hold_limit(name: str, acquired: Future[None], flown: threading.Event) -> None:
+    """Hold a global concurrency limit while a scene flies.
+
+    Args:
+        name: of the limit.
+        acquired: gets the result None when the scene may fly: the limit is held, or the server is gone; or the error with
+            which the server answered.
+        flown: set when the limit may be released; the scene waits neither for that nor for a server that is gone.
+    """
     try:
         with get_client(sync_client=True) as client, contextlib.suppress(ObjectAlreadyExists):
             client.upsert_global_concurrency_limit_by_name(name, 1)  # another scene's thread may have made it meanwhile
-        with concurrency(name, lease_duration=_LEASE_S, raise_on_lease_renewal_failure=False):
-            acquired.set()
+        with concurrency(name, lease_duration=_LEASE_S, strict=True, raise_on_lease_renewal_failure=False):
+            acquired.set_result(None)
             flown.wait()
-    except httpx.HTTPError:
-        pass  # the server is gone, which the flow's own thread notices and says
-    finally:
-        acquired.set()
+    except (httpx.HTTPError, ConcurrencySlotAcquisitionError, PrefectException) as error:
+        if acquired.done():
+            return
+        if any(isinstance(cause, httpx.RequestError) for cause in (error, error.__cause__)):
+            acquired.set_result(None)  # the server is gone, which the flow's own thread reports
+        else:
+            acquired.set_exception(error)
 
 
 @contextlib.contextmanager

@@ -33,7 +33,7 @@ _TIDY_S = 60.0  # a client process that leaves takes its actors with it; on a bu
 
 
 class NoSlotLeft(SystemFailure):
-    """Every simulator of the run was given up."""
+    """No simulator can be used any more: each was given up, or the run ends."""
 
 
 class SimulatorSlot:
