@@ -136,7 +136,8 @@ def test_schema_writes_what_is_committed(here, run):
     assert run("schema", "--out", "schemas")[0] == 0
     written = {p.name: p.read_text() for p in (here / "schemas").iterdir()}
     committed = Path(__file__).parents[2] / "flight_plans" / ".schemas"
-    assert written == {p.name: p.read_text() for p in committed.iterdir()}
+    same = written == {p.name: p.read_text() for p in committed.iterdir()}
+    assert same, "run: uavsim schema --out flight_plans/.schemas"
 
 
 def test_places_that_cannot_be_written(here, run):

@@ -80,6 +80,14 @@ def test_one_sample_of_the_chosen_scene_is_flown_and_nothing_else_is_left(paper,
     assert {path.name for path in tmp_path.iterdir()} <= {"p.png", "run.yaml", "faults.json", "log"}
 
 
+@pytest.mark.parametrize("place", ["/proc/p.png", "/dev/null/p.png", "folder.png"])
+def test_unwritable_image_path_is_refused_before_the_flight(place: str, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder.png").mkdir()
+    with pytest.raises(InputError, match=f"--png {place}: "):
+        preview(dataset="smoke", png=Path(place))
+
+
 def test_another_kind_of_image_is_refused() -> None:
     with pytest.raises(InputError, match=r"a name that ends with \.png"):
         preview(dataset="smoke", png=Path("p.jpg"))

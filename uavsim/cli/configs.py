@@ -11,19 +11,24 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from uavsim.cli.generate import RunOption, SimulatorOption, refuse_lists
-from uavsim.cli.overrides import (
+from uavsim.cli.generate import refuse_lists
+from uavsim.cli.options import (
     DATASET_HELP,
     FormationOption,
+    JsonOption,
     RigOption,
+    RunOption,
     SamplesOption,
     SeedOption,
     SettleOption,
+    SimulatorOption,
     TopologyOption,
     WeatherOption,
+    check_png,
+    overrides_of,
+    run_config,
 )
 from uavsim.config.library import Library
-from uavsim.config.overrides import Overrides
 from uavsim.environment import python_command
 from uavsim.errors import DatasetError, InputError
 from uavsim.files.results import ResultPath
@@ -77,25 +82,17 @@ def plan(
     out: Annotated[str, typer.Option(help="of --forecast: where the dataset is to be")] = "data",
     simulator: SimulatorOption = None,
     run: RunOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Run ``uavsim plan``."""
+    overrides = overrides_of(locals())
     if make_routes is not None:
         _make_routes(make_routes, rows=rows, columns=columns, force=force)
         return
     if dataset is None:
         raise InputError("name a dataset: uavsim plan --dataset smoke --town Town10HD")
     refuse_lists([town] if town is not None else ())
-    _check_png(png)
-    overrides = Overrides(
-        samples=samples,
-        seed=seed,
-        topology=topology,
-        formation=formation,
-        rig=rig,
-        weather=weather,
-        settle=settle,
-    )
+    check_png(png)
     if forecast:
         request = Request(
             dataset=dataset,
@@ -104,7 +101,7 @@ def plan(
             scenes=scenes,
             **overrides.model_dump(),
             simulators=tuple(simulator or ()),
-            run=Library.of().run(run).model if run else None,
+            run=run_config(run),
         )
         from uavsim.probing.forecast import show_forecast
 
@@ -167,11 +164,6 @@ def _refuse_far(plans: Sequence[ScenePlan], given: Sequence[FloatArray] | RoadMa
                         f"{scene.scene_name}: {what} needs a {site} within {_SITE_FARTHEST_M:g} m of the flight, and on the "
                         f"map of {roads.name} {nearest}; fly another route, or name the town's own map with --xodr FILE"
                     )
-
-
-def _check_png(path: Path | None) -> None:
-    if path is not None and path.suffix.lower() != ".png":
-        raise InputError(f"--png {path}: a PNG image is written; give it a name that ends with .png")
 
 
 def _draw(
@@ -302,7 +294,7 @@ def _make_routes(town: str, *, rows: int, columns: int, force: bool) -> None:
 def check(
     paths: Annotated[list[Path], typer.Argument(help="YAML files and folders of them")],
     *,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Run ``uavsim check``."""
     from uavsim.plan.check import check_paths

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from uavsim.access import open_folder
-from uavsim.cli.intent import say_intent
+from uavsim.cli.options import DatasetFolder, JsonOption, NewFolder, VersionOption, WriteNothingOption, say_intent
 from uavsim.environment import replay_command
 from uavsim.errors import InputError
 from uavsim.exports.formats import EXPORTERS, ExportRequest
@@ -19,18 +19,13 @@ from uavsim.terminal import Screen, line, write_out
 
 __all__ = ["adopt", "export_format", "video"]
 
-Folder = Annotated[Path, typer.Argument(help="The dataset's folder: the one that holds v1.0-mini or the like.")]
-NewFolder = Annotated[Path, typer.Argument(help="Where the result goes: a new folder.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be written; write nothing.")]
-Version = Annotated[str | None, typer.Option(help="Version folder; default: the only one.")]
-
 
 def export_format(
-    folder: Folder,
+    folder: DatasetFolder,
     out: NewFolder,
     *,
     kind: Annotated[str, typer.Option("--format", help="coco, kitti, mcap, ... (uavsim list exports).")],
-    version: Version = None,
+    version: VersionOption = None,
     split: Annotated[str | None, typer.Option(help="uav_train, uav_val, ...; default: every scene.")] = None,
     topics: Annotated[str, typer.Option(help="Names of rosbag2's topics: airsim, carla, nuscenes2mcap.")] = "airsim",
     ros: Annotated[
@@ -40,7 +35,7 @@ def export_format(
     received: Annotated[
         bool, typer.Option("--received", help="Of opv2v, griffin, v2xsim: others' images as the ego has them.")
     ] = False,
-    dry_run: DryRun = False,
+    dry_run: WriteNothingOption = False,
 ) -> None:
     """Run ``uavsim export``."""
     check_result_beside(folder, out)
@@ -60,10 +55,10 @@ def export_format(
 
 
 def video(
-    folder: Folder,
+    folder: DatasetFolder,
     *,
     out: Annotated[Path, typer.Option(help="The video: .mp4 or .gif.")] = Path("video.mp4"),
-    version: Version = None,
+    version: VersionOption = None,
     scene: Annotated[str | None, typer.Option(help="Name of the scene. Default: the first.")] = None,
     camera: Annotated[
         list[str] | None,
@@ -94,7 +89,7 @@ def adopt(
     as_twin_of: Annotated[Path, typer.Option("--as-twin-of", help="The dataset that the clips were exported from.")],
     out: Annotated[Path | None, typer.Option(help="Folder of the twins; default: the dataset's with -twins.")] = None,
     name: Annotated[str | None, typer.Option(help="Of the twin; default: that of the videos' folder.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Run ``uavsim adopt``."""
     from uavsim.exports.adopt import adopt as take

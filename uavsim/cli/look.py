@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from uavsim.access import open_folder
+from uavsim.cli.options import DatasetFolder, VersionOption
 from uavsim.environment import install_line
 from uavsim.errors import InputError
 from uavsim.files.result_folder import refuse_inside
@@ -16,17 +17,14 @@ from uavsim.terminal import Screen, count
 if TYPE_CHECKING:
     from uavsim.viewing.view import ViewSummary
 
-Folder = Annotated[Path, typer.Argument(help="The dataset's folder: the one that holds v1.0-mini or the like.")]
-Version = Annotated[str | None, typer.Option(help="Version folder; default: the only one.")]
-
 
 def view(
-    folder: Folder,
+    folder: DatasetFolder,
     *,
     scene: Annotated[list[str] | None, typer.Option(help="Name of a scene; repeat for more. Default: all.")] = None,
     save: Annotated[Path | None, typer.Option(help="Write the recording here and open nothing.")] = None,
     web: Annotated[bool, typer.Option("--web", help="Serve a web page on 127.0.0.1, until Ctrl-C.")] = False,
-    version: Version = None,
+    version: VersionOption = None,
     samples: Annotated[int, typer.Option(min=1, help="The recording ends after so many keyframes.")] = 400,
     image_width: Annotated[
         int | None,
@@ -75,10 +73,10 @@ def _say(summary: ViewSummary, what: str) -> None:
 
 
 def report(
-    folder: Folder,
+    folder: DatasetFolder,
     *,
     out: Annotated[Path, typer.Option(help="The page: one HTML file.")] = Path("report.html"),
-    version: Version = None,
+    version: VersionOption = None,
     check: Annotated[bool, typer.Option(help="Let the validator look at it, and show what it finds.")] = True,
     pixels: Annotated[bool, typer.Option(help="Let the validator decode every image; large sets take long.")] = False,
 ) -> None:

@@ -9,6 +9,7 @@ from typing import Annotated, Final
 
 import typer
 
+from uavsim.cli.options import JsonOption
 from uavsim.config.library import Library, folders
 from uavsim.errors import ConfigError, UavsimError
 from uavsim.files.parse import read_regular
@@ -24,7 +25,7 @@ _FOR_EDITORS: Final = "# yaml-language-server"
 def list_names(
     kind: Annotated[str | None, typer.Argument(help="formations, rigs, weathers, ...; without it, every list.")] = None,
     *,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Run ``uavsim list``."""
     found = {name: LISTS.pick(name)() for name in ([kind] if kind is not None else LISTS.names())}

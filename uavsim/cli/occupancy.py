@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from uavsim.cli.options import JsonOption
 from uavsim.terminal import Screen, write_out
 
 __all__ = ["occupancy"]
@@ -37,7 +38,7 @@ def occupancy(
     cameras: Annotated[
         bool, typer.Option("--cameras", help="In Parquet, say which cameras see a voxel, not only which agents.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Run ``uavsim occupancy``."""
     from uavsim.access import open_folder

@@ -8,10 +8,17 @@ from typing import Annotated
 
 import typer
 
-from uavsim.cli.generate import JsonOption, RunOption, SimulatorOption, WaitOption
-from uavsim.cli.overrides import DATASET_HELP, TopologyOption, TownsOption
+from uavsim.cli.options import (
+    DATASET_HELP,
+    JsonOption,
+    RunOption,
+    SimulatorOption,
+    TopologyOption,
+    TownsOption,
+    WaitOption,
+    run_config,
+)
 from uavsim.config.backends import backend_of
-from uavsim.config.library import Library
 from uavsim.config.run import RunConfig
 from uavsim.environment import python_command
 from uavsim.errors import InputError, SimulatorError, SystemFailure
@@ -42,7 +49,6 @@ def doctor(
     """Run ``uavsim doctor``."""
     from uavsim.probing.doctor import examine
 
-    config = Library.of().run(run).model if run else RunConfig()
     request = Request(
         dataset=dataset,
         out=out,
@@ -50,7 +56,7 @@ def doctor(
         topology=topology,
         simulators=tuple(simulator or ()),
         wait_s=wait,
-        run=config,
+        run=run_config(run) or RunConfig(),
     )
     console = Screen(quiet=as_json)
     bad, found = [], []

@@ -8,7 +8,16 @@ from typing import Annotated
 
 import typer
 
-from uavsim.cli.intent import say_intent
+from uavsim.cli.options import (
+    DatasetFolder,
+    JsonOption,
+    RunOption,
+    SimulatorOption,
+    VersionOption,
+    WriteNothingOption,
+    run_config,
+    say_intent,
+)
 from uavsim.environment import install_line
 from uavsim.errors import DatasetError, InputError
 from uavsim.files.result_folder import check_result_beside
@@ -19,18 +28,18 @@ __all__ = ["publish", "reproduce", "verify"]
 
 
 def publish(
-    folder: Annotated[Path, typer.Argument(help="The dataset's folder: the one that holds v1.0-mini or the like.")],
+    folder: DatasetFolder,
     *,
     out: Annotated[Path, typer.Option(help="The pack: a new folder.")],
-    version: Annotated[str | None, typer.Option(help="Version folder; default: the only one.")] = None,
+    version: VersionOption = None,
     name: Annotated[str | None, typer.Option(help="Of the dataset; default: what it calls itself.")] = None,
     licence: Annotated[str, typer.Option("--licence", "--license", help="As on the Hub.")] = "cc-by-4.0",
     creator: Annotated[str, typer.Option(help="Person or organisation.")] = "uavsim",
     url: Annotated[str, typer.Option(help="Where the dataset will be.")] = "https://example.org",
     date: Annotated[str | None, typer.Option(help="Of publication, 2026-11-22; default: today.")] = None,
     shards: Annotated[bool, typer.Option(help="Write the nuScenes folder as tar files, too.")] = True,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be written; write nothing.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
+    dry_run: WriteNothingOption = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Run ``uavsim publish``."""
     try:
@@ -76,7 +85,7 @@ def verify(
     sums_sha256: Annotated[
         str | None, typer.Option(help="What uavsim publish printed: the sha256 of SHA256SUMS; proves the list, too.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Run ``uavsim verify``."""
     try:
@@ -95,23 +104,19 @@ def reproduce(
     *,
     scenes: Annotated[str, typer.Option(help="Numbers in the dataset, 0-4,7.")],
     out: Annotated[Path | None, typer.Option(help="Keep what is made in this new folder.")] = None,
-    simulator: Annotated[
-        list[str] | None, typer.Option(help="mock (default), or HOST:CARLA_PORT[:AIRSIM_PORT]; repeat for more.")
-    ] = None,
-    run: Annotated[str | None, typer.Option(help="A run's YAML: simulators, deadlines, attempts.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
+    simulator: SimulatorOption = None,
+    run: RunOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Run ``uavsim reproduce``."""
     try:
         from uavsim.exports.reproduce import reproduce as make
     except ImportError as error:
         raise InputError(f"publishing is not installed ({error.name}): {install_line('publish')}") from error
-    from uavsim.config.library import Library
     from uavsim.flows.command import generate
 
     if out is not None:
         _refuse_full(out)
-    config = Library.of().run(run).model if run else None
     with scratch_folder("uavsim-reproduce-") as scratch:
         target = out or scratch / "dataset"
         results, differing = make(
@@ -119,7 +124,7 @@ def reproduce(
             target,
             scenes=scenes,
             simulators=tuple(simulator or ()),
-            run=config,
+            run=run_config(run),
             generate=partial(generate, console=Screen(stderr=True)),
         )
     if as_json:

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from uavsim.cli.overrides import DATASET_HELP
+from uavsim.cli.options import DATASET_HELP
 from uavsim.environment import python_command
 from uavsim.files.whole import write_whole
 from uavsim.terminal import Screen

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+from uavsim.cli.options import DatasetFolder
 from uavsim.errors import DatasetError
 from uavsim.files.whole import write_whole
 from uavsim.terminal import Screen, counts, line, write_out
@@ -18,14 +19,11 @@ from uavsim.validate.devkit_process import devkit_report, problems_of
 _SHOWN_PER_CODE = 3
 _PRINTED = Path("-")
 
-Folder = Annotated[Path, typer.Argument(help="The dataset's folder: the one that holds v1.0-mini or the like.")]
-Version = Annotated[str | None, typer.Option(help="Check this version folder only.")]
-
 
 def validate(
-    folder: Folder,
+    folder: DatasetFolder,
     *,
-    version: Version = None,
+    version: Annotated[str | None, typer.Option(help="Check this version folder only.")] = None,
     report: Annotated[
         Path | None, typer.Option("--report", "--json", help="Write the full report here; - prints it.")
     ] = None,
