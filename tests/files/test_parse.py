@@ -45,7 +45,7 @@ def test_a_fifo_does_not_make_anybody_wait(tmp_path):
         (KeyError("token"), "damaged, or of another form .KeyError: "),
         (TypeError("a\nb"), "TypeError: 'a b'"),
         (RecursionError("deep"), "RecursionError"),
-        (FrameError("not a rotation"), "the set: not a rotation; run uavsim validate"),
+        (FrameError("not a rotation"), "the set: not a rotation; run uavsim validate on the dataset"),
     ],
 )
 def test_what_breaks_while_data_is_taken_apart_is_the_datas_fault(error, words):
