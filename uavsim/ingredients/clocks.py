@@ -34,7 +34,7 @@ INGREDIENT: Final = Ingredient(
     block=Named(f"{__name__}:Clocks"),
     about="Each agent takes images by a clock of its own, with phase, jitter and drift; keyframes stay synchronous.",
     order=110,
-    records=__name__,
+    records=(Named("uavsim.records.clocks:ClocksPlan"),),
     planner=Named(f"{__name__}:planner"),
     summary=Named(f"{__name__}:summary"),
     rows=Named(f"{__name__}:rows"),
@@ -107,7 +107,7 @@ _CUT: Final = 3.0  # standard deviations of jitter
 
 
 def planner(town: TownPlan) -> ScenePlanner:
-    """Return what each scene's plan says.
+    """Return the function that plans the clocks of each scene.
 
     Raises:
         ConfigError: the simulation's steps cannot hold the images apart, or images come in another way already.
@@ -174,7 +174,7 @@ class _Links:
 
 
 def _sending_s(dataset: Loaded[DatasetConfig], block: Clocks, rig: Sequence[SensorSpec]) -> float:
-    """Return how long a radio sends the images of a firing."""
+    """Return the time a radio needs to send the images of a firing."""
     links = block.messages
     if links.bandwidth_mbps is None:
         return 0.0
@@ -281,7 +281,7 @@ def _send(
 
 
 def _waits_s(fires: IntArray, step: IntArray, *, step_s: float, sending_s: float) -> FloatArray:
-    """Return how long after each firing its message has left its sender, whose radio sends one after the other."""
+    """Return the delay from each firing to the end of its message's transmission; a radio sends one message at a time."""
     free_s, waits_s = dict[int, float](), np.zeros(len(fires))
     for row, (sender, at) in enumerate(zip(fires.tolist(), step.tolist(), strict=True)):
         free_s[sender] = max(at * step_s, free_s.get(sender, 0.0)) + sending_s
@@ -290,7 +290,7 @@ def _waits_s(fires: IntArray, step: IntArray, *, step_s: float, sending_s: float
 
 
 def _hidden(town: TownConfig, from_m: FloatArray, to_m: FloatArray) -> BoolArray:
-    """Return whether (N,) straight ways meet an obstacle of the town."""
+    """Return whether (N,) straight lines meet an obstacle of the town."""
     hidden = np.zeros(len(from_m), dtype=bool)
     for one in town.obstacles:
         low = np.array([one.x_m[0], one.y_m[0], -np.inf])
@@ -306,7 +306,7 @@ def _hidden(town: TownConfig, from_m: FloatArray, to_m: FloatArray) -> BoolArray
 
 
 def summary(planned: ClocksPlan) -> JsonDict:
-    """Return what ``uavsim plan`` shows."""
+    """Return the lines for ``uavsim plan``."""
     lost = float(np.isnan(planned.arrival_us).mean()) if len(planned.arrival_us) else 0.0
     ticks = len(np.unique(planned.step))
     words = f"{planned.rate_hz:g} Hz, {len(planned.step)} firings in {ticks} ticks, {lost:.0%} of messages lost"

@@ -24,9 +24,8 @@ INGREDIENT: Final = Ingredient(
     block=Named(f"{__name__}:DroneBodies"),
     about="The swarm's drones are seen: each has a body, with a box, a mask and a track.",
     order=80,
-    records=__name__,
+    records=(Named(f"{__name__}:DroneBodiesPlan"),),
     planner=Named(f"{__name__}:planner"),
-    adds_objects=True,
     summary=Named(f"{__name__}:summary"),
     kinds=(
         ActorKind(name="drone", label="drone", is_drone=True, has_own_tag=True, origin_at_middle=True, may_hide=False),
@@ -59,7 +58,7 @@ class DroneBodies(Model):
     """Bodies that show the swarm's drones."""
 
     blueprint: Annotated[str, Field(min_length=1)] = "static.prop.drone"
-    """Of the simulator, or a static mesh of its content, /Game/...; a stock CARLA has nothing that flies."""
+    """A blueprint of the simulator, or a static mesh of its content, /Game/...; a stock CARLA has nothing that flies."""
     size_m: Metres3 = (1.2, 1.2, 0.5)
     """Length, width and height into which the body fits."""
     above_m: Annotated[float, Field(gt=0, le=5)] | None = None
@@ -114,7 +113,7 @@ def _airsims_own(town: TownPlan) -> ScenePlanner:
 
 
 def sees_own_body(spec: SensorSpec, *, size_lwh_m: tuple[float, float, float], above_m: float) -> bool:
-    """Return whether a camera or lidar of a drone has a part of its body's box in sight."""
+    """Return whether a camera or lidar of a drone sees a part of its own body's box."""
     along = np.linspace(-0.5, 0.5, _POINTS)
     unit = np.stack(np.meshgrid(along, along, along, indexing="ij"), axis=-1).reshape(-1, 3)
     points_m = spec.flu_SE3_sensor.inverse().apply(unit * size_lwh_m + (0.0, 0.0, above_m))
@@ -132,5 +131,5 @@ def sees_own_body(spec: SensorSpec, *, size_lwh_m: tuple[float, float, float], a
 
 
 def summary(planned: DroneBodiesPlan) -> JsonDict:
-    """Return what ``uavsim plan`` shows."""
+    """Return the lines for ``uavsim plan``."""
     return {"drones' bodies": f"{planned.blueprint.rpartition('/')[2]}, {planned.above_m:g} m above"}

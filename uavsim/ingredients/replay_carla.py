@@ -13,11 +13,11 @@ import carla
 import numpy as np
 
 from uavsim.errors import MissedTick, SceneVoid
-from uavsim.ingredients.parked import ParkedPlan
-from uavsim.ingredients.parked_carla import parked_objects, parked_vehicles
 from uavsim.ingredients.replay import ReplayPlan
 from uavsim.ingredients.skins import SkinPlan
 from uavsim.ingredients.skins_carla import paint
+from uavsim.ingredients.traffic import ParkedPlan
+from uavsim.ingredients.traffic_carla import parked_objects, parked_vehicles
 from uavsim.records.ingredients import actor_kind
 from uavsim.records.motion import TickMotion
 from uavsim.records.recording import ActorInfo, ActorStates
@@ -175,7 +175,7 @@ class RecordedTraffic(Spawned):
             raise MissedTick(f"step {step}: {len(failed)} recorded actors could not be placed: {failed[0]}")
 
     def _commands(self, instance_id: int, actor_id: int) -> list[CarlaCommand]:
-        """Return what changed of one actor since it was reported last."""
+        """Return the changes of one actor since its last report."""
         row, column = self._row, self._column[instance_id]
         pose = self._motion.ue_pose[row, column]
         if np.isnan(pose[0]):
@@ -200,7 +200,7 @@ class RecordedTraffic(Spawned):
         return self._infos[instance_id].blueprint.partition(".")[0]
 
     def _control(self, instance_id: int, actor_id: int, control: AnyArray) -> CarlaCommand:
-        """Say how an actor drove or walked: it moves nothing, but brake lights, wheels and limbs show it."""
+        """Apply an actor's recorded control: it does not move the actor, but brake lights, wheels and limbs show it."""
         throttle, steer, brake, hand_brake, gear = control.tolist()
         if self._driven_as(instance_id) == "walker":
             return carla.command.ApplyWalkerControl(actor_id, carla.WalkerControl(carla.Vector3D(), throttle, False))

@@ -148,7 +148,7 @@ def _of_scene(words: tuple[str, ...], scene: str) -> list[str]:
 
 
 def _may_go(info: ActorInfo) -> bool:
-    """Return whether an actor is traffic: no part of the town, of a corner case or of the swarm."""
+    """Return whether an actor is traffic, not part of the town, a corner case or the swarm."""
     kind = actor_kind(info.kind)
     return kind.may_hide and not kind.is_of_town
 

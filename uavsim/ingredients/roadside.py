@@ -29,7 +29,7 @@ INGREDIENT: Final = Ingredient(
     block=Named(f"{__name__}:Roadside"),
     about="Sensors on poles beside the road.",
     order=70,
-    records=__name__,
+    records=(Named(f"{__name__}:RoadsidePlan"),),
     planner=Named(f"{__name__}:planner"),
     summary=Named(f"{__name__}:summary"),
     spawn=Named(f"{__name__}_carla:spawn"),
@@ -103,7 +103,7 @@ def planner(town: TownPlan) -> ScenePlanner:
 
 
 def summary(planned: RoadsidePlan) -> JsonDict:
-    """Return what ``uavsim plan`` shows."""
+    """Return the lines for ``uavsim plan``."""
     return {"roadside": f"{len(planned.agents)} {planned.rig_name}"}
 
 

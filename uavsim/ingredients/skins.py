@@ -23,7 +23,10 @@ INGREDIENT: Final = Ingredient(
         )
     },
     order=130,
-    records=__name__,
+    records=(
+        Named(f"{__name__}:Paint"),
+        Named(f"{__name__}:SkinPlan"),
+    ),
     spawn=Named(f"{__name__}_carla:spawn"),
     rows=Named(f"{__name__}:rows"),
 )

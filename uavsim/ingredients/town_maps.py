@@ -23,7 +23,7 @@ INGREDIENT: Final = Ingredient(
     block=Named(f"{__name__}:Maps"),
     about="Vector maps of the towns' roads, in the dataset's own frame: nuScenes' map expansion, GeoJSON, a lane graph.",
     order=100,
-    records=__name__,
+    records=(Named(f"{__name__}:MapsPlan"),),
     planner=Named(f"{__name__}:planner"),
     summary=Named(f"{__name__}:summary"),
     town_files=Named(f"{__name__}:town_files"),
@@ -60,7 +60,7 @@ def planner(town: TownPlan) -> ScenePlanner:
 
 
 def summary(planned: MapsPlan) -> JsonDict:
-    """Return what ``uavsim plan`` shows."""
+    """Return the lines for ``uavsim plan``."""
     return {"maps": ", ".join((*planned.forms, *(["buildings"] if planned.buildings else [])))}
 
 

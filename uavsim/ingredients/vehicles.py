@@ -30,7 +30,7 @@ INGREDIENT: Final = Ingredient(
     block=Named(f"{__name__}:Vehicles"),
     about="Cars of the traffic that carry sensors: those nearest to where the swarm starts.",
     order=60,
-    records=__name__,
+    records=(Named(f"{__name__}:VehiclesPlan"),),
     planner=Named(f"{__name__}:planner"),
     summary=Named(f"{__name__}:summary"),
     spawn=Named(f"{__name__}_carla:spawn"),
@@ -136,7 +136,7 @@ def planner(town: TownPlan) -> ScenePlanner:
 
 
 def summary(planned: VehiclesPlan) -> JsonDict:
-    """Return what ``uavsim plan`` shows."""
+    """Return the lines for ``uavsim plan``."""
     return {"sensing cars": f"{len(planned.agents)} {planned.rig_name}"}
 
 
@@ -150,7 +150,7 @@ class CarCandidate:
     y_m: float
 
     def away_m(self, places_m: FloatArray) -> float:
-        """Return how far it is from the nearest of (N, 2) places."""
+        """Return the distance to the nearest of (N, 2) places."""
         return float(np.linalg.norm(places_m - (self.x_m, self.y_m), axis=1).min())
 
 

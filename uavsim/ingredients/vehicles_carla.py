@@ -32,7 +32,7 @@ def _is_driven(vehicle: carla.Actor) -> bool:
 
 
 def _fits(vehicle: carla.Actor, record: VehiclesPlan) -> bool:
-    """Return whether all sensors are outside of a vehicle's box: from the inside they would see nothing else."""
+    """Return whether all sensors are outside a vehicle's box: inside it they would see only the vehicle."""
     box = vehicle.bounding_box
     mounts_m = np.array([spec.mount_t_m for spec in record.rig]) * (1.0, -1.0, 1.0)
     off_m = np.abs(mounts_m - (box.location.x, box.location.y, box.location.z))

@@ -82,12 +82,11 @@ class Ingredient:
         block: what stands there: a type, or a pydantic model with defaults for ``always``; None where no dataset asks for it.
         about: explains the key to editors.
         always: a dataset without the key has the block's defaults; else it has no such ingredient.
-        records: module of its plan's records, which ``__all__`` names; the codec writes and reads them.
+        records: dataclasses of its plan, which the codec writes and reads.
         planner: ``(TownPlan) -> ScenePlanner | None`` of ``plan/ingredients.py``.
         files: kinds of YAML files that it brings.
         sites: ``(record) -> {name in SITES of records/road_map.py: what stands there}``: the flight has to come near to one.
         whole_scenes: its plans need the whole scene's flight, also where fewer samples are flown.
-        adds_objects: objects that UAV3D's profile does not have.
         summary: ``(record) -> {column: value}``, columns of the table that ``uavsim plan`` prints.
         summary_json: the same for ``uavsim plan --json``.
         show: ``(dataset, plans, image) -> None``: prints more below that table; ``image`` is the plan's, if one is drawn.
@@ -115,12 +114,11 @@ class Ingredient:
     block: Part | None = None
     about: str = ""
     always: bool = False
-    records: str
+    records: tuple[Part, ...]
     planner: Part | None = None
     files: Mapping[str, FileKind] = dataclasses.field(default_factory=dict)
     sites: Part | None = None
     whole_scenes: bool = False
-    adds_objects: bool = False
     summary: Part | None = None
     summary_json: Part | None = None
     show: Part | None = None
@@ -142,25 +140,35 @@ class Ingredient:
     tables: Part | None = None
     rows: Part | None = None
 
+    @property
+    def adds_objects(self) -> bool:
+        """Whether its actors have boxes of classes that UAV3D's profile does not have."""
+        return any(kind.is_prop or kind.is_drone for kind in self.kinds)
 
-_BUILTIN: Final = (
-    "traffic",
-    "walkers",
-    "parked",
-    "town_maps",
-    "clocks",
-    "corner_cases",
-    "drone_bodies",
-    "flight_sensors",
-    "intruders",
-    "replay",
-    "roadside",
-    "skins",
-    "vehicles",
-)
+
+_BUILTIN: Final = {
+    "traffic": "traffic:TRAFFIC",
+    "walkers": "traffic:WALKERS",
+    "parked": "traffic:PARKED",
+    **{
+        name: f"{name}:INGREDIENT"
+        for name in (
+            "town_maps",
+            "clocks",
+            "corner_cases",
+            "drone_bodies",
+            "flight_sensors",
+            "intruders",
+            "replay",
+            "roadside",
+            "skins",
+            "vehicles",
+        )
+    },
+}
 INGREDIENTS: Final[Registry[Ingredient]] = Registry(
     "ingredients",
-    {name: Named(f"uavsim.ingredients.{name}:INGREDIENT") for name in _BUILTIN},
+    {name: Named(f"uavsim.ingredients.{module}") for name, module in _BUILTIN.items()},
     expects=Ingredient,
 )
 
@@ -240,11 +248,8 @@ def file_kinds() -> dict[str, FileKind]:
 # ---------------------------------------------------------------------- the codec's view of plans
 @cache
 def _records_of(name: str) -> dict[str, type]:
-    module = INGREDIENTS.pick(name).records
-    names: Part = Named(f"{module}:__all__")
-    parts: dict[str, Part] = {word: Named(f"{module}:{word}") for word in names.load()}
-    found = {word: part.load() for word, part in parts.items()}
-    return {word: one for word, one in found.items() if isinstance(one, type) and dataclasses.is_dataclass(one)}
+    records: list[type] = [record.load() for record in INGREDIENTS.pick(name).records]
+    return {record.__name__: record for record in records}
 
 
 def record_name(record: type) -> str | None:

@@ -18,9 +18,11 @@ INGREDIENT: Final = Ingredient(
         )
     },
     order=30,
-    records=f"{__name__}.case_plans",
+    records=tuple(
+        Named(f"{__name__}.case_plans:{record}")
+        for record in ("CasePart", "CornerCasePlan", "CornerCasesPlan", "TagWords")
+    ),
     planner=Named(f"{__name__}.plan_cases:planner"),
-    adds_objects=True,
     sites=Named(f"{__name__}.plan_cases:sites"),
     summary=Named(f"{__name__}.plan_cases:summary"),
     summary_json=Named(f"{__name__}.plan_cases:summary_json"),

@@ -64,7 +64,7 @@ class SolidGround(Protocol):
         """Return the height of the ground under (N, 3) points; None where it is not level or something stands there."""
 
     def sees(self, eye_m: FloatArray, target_m: FloatArray) -> bool:
-        """Return whether nothing stands between two points."""
+        """Return whether two points see each other past the town's obstacles."""
 
 
 def eyes_of_plan(plan: ScenePlan) -> list[Eye]:
@@ -208,7 +208,7 @@ def _pose(case: CornerCasePlan, lanes: Lanes, row: int, *, turn_rad: float) -> S
 
 
 def _width_m(outline_m: FloatArray, pose: SE3, yaw_rad: float) -> float:
-    """Return how far an outline reaches to either side of the lane's middle."""
+    """Return the reach of an outline to either side of the lane's middle."""
     away_m = (outline_m - pose.translation_m)[:, :2]
     return float(np.abs(away_m @ (-np.sin(yaw_rad), np.cos(yaw_rad))).max())
 

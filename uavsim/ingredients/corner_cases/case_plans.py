@@ -35,9 +35,9 @@ __all__ = [
 ]
 
 Ground: TypeAlias = Literal["lane", "shoulder", "sidewalk"]
-"""What a case may stand on: the middle of a driving lane, the strip right of the last one, or the pavement."""
+"""Ground for a case: the middle of a driving lane, the strip right of the last one, or the pavement."""
 Site: TypeAlias = Literal["crossing", "junction"]
-"""Where in the town a case may stand: at a pedestrian crossing or a junction; else it is between junctions."""
+"""Features of the town's map that a case may stand at; other cases stand between junctions."""
 SITE_REACH_M: Final = 5.0
 """Farthest from one that a case's middle stands: a pavement at its end."""
 Facing: TypeAlias = Literal["along", "across", "any"]
@@ -45,7 +45,7 @@ Facing: TypeAlias = Literal["along", "across", "any"]
 Light: TypeAlias = Literal["hazard", "low_beam", "high_beam", "brake", "position", "reverse"]
 LIGHTS: Final[tuple[Light, ...]] = get_args(Light)
 COVERED_SHARE: Final = 0.25
-"""Of the outline of its box in an image, which any object covers: a shopping cart of wires covers a quarter."""
+"""Share of its box's outline in an image that any object covers: a shopping cart of wires covers a quarter."""
 ROLE: Final = "corner_case"
 """First word of the ``role_name`` that the actors of corner cases have."""
 
@@ -127,7 +127,7 @@ class CornerCasesPlan:
 
 
 def role_of_part(case: int, part: int) -> str:
-    """Return the ``role_name`` of a part's actor: it says in the recording whose part it is."""
+    """Return the ``role_name`` of a part's actor, which names its case in the recording."""
     return f"{ROLE} {case} {part}"
 
 

@@ -205,7 +205,7 @@ class WorldGround:
     """The ground as CARLA's rays find it (a ``Ground``)."""
 
     def __init__(self, world: carla.World) -> None:
-        """Take the world whose rays are cast."""
+        """Keep the world to cast rays in."""
         self._world = world
 
     def level(self, points_m: FloatArray) -> float | None:
@@ -262,7 +262,7 @@ def finish(record: CornerCasesPlan, actor: carla.Actor, info: ActorInfo) -> Acto
 
 
 def _part(role_name: str, plan: CornerCasesPlan) -> CasePart | None:
-    """Return the part whose actor has a role; None where it is of no case."""
+    """Return the part with this ``role_name``; None for an actor that belongs to no case."""
     at = part_of_role(role_name)
     if at is None or at[0] >= len(plan.cases) or at[1] >= len(plan.cases[at[0]].parts):
         return None

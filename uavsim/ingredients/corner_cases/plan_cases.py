@@ -74,7 +74,7 @@ def scene_cases(
     Args:
         choice: how many, in which order, and how large they have to be seen.
         cases: the file that they are of.
-        scene: its weather says, with the town, whose domain it is in.
+        scene: its weather and town decide its domain.
         town: the town, and the drones' cameras.
 
     Raises:
@@ -109,12 +109,12 @@ def scene_cases(
 
 
 def summary(planned: CornerCasesPlan) -> JsonDict:
-    """Return what ``uavsim plan`` shows."""
+    """Return the lines for ``uavsim plan``."""
     return {"corner cases": ", ".join(f"{case.name} ({_where(case)})" for case in planned.cases)}
 
 
 def sites(planned: CornerCasesPlan) -> dict[str, str]:
-    """Return what of the town's map cases stand at, and which case it is."""
+    """Return the features of the town's map that cases stand at, each with its cases."""
     return {case.at: f"corner case {case.name!r}" for case in planned.cases if case.at is not None}
 
 

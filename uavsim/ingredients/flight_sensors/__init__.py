@@ -27,7 +27,7 @@ INGREDIENT: Final = Ingredient(
     block=Named(f"{__name__}:FlightSensors"),
     about="IMU, GNSS, barometer and magnetometer of each drone, at rates of their own, with the truth beside.",
     order=90,
-    records=__name__,
+    records=(Named(f"{__name__}:FlightSensorsPlan"),),
     planner=Named(f"{__name__}:planner"),
     summary=Named(f"{__name__}:summary"),
     files_made=Named(f"{__name__}.stream_files:write_streams"),
@@ -62,7 +62,7 @@ class Units(Model):
 
     @classmethod
     def of_record(cls, values: dict[str, Any]) -> Self:
-        """Return what a plan's record says.
+        """Read the sensors from their part of a plan.
 
         Raises:
             DatasetError: it was written by another version, or is damaged.
@@ -79,7 +79,7 @@ class Units(Model):
 
 
 KINDS = tuple(Units.model_fields)
-"""Of sensors, in an order that the draws of errors depend on: new ones come last."""
+"""Names of the sensors; the draws of errors depend on this order, so new ones come last."""
 
 
 class FlightSensors(Units):
@@ -96,11 +96,11 @@ class FlightSensors(Units):
 
 
 _AS_PLANNED: Final = ("carla", "merged")
-"""Topologies whose drones are put where the plan wants them; in others only what the simulator reports of them is known."""
+"""Topologies that place the drones exactly as planned; others only know the poses that the simulator reports."""
 
 
 def planner(town: TownPlan) -> ScenePlanner:
-    """Return what each scene's plan says.
+    """Return the function that plans the sensors of each scene.
 
     Raises:
         ConfigError: a rate that cannot be made, sensors of cars that are not there, motion that is not kept, or pyarrow is
@@ -171,7 +171,7 @@ def _between_steps(rate_hz: float, nearest_hz: float, step_us: int, topology: st
 
 
 def summary(planned: FlightSensorsPlan) -> JsonDict:
-    """Return what ``uavsim plan`` shows."""
+    """Return the lines for ``uavsim plan``."""
     named = [(kind, keys) for kind, keys in planned.drones.items()]
     named += [(f"cars' {kind}", keys) for kind, keys in planned.vehicles.items()]
     return {"flight sensors": ", ".join(f"{name} {keys['rate_hz']:g} Hz" for name, keys in named)}

@@ -39,7 +39,7 @@ class Unit(Model):
 
     @abstractmethod
     def read(self, motion: CarrierMotion, rng: np.random.Generator) -> Stream:
-        """Return what it measures at each instant of a motion, and the truth beside."""
+        """Return its measurements at each instant of a motion, and the true values."""
 
 
 def empty(motion: CarrierMotion, *fields: tuple[Any, ...]) -> Stream:

@@ -17,7 +17,7 @@ INGREDIENT: Final = Ingredient(
         )
     },
     order=40,
-    records=f"{__name__}.intruder_plans",
+    records=(Named(f"{__name__}.intruder_plans:IntruderPlan"), Named(f"{__name__}.intruder_plans:IntrudersPlan")),
     planner=Named(f"{__name__}.plan_encounters:planner"),
     whole_scenes=True,
     show=Named(f"{__name__}.show:show_encounters"),

@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from uavsim.config.base import PROP_OR_MESH, CameraName, Model, Seconds, Text
-from uavsim.ingredients.intruders.kinds import IntruderName, PathName
+from uavsim.ingredients.intruders.intruder_plans import IntruderName, PathName
 
 __all__ = [
     "BinnedDistribution",

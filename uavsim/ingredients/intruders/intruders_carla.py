@@ -14,8 +14,7 @@ import numpy as np
 from uavsim.errors import MissedTick, SimulatorError
 from uavsim.geometry import unreal
 from uavsim.geometry.se3 import SE3
-from uavsim.ingredients.intruders.intruder_plans import IntruderPlan, IntrudersPlan
-from uavsim.ingredients.intruders.kinds import INTRUDER_ROLE
+from uavsim.ingredients.intruders.intruder_plans import INTRUDER_ROLE, IntruderPlan, IntrudersPlan
 from uavsim.records.actors import ActorInfo
 from uavsim.simulate.carla.spawning import SpawnContext, Spawned, flying_prop
 from uavsim.typing import FloatArray

@@ -36,7 +36,7 @@ class Refusal:
 def refuse(
     spec: EncounterSpec, own: OwnPath, map_SE3_camera: SE3, *, clearance: Clearance | None = None
 ) -> Refusal | None:
-    """Return why a request is impossible with the nearest possible one; None where it is possible."""
+    """Return the reason why a request is impossible, with the nearest possible one; None if it is possible."""
     try:
         solve(spec, own, map_SE3_camera, clearance=clearance)
     except Impossible as impossible:

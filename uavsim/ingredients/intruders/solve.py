@@ -14,7 +14,7 @@ import numpy as np
 from uavsim.geometry import quaternion
 from uavsim.geometry.se3 import SE3
 from uavsim.ingredients.intruders import approach
-from uavsim.ingredients.intruders.kinds import INTRUDERS, IntruderKind
+from uavsim.ingredients.intruders.intruder_plans import INTRUDERS, IntruderKind
 from uavsim.ingredients.intruders.paths import Chord, Impossible, OwnPath, Profile, profile, solve_chord
 from uavsim.typing import FloatArray
 
@@ -151,7 +151,7 @@ def solve(spec: EncounterSpec, own: OwnPath, map_SE3_camera: SE3, *, clearance: 
     Args:
         spec: what is asked for.
         own: the camera drone's path.
-        map_SE3_camera: (K,) the camera's own flu, whose x is where it looks.
+        map_SE3_camera: (K,) the camera's flu frame; it looks along x.
         clearance: what the intruder has to keep clear of.
 
     Raises:
@@ -194,7 +194,7 @@ def _check_rates(spec: EncounterSpec, kind: IntruderKind) -> None:
 
 
 def _fitted(setting: _Setting, side: float) -> tuple[Chord, dict[str, float]]:
-    """Return the path whose four magnitudes fit, the one that is not given found by a search."""
+    """Return the path with the requested magnitudes; search for the one that is not given."""
     spec = setting.spec
     values = {name: value for name in MAGNITUDES if (value := getattr(spec, name)) is not None}
     missing = next((name for name in MAGNITUDES if name not in values), None)
