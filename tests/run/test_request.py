@@ -51,25 +51,6 @@ def test_named_simulators_replace_those_of_the_run() -> None:
     assert Request(dataset="smoke", out="o", run=run).run_config() == run
 
 
-@pytest.mark.parametrize(
-    ("fields", "words"),
-    [
-        ({"kind": "attach"}, "needs ports"),
-        ({"kind": "command"}, "needs command"),
-        ({"kind": "mock", "command": ["x"]}, "takes no command"),
-        ({"kind": "docker", "host": "example.org"}, "must stay 127.0.0.1"),
-        ({"kind": "mok"}, "kind"),
-        ({"gpus": 1}, "gpus"),
-        ({"carla_port": 2000}, r"written as ports: \{carla: 2000\} now"),
-        ({"kind": "attach", "ports": {"carla": 0}}, "0 is none"),
-        ({"ports": {"carla": 65534}}, "CARLA needs 3 ports"),
-    ],
-)
-def test_simulators_that_make_no_sense(fields: dict, words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        RunConfig.model_validate({"simulators": [fields]})
-
-
 def test_a_run_survives_prefects_json() -> None:
     run = RunConfig.model_validate({"simulators": [{"kind": "command", "command": ["./x", "{carla_port}"], "gpu": 1}]})
     assert RunConfig.model_validate(run.model_dump(mode="json")) == run

@@ -92,7 +92,8 @@ def test_a_worker_that_froze_and_lost_its_lock_leaves_what_another_committed(
         paper(faults={"scene_00": [fault]} if fault else None)
         yield
 
-    with opened(prepared(request), console=QUIET, gate=frozen) as context:
+    with opened(prepared(request), console=QUIET) as context:
+        context.gate = frozen
         outcome = fly_scene(context, "scene_00")
     run_all(paper(scenes="1", out=tmp_path / "undisturbed"))
     assert outcome.state == "committed"

@@ -24,7 +24,7 @@ class Server:
     Attributes:
         name: in ``ports`` of a run's YAML, on the client worker's command line, in ``{NAME_port}`` of a command.
         title: for people.
-        default_port: where it listens when nobody says otherwise.
+        default_port: its port unless the configuration names another.
         adjacent_ports: how many ports it takes, from the one that is named on.
         answers: as whom it answers when it is asked before its client is; "" when its client alone can say.
         clients: the Python modules that speak to it.

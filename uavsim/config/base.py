@@ -47,7 +47,7 @@ PATTERNS: Final = {
     _REFERENCE: "a name or a path: 1 to 500 printable characters",
     _CAMERA: "a camera's name: A-Z, 0-9 and _ only, 32 at most",
 }
-"""What a pattern asks for, in words."""
+"""Descriptions of patterns, for messages."""
 
 Name = Annotated[str, StringConstraints(pattern=_NAME)]
 """A word that may become part of a file name: it cannot climb out of a folder."""
@@ -91,7 +91,7 @@ class Model(BaseModel):
 
     @classmethod
     def about_unknown(cls, key: str) -> str | None:
-        """Return what is to be said of a key that the model does not know; None where its nearest is named."""
+        """Return the hint for an unknown key; None to name the nearest known key instead."""
         del key
         return None
 

@@ -7,7 +7,6 @@ from pydantic import Field, create_model, field_validator, model_validator
 
 from uavsim.config.backends import Topology
 from uavsim.config.base import Metres3, Model, Name, Reference, Seconds, Text
-from uavsim.config.ingredients import ingredient_fields
 from uavsim.config.routes import Altitude
 from uavsim.errors import InputError
 from uavsim.records.classes import Label
@@ -310,7 +309,7 @@ class DatasetConfig(Model):
     """What ``uavsim twins`` shows again of this dataset."""
 
     def block(self, key: str) -> Any:
-        """Return what stands under an ingredient's key (``traffic``, ``encounters``, ...), None where nothing does."""
+        """Return the value of an ingredient's key (``traffic``, ``encounters``, ...); None without it."""
         return getattr(self, key)
 
     @model_validator(mode="after")
@@ -365,9 +364,24 @@ class DatasetConfig(Model):
         return self
 
 
+def _is_none(value: object) -> bool:
+    """Leave a key out of what names a dataset: the name does not depend on the packages that are installed."""
+    return value is None
+
+
 @cache
 def dataset_config() -> type[DatasetConfig]:
     """Return the model with a field for the key of each ingredient, those of installed packages among them."""
-    made = create_model("DatasetConfig", __base__=DatasetConfig, __doc__=DatasetConfig.__doc__, **ingredient_fields())
+    fields: dict[str, Any] = {}
+    for _, ingredient in every():
+        if ingredient.block is None:
+            continue
+        block, about = ingredient.block.load(), ingredient.about or None
+        if ingredient.always:
+            fields[ingredient.key] = (block, Field(block(), description=about))
+        else:
+            optional = Annotated[block | None, Field(exclude_if=_is_none)]
+            fields[ingredient.key] = (optional, Field(None, description=about))
+    made = create_model("DatasetConfig", __base__=DatasetConfig, __doc__=DatasetConfig.__doc__, **fields)
     made.has_source = False
     return made

@@ -150,7 +150,7 @@ def distributions(value: Any, place: Place = ()) -> Iterator[tuple[Place, Distri
 
 
 class DistributionError(ValueError):
-    """What is wrong with a distribution, and where it stands."""
+    """An error in a distribution, with its key."""
 
     def __init__(self, place: Place, what: str) -> None:
         super().__init__(what)

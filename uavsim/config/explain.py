@@ -63,7 +63,7 @@ def quoted(value: object) -> str:
 
 
 def first(error: ValidationError, model: type[Model], *, line_of: Callable[[Place], int]) -> tuple[Place, str, bool]:
-    """Return where and what the first error is, and whether that key is in the file at all.
+    """Return the key and the text of the first error, and whether the file has that key.
 
     A misspelt key comes before the missing one that it causes, and a wrong item before the list that is too short without it.
     """
@@ -95,7 +95,7 @@ def _real(every: list[ErrorDetails]) -> list[ErrorDetails]:
 
 
 def _lacks(detail: ErrorDetails, details: list[ErrorDetails]) -> bool:
-    """Return whether a container is called too short of which items are wrong: pydantic counts the good ones only."""
+    """Return whether a "too short" error only follows from wrong items: pydantic counts the good ones only."""
     where = _place(detail)
     below = (_place(other) for other in details)
     return detail["type"] == "too_short" and any(len(p) > len(where) and p[: len(where)] == where for p in below)

@@ -72,7 +72,7 @@ def read_kept(path: Path) -> Kept:
 
 
 def first_edit(there: Kept, now: JsonDict) -> str | None:
-    """Say what a file holds now that held something else when it was kept; comments and descriptions do not count.
+    """Describe the first edit of the kept files; comments and descriptions do not count.
 
     Args:
         there: what was kept.

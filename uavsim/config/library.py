@@ -80,7 +80,7 @@ def packaged_root() -> Path:
 
 
 def kind_of(path: Path) -> str | None:
-    """Return what a YAML file is by where it lies; None when that says nothing."""
+    """Return the kind of a YAML file by its folder; None when the folder names no kind."""
     kind_by_folder = {folder: kind for kind, folder in folders().items() if folder != "."}
     parent = path.resolve().parent.name
     if parent in kind_by_folder:

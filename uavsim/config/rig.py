@@ -12,10 +12,11 @@ from uavsim.config.lens import CameraLens
 from uavsim.config.shutter import CameraShutter
 from uavsim.errors import UnknownNameError
 from uavsim.records.modalities import CAMERA_SENSORS, INSTANCE, LIDAR, RGB, camera_sensors, modalities
+from uavsim.records.radar import RadarParams
 from uavsim.records.sensors import LidarParams, SensorParams
 from uavsim.registry import Named, pick
 
-__all__ = ["Block", "Camera", "Fov", "Lidar", "Mounted", "Pixels", "Rig", "Sensors"]
+__all__ = ["Block", "Camera", "Fov", "Lidar", "Mounted", "Pixels", "Radar", "Rig", "Sensors"]
 
 
 def _known(name: str) -> str:
@@ -47,6 +48,7 @@ SensorName = Annotated[str, AfterValidator(_known), WithJsonSchema(_SCHEMA)]
 """One of ours or of an installed package's; editors complete ours and take any other word."""
 
 Pixels = Annotated[int, Field(ge=16, le=8192)]
+_ConeDeg = Annotated[float, Field(ge=1, le=160)]
 Fov = Annotated[float, Field(ge=5, le=170)]
 Vignetting = Annotated[tuple[float, float, float], AfterValidator(_bearable)]
 Sensors = Annotated[tuple[SensorName, ...], Field(min_length=1)]
@@ -93,7 +95,7 @@ class Block(Mount):
     """The rig's block of a sensor that is no camera; ``Modality.block`` names its subclass."""
 
     def fault(self, *, step_us: int) -> tuple[str, str] | None:
-        """Return the key at fault and what is wrong with it, of a dataset whose simulation has these steps."""
+        """Return the wrong key and the reason, for a simulation with these steps."""
         del step_us
         return None
 
@@ -145,6 +147,32 @@ class Lidar(Block):
             rotation_hz=1e6 / step_us,
             upper_fov_deg=self.upper_fov_deg,
             lower_fov_deg=self.lower_fov_deg,
+        )
+
+
+class Radar(Block):
+    """A radar that sends rays into a cone at each step of the simulation."""
+
+    range_m: Annotated[float, Field(gt=0, le=1000)] = 100.0
+    points_per_second: Annotated[int, Field(ge=1, le=2_000_000)] = 6000
+    """Of which a measurement has this many times the step."""
+    horizontal_fov_deg: _ConeDeg = 60.0
+    vertical_fov_deg: _ConeDeg = 20.0
+    noise_seed: Annotated[int, Field(ge=1, le=2**31 - 1)] = 1
+    """Draws the directions of its rays, the same in each scene."""
+
+    def fault(self, *, step_us: int) -> tuple[str, str] | None:
+        """See ``Block``: a measurement has a ray at least."""
+        if self.points_per_second * step_us < 1_000_000:
+            fewest = -(-1_000_000 // step_us)
+            return "points_per_second", f"{self.points_per_second} are less than one a step; at least {fewest} are one"
+        return None
+
+    def params(self, *, step_us: int) -> RadarParams:
+        """See ``Block``."""
+        del step_us
+        return RadarParams(
+            self.range_m, self.points_per_second, self.horizontal_fov_deg, self.vertical_fov_deg, self.noise_seed
         )
 
 

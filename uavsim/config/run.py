@@ -2,7 +2,7 @@
 
 import re
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
@@ -17,7 +17,6 @@ __all__ = ["CARLA_IMAGE", "RunConfig", "SimulatorConfig", "parse_simulator"]
 CARLA_IMAGE: Final = "carlasim/carla:0.9.16@sha256:aaf1df22702780ece072069e23d03c4879b002ae028c79744b09c4c7ddbae953"
 _ADDRESS = re.compile(r"(?P<host>\[[0-9a-fA-F:]+\]|[A-Za-z0-9_.-]+)(?P<ports>(:([a-z][a-z0-9_]*=)?\d{1,5}){1,8})")
 _IN_ORDER = (CARLA.name, AIRSIM.name)  # of ports without a name: HOST:2000:41451
-_RENAMED = {"carla_port": CARLA.name, "airsim_port": AIRSIM.name}
 Port = Annotated[int, Field(ge=0, le=65535)]
 
 
@@ -63,14 +62,6 @@ class SimulatorConfig(_Strict):
         lt=1,
         description="restart it when three scenes on end fly below this share of its best pace",
     )
-
-    @model_validator(mode="before")
-    @classmethod
-    def _ports_are_one_mapping(cls, data: Any) -> Any:
-        for key in data if isinstance(data, dict) else ():
-            if key in _RENAMED:
-                raise ValueError(f"{key} is written as ports: {{{_RENAMED[key]}: {data[key]}}} now")
-        return data
 
     @model_validator(mode="after")
     def _kind_has_what_it_needs(self) -> Self:

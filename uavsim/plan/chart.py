@@ -18,6 +18,7 @@ from uavsim.typing import FloatArray, UInt8Array
 
 _FEW: Final = 3  # scenes: the ways of more hide each other
 _LONGEST_LABEL: Final = 24  # characters
+_LONGEST_PX: Final = 1400  # of the town's longer side
 _BORDER_PX: Final = 60
 _FOOTER_PX: Final = 124
 _GROUND: Final = (244, 242, 236)
@@ -43,7 +44,6 @@ def draw_plan(
     plans: Sequence[ScenePlan],
     *,
     roads: Sequence[FloatArray] | RoadMap = (),
-    longest_px: int = 1400,
 ) -> UInt8Array:
     """Draw one town's plan.
 
@@ -53,12 +53,11 @@ def draw_plan(
         plans: scenes of this town. Up to three are each drawn with its way, its drones at the start, and what their cameras
             see there; of more, each route with its scenes' numbers and starts.
         roads: their outlines, or the whole vector map; none when no map is at hand: the image then says so.
-        longest_px: of the town's longer side.
 
     Returns:
         (H, W, 3) RGB image.
     """
-    sheet = _blank(town, longest_px=longest_px)
+    sheet = _blank(town)
     _draw_roads(sheet, roads)
     for obstacle in town.obstacles:
         (x0, x1), (y0, y1) = obstacle.x_m, obstacle.y_m
@@ -94,9 +93,9 @@ def _draw_roads(sheet: Sheet, roads: Sequence[FloatArray] | RoadMap) -> None:
                 draw.draw_even_odd(sheet.canvas, pixels, colour=colour)
 
 
-def _blank(town: TownConfig, *, longest_px: int) -> Sheet:
+def _blank(town: TownConfig) -> Sheet:
     width_m, height_m = town.x_m[1] - town.x_m[0], town.y_m[1] - town.y_m[0]
-    scale = longest_px / max(width_m, height_m)
+    scale = _LONGEST_PX / max(width_m, height_m)
     width_px = max(round(width_m * scale), 640) + 2 * _BORDER_PX
     canvas = blank(width_px, round(height_m * scale) + 2 * _BORDER_PX + _FOOTER_PX, colour=_GROUND)
     return Sheet(canvas, town.x_m[0], town.y_m[1], scale, (_BORDER_PX, _BORDER_PX))

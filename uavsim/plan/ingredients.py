@@ -79,7 +79,7 @@ def planners(
     town: TownConfig,
     rig: tuple[SensorSpec, ...],
 ) -> dict[str, ScenePlanner]:
-    """Return what plans each ingredient that a dataset asks for.
+    """Return the planner of each ingredient that a dataset asks for.
 
     Raises:
         ConfigError: what it says of one is not possible; it points at the line.

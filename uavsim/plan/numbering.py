@@ -47,9 +47,9 @@ class TownScenes:
 
     town: str
     numbers: range
-    """Made when none are asked for."""
+    """Default scene numbers."""
     allowed: range
-    """That may be asked for."""
+    """Scene numbers that may be requested."""
 
 
 def town_scenes(dataset: Loaded[DatasetConfig], town: str) -> TownScenes:

@@ -44,7 +44,7 @@ class FlightPath:
         return float(self.time_s[-1])
 
     def start_s(self, share: float, *, scene_s: float) -> float:
-        """Return when on the path a scene begins that is ``share`` (0..1) along the route's scenes."""
+        """Return the start time of a scene at the fraction ``share`` (0..1) of the route's scenes."""
         free_s = self.duration_s if self.closed else max(self.duration_s - scene_s, 0.0)
         return share * free_s
 

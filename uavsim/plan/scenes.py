@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 from typing import Final, TypeVar
 
 import numpy as np
@@ -56,7 +55,6 @@ def plan_scenes(
     town: str | None = None,
     scenes: Sequence[int] | None = None,
     overrides: Overrides = AS_CONFIGURED,
-    search_dirs: Sequence[Path] = (),
 ) -> list[ScenePlan]:
     """Plan scenes of one town of a dataset.
 
@@ -65,7 +63,6 @@ def plan_scenes(
         town: one of the dataset's; not needed when it has only one, or when ``scenes`` say.
         scenes: their numbers as in the scenes' names; all that the dataset makes in this town by default.
         overrides: instead of what the dataset says.
-        search_dirs: folders that hold ``flight_plans/`` and ``town_configs/``, searched first.
 
     Returns:
         Plans in the order of their numbers. The same arguments and files give the same plans.
@@ -73,18 +70,18 @@ def plan_scenes(
     Raises:
         InputError: something that was asked for is not there, or the flight is not possible as asked; one line.
     """
-    planner = DatasetPlanner.open(dataset, overrides=overrides, search_dirs=search_dirs)
+    planner = DatasetPlanner.open(dataset, overrides=overrides)
     return list(planner.plans(town, scenes))
 
 
 @dataclass(frozen=True, slots=True)
 class DatasetPlanner:
-    """A dataset whose configuration is read once, however many of its towns and scenes are planned.
+    """Plans towns and scenes of a dataset; reads its configuration only once.
 
     Attributes:
-        library: of what it refers to; ``library.used`` names the files that were read.
-        named: the dataset as its YAML says.
-        dataset: with what was asked for instead.
+        library: finds the files that it refers to; ``library.used`` names those that were read.
+        named: the dataset as in its YAML.
+        dataset: the same with the overrides.
     """
 
     library: Library
@@ -92,15 +89,13 @@ class DatasetPlanner:
     dataset: Loaded[DatasetConfig]
 
     @classmethod
-    def open(
-        cls, dataset: str, *, overrides: Overrides = AS_CONFIGURED, search_dirs: Sequence[Path] = ()
-    ) -> DatasetPlanner:
-        """Read the dataset's YAML and look up what was asked for instead; ``plan_scenes`` names arguments and errors."""
-        named, library = Library.of(search_dirs).with_dataset(dataset)
+    def open(cls, dataset: str, *, overrides: Overrides = AS_CONFIGURED) -> DatasetPlanner:
+        """Read the dataset's YAML and look up the overrides; see ``plan_scenes`` for arguments and errors."""
+        named, library = Library.of().with_dataset(dataset)
         return cls(library, named, _chosen(named, overrides, library))
 
     def plans(self, town: str | None = None, scenes: Sequence[int] | None = None) -> Iterator[ScenePlan]:
-        """Plan scenes of one town, each when its turn comes; ``plan_scenes`` names arguments and errors."""
+        """Plan scenes of one town one at a time; see ``plan_scenes`` for arguments and errors."""
         planner = _TownPlanner.open(self, town or numbering.town_of(self.dataset, scenes))
         for number in numbering.asked(planner.scenes, scenes):
             yield planner.plan(number)
@@ -111,7 +106,7 @@ class DatasetPlanner:
 
 
 def _chosen(dataset: Loaded[DatasetConfig], overrides: Overrides, library: Library) -> Loaded[DatasetConfig]:
-    """Put what was asked for into the dataset, each name looked up first."""
+    """Return the dataset with the overrides, after looking up their names."""
     if overrides.seed is not None and not 0 <= overrides.seed < 2**31:
         raise InputError(f"a seed is between 0 and 2147483647, not {overrides.seed}")
     if overrides.topology is not None:

@@ -1,4 +1,4 @@
-"""A dataset goes on with the configuration that it was begun with: one that was edited meanwhile would give a mixture.
+"""Refuse to continue a dataset with a configuration that was edited since its first scene.
 
 Scenes that are committed stay valid as long as their plans are the same, so a file may change in what they do not need.
 """
@@ -16,7 +16,7 @@ from uavsim.store.output import Output
 
 
 def refuse_mixture(request: Request, job: Job, output: Output, *, resolve: Callable[[Request], Job]) -> None:
-    """Refuse to fly scenes beside committed ones that the same YAML would not give any more.
+    """Refuse to add scenes to committed ones that the current YAML would plan differently.
 
     Args:
         request: what is asked for.
@@ -52,7 +52,7 @@ def _read(kept: str) -> Kept:
 
 
 def _planned(entry: LedgerEntry, request: Request, job: Job, resolve: Callable[[Request], Job]) -> PackedPlan:
-    """Return a committed scene's plan as it would be now."""
+    """Return a committed scene's plan under the current configuration."""
     if entry.scene in job.plans:
         return job.plans[entry.scene]
     return resolve(request.model_copy(update={"towns": (entry.town,), "scenes": str(entry.index)})).plans[entry.scene]

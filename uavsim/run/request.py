@@ -1,4 +1,4 @@
-"""A person's request, as one typed object: from the command line, Python, a form in Prefect's UI, or a deployment.
+"""The request for a run, as one typed object: from the command line, Python, a form in Prefect's UI, or a deployment.
 
 It is the one parameter of every flow. The overrides are fields of its own, so that the form is one list.
 """
@@ -25,7 +25,7 @@ class SkinRequest(BaseModel):
 
 
 class ReplayRequest(BaseModel):
-    """A dataset whose recorded motion takes the place of traffic; what changes beside the request's own choices."""
+    """A dataset to replay: its recorded motion replaces traffic; the request's other fields are the changes."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -37,7 +37,7 @@ class ReplayRequest(BaseModel):
 
 
 class OutputRequest(BaseModel):
-    """The request concerning a dataset that is there."""
+    """Where a request's scenes go, and how it treats committed ones."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -55,7 +55,7 @@ class OutputRequest(BaseModel):
 
 
 class Request(OutputRequest, Overrides):
-    """One job: the scenes of a dataset that are to be there, and how they are made."""
+    """One job: the wanted scenes of a dataset, and how to make them."""
 
     dataset: str = Field(description="name in flight_plans/datasets, or a YAML file")
     towns: tuple[str, ...] = Field(default=(), description="all of the dataset when empty")
@@ -77,12 +77,12 @@ class Request(OutputRequest, Overrides):
 
     @property
     def title(self) -> str:
-        """For people: the dataset, its towns, its scenes."""
+        """A readable name: the dataset, its towns, its scenes."""
         name = PurePath(self.dataset).stem if self.dataset.endswith((".yaml", ".yml")) else self.dataset
         return f"{name} {' '.join(self.towns) or 'all towns'} {self.scenes or 'all'}"
 
     def run_config(self) -> RunConfig:
-        """Return the run's configuration with the simulators that were named.
+        """Return the run's configuration with the request's simulators.
 
         Raises:
             InputError: a simulator that is not of the right form.

@@ -66,7 +66,7 @@ class Result:
         simulator_s: float,
         size_bytes: int,
     ) -> Result:
-        """Make the result of a run from how its scenes stand."""
+        """Make the result of a run from its scenes' outcomes."""
         validation = summary.finished.validation
         return cls(
             address=address,
@@ -85,7 +85,7 @@ class Result:
 
     @property
     def error(self) -> UavsimError | None:
-        """Return what the exit code is to say."""
+        """Return the error that decides the exit code."""
         if self.quarantined or self.unfinished:
             parts = [
                 f"{len(names)} {what}: {', '.join(names[:10])}{' ...' if len(names) > 10 else ''}"

@@ -46,11 +46,11 @@ from uavsim.supervise.simulator_slot import NoSlotLeft, SimulatorSlot, SlotPool
 from uavsim.terminal import line
 
 RUN_ENDS: Final = (StorageError, InputError, MapMissing, NoSlotLeft)
-"""What is not the scene's failure, and ends the run."""
+"""Errors that are not the scene's fault and end the run."""
 
 
 class SceneQuarantined(SystemFailure):
-    """A scene failed as often as it may; the message is its last reason."""
+    """A scene used up its attempts; the message is the last failure."""
 
 
 Gate = Callable[[SimulatorSlot], AbstractContextManager[None]]
@@ -58,7 +58,7 @@ Gate = Callable[[SimulatorSlot], AbstractContextManager[None]]
 
 @dataclass(slots=True)
 class _Spent:
-    """The part of a simulator that an attempt has had so far: seconds, processor seconds, and which simulator's."""
+    """The cost of an attempt so far: simulator seconds, processor seconds, and the simulator's name."""
 
     fly_s: float = 0.0
     core_s: float = 0.0
@@ -72,7 +72,7 @@ def _no_gate(slot: SimulatorSlot) -> AbstractContextManager[None]:
 
 @dataclass(eq=False)
 class RunContext:
-    """The common part of one run's scenes; lives in the flow's process only.
+    """State shared by all scenes of a run, in the flow's process only.
 
     Attributes:
         request: what was asked for.
@@ -100,40 +100,40 @@ class RunContext:
 
     @property
     def layout(self) -> OutLayout:
-        """Of the run's own files on this machine."""
+        """Folders of the run's own files on this machine."""
         return OutLayout(self.output.root)
 
     @property
     def workers(self) -> int:
-        """Threads that scenes need: on every simulator one flies while others are labelled."""
+        """Number of threads: on every simulator one scene flies while others are labelled."""
         return max(len(self.pool.slots), 1) * (1 + self.run.label_threads)
 
     @property
     def stopped(self) -> bool:
-        """Return whether no further scene is to start."""
+        """Return whether the run starts no further scene."""
         return self._stop.is_set()
 
     @property
     def failure(self) -> UavsimError | None:
-        """Return what ended the run early."""
+        """Return the error that ended the run early."""
         return self._failure
 
     def is_forced(self, scene: str) -> bool:
-        """Return whether a scene is to be flown in this run although it is committed; not once it has been."""
+        """Return whether this run still has to fly a scene although it is committed."""
         return self.request.force and scene not in self._settled
 
     def begin(self, scene: str) -> bool:
-        """Note that the run is at a scene; True the first time."""
+        """Note the start of a scene; True the first time."""
         first = scene not in self._begun
         self._begun.add(scene)
         return first
 
     def settle(self, scene: str) -> None:
-        """Note that the run is done with a scene: it is committed, or given up."""
+        """Note that a scene is committed or in quarantine."""
         self._settled.add(scene)
 
     def wait_for_end(self, seconds: float) -> None:
-        """Wait, but no longer than until the run is ending."""
+        """Wait for a time or until the run is ending."""
         self._stop.wait(seconds)
 
     def abort(self, error: UavsimError | None) -> None:
@@ -166,7 +166,7 @@ def fly_scene(context: RunContext, scene: str) -> SceneOutcome:
 
 
 def _whose_failure(context: RunContext, error: UavsimError) -> UavsimError:
-    """Return the error, or that somebody removed the dataset meanwhile, which explains any."""
+    """Return the error, or instead one that says that the dataset was removed during the run."""
     try:
         refuse_removed(context.output)
     except StorageError as removed:
@@ -192,7 +192,7 @@ def _fly_locked(context: RunContext, scene: str) -> SceneOutcome:
 
 
 def _settled_outcome(entry: LedgerEntry, *, sha: str) -> SceneOutcome | None:
-    """Return how a scene stands that need not be flown: committed or given up with this very plan."""
+    """Return the outcome of a scene that needs no flight: committed or in quarantine with this same plan."""
     if entry.plan_sha256 == sha and entry.state != "flying":
         return outcome_of(entry)
     again = entry.replacing
@@ -266,7 +266,7 @@ def _attempt(context: RunContext, entry: LedgerEntry, *, plan: ScenePlan, packed
 
 
 def _with_other_traffic(context: RunContext, entry: LedgerEntry, *, plan: ScenePlan, packed: PackedPlan) -> bytes:
-    """Return the plan to fly: the scene's own, with other traffic for each attempt whose traffic stood still.
+    """Return the plan to fly: the scene's own, with new traffic after each attempt with stalled traffic.
 
     Other failures change nothing, so that a scene depends on its plan and on this number alone.
     """
@@ -276,7 +276,7 @@ def _with_other_traffic(context: RunContext, entry: LedgerEntry, *, plan: SceneP
 
 
 def _committed_meanwhile(context: RunContext, entry: LedgerEntry) -> LedgerEntry | None:
-    """Return the entry that another process committed during this attempt: this one was frozen until its lock was gone."""
+    """Return the entry that another process committed during this attempt, after this one had lost its lock while frozen."""
     try:
         now = read_entry(context.output, entry.scene)
     except StorageError:  # the attempt's own error says more
@@ -349,7 +349,7 @@ def _fly_label_commit(
 def _fly(
     context: RunContext, scene: str, *, plan: ScenePlan, folder: Path, journal: Journal, spent: _Spent
 ) -> SceneFlown:
-    """Fly on the next free simulator slot; ``spent`` gets the slot's name and what it took, without the waiting."""
+    """Fly on the next free simulator slot; ``spent`` gets the slot's name and the cost, without the waiting time."""
 
     def on_event(event: ClientEvent) -> None:
         context.progress.on_event(scene, event)
@@ -375,7 +375,7 @@ def _fly(
 def _failed(
     context: RunContext, entry: LedgerEntry, *, error: UavsimError, folder: Path, journal: Journal
 ) -> UavsimError:
-    """Count the failure, keep its evidence, and return the error that the task ends with."""
+    """Count a failure, keep its logs and images, and return the error to raise."""
     reason = f"{type(error).__name__}: {error}"
     failed = entry.failed(reason, most=context.run.attempts)
     final = failed.given_up

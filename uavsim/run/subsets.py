@@ -1,4 +1,4 @@
-"""New datasets from finished ones: chosen scenes, several datasets together, other splits; and what differs between two.
+"""Select, merge, split and compare finished datasets.
 
 Works scene by scene on what a run committed: files are hard-linked, table rows are copied as text, tokens stay. Nothing is
 decoded. A command that is stopped continues when it is given again.
@@ -77,7 +77,7 @@ class StoredScene:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Conditions on a scene; each that is given must hold.
+    """Conditions on a scene; all that are not None must hold.
 
     Attributes:
         numbers: scene numbers.
@@ -189,7 +189,7 @@ def select(scenes: Sequence[StoredScene], target: Path) -> list[str]:
 
 
 def merge(folders: Sequence[Path], target: Path) -> list[str]:
-    """Put the scenes of several datasets together.
+    """Make one dataset of the scenes of several.
 
     Returns:
         Names of the version folders.
@@ -287,7 +287,7 @@ def _by_folder(keys: set[str]) -> dict[str, int]:
 
 
 def _derived(identities: Sequence[JsonDict], what: str) -> JsonDict:
-    """Return the identity of a dataset that no configuration gives: nothing can be flown into it."""
+    """Return the identity of a dataset without a configuration: no scene can be flown into it."""
     marks = sorted({identity["fingerprint"] for identity in identities})
     first = identities[0]
     return {
@@ -329,7 +329,7 @@ def _written(
 
 
 def _bring(scene: StoredScene, output: LocalOutput, *, splits: tuple[str, ...] | None) -> None:
-    """Commit a scene of another dataset: its files by hard link, its rows with other splits where they are given."""
+    """Commit a scene of another dataset: its files by hard link, its rows with new splits if given."""
     rows = read_fragment(scene.output, scene.entry)
     staged = output.stage(scene.name)
     try:
