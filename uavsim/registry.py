@@ -113,7 +113,7 @@ class Registry(Generic[T]):
 
 
 def package_behind(error: BaseException) -> str | None:
-    """Return the package of a plug-in whose code an error came through, with its version; None where it is ours alone."""
+    """Return the plug-in package, with its version, whose code raised an error; None when only uavsim's did."""
     modules = set()
     at = error.__traceback__
     while at is not None:

@@ -1,4 +1,4 @@
-"""The command line: one module per job; every error of ours is one line and an exit code.
+"""The command line: one module per job; an expected error is one line and an exit code.
 
 Exit codes: 0 good, 1 our own mistake, 2 bad input, 3 simulator or system, 4 dataset not valid, 130 interrupted.
 """
@@ -33,7 +33,7 @@ _AFTER_CLAUSE: Final = re.compile(r"[:;]| \(|\.( |$)")
 _CONTINUED: Final = ("generate", "regenerate")
 _NO_THREAD: Final = "can't start new thread"  # as the interpreter reports a limit of the host
 _GROUPS: Final = ("Make", "Look", "Check", "Label", "Share", "Simulate")
-_QUIET_HELP: Final = "Print errors alone, and what --json asks for."
+_QUIET_HELP: Final = "Print only errors and --json output."
 
 
 def _hush(asked: bool) -> None:
@@ -48,7 +48,7 @@ def _say_version(asked: bool) -> None:
 
 
 def build_app(command: str | None = None) -> typer.Typer:
-    """Return the command line with one command, or with all when none is asked for."""
+    """Return the app with one command, or with all by default."""
     app = _empty_app()
     for name in COMMANDS.names() if command is None else (command,):
         chosen = COMMANDS.pick(name)
@@ -59,7 +59,7 @@ def build_app(command: str | None = None) -> typer.Typer:
 
 
 def build_overview() -> typer.Typer:
-    """Return the command line with the name and the help of every command, and nothing behind them."""
+    """Return the app with the name and help of every command, without importing their functions."""
     app = _empty_app()
     grouped = sorted(COMMANDS.names(), key=lambda name: _group_order(_command_or_reason(name).group))
     for name in grouped:
@@ -71,7 +71,7 @@ def build_overview() -> typer.Typer:
 
 
 def _command_or_reason(name: str) -> Command:
-    """Return a command; for one of a package that does not load, the reason as its help."""
+    """Return a command; for a plug-in that does not load, show the reason as its help."""
     try:
         return COMMANDS.pick(name)
     except InputError as error:
@@ -111,7 +111,7 @@ def _nothing() -> None:
 
 
 def with_quiet(app: typer.Typer) -> TyperGroup:
-    """Return the command line with ``--quiet`` at every command; what passes its options on has its own."""
+    """Return the app with ``--quiet`` at every command, except one that passes its options on and has its own."""
     alone = typer.Typer(add_completion=False)
     alone.command()(_quiet)
     option = get_command(alone).params[0]
@@ -141,7 +141,7 @@ def _quiet(
 
 
 def main(*, take_signals: bool = False) -> None:
-    """Run the command line; whatever goes wrong becomes one line on stderr and its exit code.
+    """Run the command line; every error becomes one line on stderr and an exit code.
 
     Args:
         take_signals: this process is the command's alone, so that SIGINT, SIGTERM and SIGHUP are its to handle.
@@ -163,7 +163,7 @@ def _flushed(code: int) -> int:
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        _drop_stdout()  # whoever read it has seen enough
+        _drop_stdout()  # the reader closed the pipe
     except (OSError, ValueError) as error:  # ValueError: a plug-in has closed it
         _drop_stdout()
         reason = error.strerror if isinstance(error, OSError) else "is closed"
@@ -221,7 +221,7 @@ def _run(stop: StopSignals) -> int:
 
 
 def _typed_command() -> str | None:
-    """Return the first word after ``uavsim`` that is no option; a shell that wants completions has it in the environment."""
+    """Return the command among the words after ``uavsim``, or in the environment when a shell asks for completions."""
     words = sys.argv
     if "_UAVSIM_COMPLETE" in os.environ:
         words = (os.environ.get("_TYPER_COMPLETE_ARGS") or os.environ.get("COMP_WORDS", "")).split()
@@ -229,7 +229,7 @@ def _typed_command() -> str | None:
 
 
 def _interrupted() -> int:
-    """Say how to continue: the exact command, where one continues."""
+    """Print the interruption, with the exact command to continue if the command can."""
     from uavsim.store.journal import redact
 
     again = redact(f"{own_command()} {shlex.join(sys.argv[1:])}")
@@ -239,7 +239,7 @@ def _interrupted() -> int:
 
 
 def _unexpected(error: BaseException) -> int:
-    """Report what nobody raised on purpose: the machine's refusals, mistakes of plug-ins, and everything else as ours."""
+    """Report an unexpected error: refused by the machine, a plug-in's mistake, or else a bug in uavsim."""
     if os.environ.get("UAVSIM_TRACEBACK"):
         traceback.print_exception(error)
     if isinstance(error, RuntimeError) and _NO_THREAD in str(error):
@@ -271,7 +271,7 @@ def _say(text: str, *, code: int) -> int:
 
 
 def _drop_stdout() -> None:
-    """Let the interpreter's own flush at the end go nowhere: it would print and change the exit code."""
+    """Redirect stdout to nowhere, so that the interpreter's final flush neither prints nor changes the exit code."""
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 1)
     os.close(null)

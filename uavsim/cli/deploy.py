@@ -10,11 +10,9 @@ from uavsim.terminal import Screen, line
 
 def deploy(
     *,
-    pool: Annotated[str, typer.Option(help="Work pool; made if it is not there.")] = "uavsim",
-    kind: Annotated[
-        Literal["process", "docker", "kubernetes"], typer.Option(help="Of a pool that is made.")
-    ] = "process",
-    cron: Annotated[str | None, typer.Option(help='When regenerate-mini runs by itself, as "0 3 * * 1".')] = None,
+    pool: Annotated[str, typer.Option(help="Work pool; created if missing.")] = "uavsim",
+    kind: Annotated[Literal["process", "docker", "kubernetes"], typer.Option(help="Kind of a new pool.")] = "process",
+    cron: Annotated[str | None, typer.Option(help='Schedule of regenerate-mini, as "0 3 * * 1".')] = None,
 ) -> None:
     """Run ``uavsim deploy``."""
     from uavsim.flows.server import check_api, configured_api_url

@@ -1,4 +1,4 @@
-"""``uavsim export``, ``video`` and ``adopt``: other people's formats, clips to show, and clips that come back."""
+"""``uavsim export``, ``video`` and ``adopt``: write other formats and clips, and import converted clips."""
 
 import json
 from dataclasses import asdict
@@ -31,9 +31,9 @@ def export_format(
     ros: Annotated[
         str, typer.Option(help="Distribution that plays rosbag2's bags: humble, or jazzy and later.")
     ] = "jazzy",
-    model: Annotated[str, typer.Option(help=f"Of cosmos: {', '.join(MODELS)}; default: by the rate.")] = "",
+    model: Annotated[str, typer.Option(help=f"With cosmos: {', '.join(MODELS)}; default: by the rate.")] = "",
     received: Annotated[
-        bool, typer.Option("--received", help="Of opv2v, griffin, v2xsim: others' images as the ego has them.")
+        bool, typer.Option("--received", help="With opv2v, griffin, v2xsim: partners' images as the ego received them.")
     ] = False,
     dry_run: WriteNothingOption = False,
 ) -> None:
@@ -64,11 +64,11 @@ def video(
         list[str] | None,
         typer.Option(help="Channel, as CAMERA_FRONT_id_0; repeat for more. Default: up to six, of all drones in turn."),
     ] = None,
-    columns: Annotated[int, typer.Option(min=0, help="Of the grid; 0: about as many as rows.")] = 0,
-    width: Annotated[int, typer.Option(min=64, max=7680, help="Of the whole video, pixels.")] = 1280,
-    fps: Annotated[float, typer.Option(min=0, max=240, help="Frames a second; 0: as the images were taken.")] = 0.0,
-    frames: Annotated[int, typer.Option(min=0, help="The first so many; 0: all.")] = 0,
-    boxes: Annotated[bool, typer.Option(help="Draw the boxes that each image shows.")] = True,
+    columns: Annotated[int, typer.Option(min=0, help="Columns of the grid; 0: about as many as rows.")] = 0,
+    width: Annotated[int, typer.Option(min=64, max=7680, help="Width of the whole video, pixels.")] = 1280,
+    fps: Annotated[float, typer.Option(min=0, max=240, help="Frames per second; 0: the images' own rate.")] = 0.0,
+    frames: Annotated[int, typer.Option(min=0, help="Number of frames from the start; 0: all.")] = 0,
+    boxes: Annotated[bool, typer.Option(help="Draw the boxes visible in each image.")] = True,
 ) -> None:
     """Run ``uavsim video``."""
     from uavsim.exports.formats.video import VideoRequest, write_video
@@ -84,11 +84,11 @@ def video(
 
 
 def adopt(
-    clips: Annotated[Path, typer.Argument(help="Folder of the videos that came back, each beside its manifest.json.")],
+    clips: Annotated[Path, typer.Argument(help="Folder of the converted videos, each beside its manifest.json.")],
     *,
     as_twin_of: Annotated[Path, typer.Option("--as-twin-of", help="The dataset that the clips were exported from.")],
     out: Annotated[Path | None, typer.Option(help="Folder of the twins; default: the dataset's with -twins.")] = None,
-    name: Annotated[str | None, typer.Option(help="Of the twin; default: that of the videos' folder.")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the twin; default: that of the videos' folder.")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Run ``uavsim adopt``."""

@@ -60,7 +60,7 @@ def generate(
     simulator: SimulatorOption = None,
     wait: WaitOption = None,
     run: RunOption = None,
-    force_scenes: Annotated[bool, typer.Option("--force-scenes", help="Fly anew what is committed.")] = False,
+    force_scenes: Annotated[bool, typer.Option("--force-scenes", help="Also fly committed scenes again.")] = False,
     check: CheckOption = True,
     dry_run: DryRunOption = False,
     as_json: JsonOption = False,
@@ -89,7 +89,7 @@ def generate(
 
 
 def refuse_lists(towns: Sequence[str]) -> None:
-    """Say how several towns are named.
+    """Refuse a list of towns in one argument, with the correct command.
 
     Raises:
         InputError: a name holds a comma.
@@ -122,7 +122,7 @@ def regenerate(
 
 
 def run_request(request: Request, *, dry_run: bool, as_json: bool) -> None:
-    """Fly what a command asks for, or say what that would be; ends with the exit code of what happened."""
+    """Fly the scenes of a request, or print them for --dry-run; end with the run's exit code."""
     if dry_run:
         _say_intent(request, as_json=as_json)
         return
@@ -182,7 +182,7 @@ def _as_json(result: Result) -> JsonDict:
 
 
 def _say_intent(request: Request, *, as_json: bool) -> None:
-    """Check all that a run checks first, and say which scenes it would fly."""
+    """Run the checks of a run, and print the scenes it would fly."""
     from uavsim.on_top import ON_TOP
     from uavsim.run.intent import intent_of
 

@@ -1,4 +1,4 @@
-"""``uavsim view`` and ``uavsim report``: look at a dataset before anything is trained on it."""
+"""``uavsim view`` and ``uavsim report``: look at a dataset."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def view(
     save: Annotated[Path | None, typer.Option(help="Write the recording here and open nothing.")] = None,
     web: Annotated[bool, typer.Option("--web", help="Serve a web page on 127.0.0.1, until Ctrl-C.")] = False,
     version: VersionOption = None,
-    samples: Annotated[int, typer.Option(min=1, help="The recording ends after so many keyframes.")] = 400,
+    samples: Annotated[int, typer.Option(min=1, help="End the recording after this many keyframes.")] = 400,
     image_width: Annotated[
         int | None,
-        typer.Option(min=16, help="Pixels; images are made this small. Default: 640 to 288, by their number."),
+        typer.Option(min=16, help="Width of images, pixels. Default: 640 to 288, fewer for more images."),
     ] = None,
     voxels: Annotated[Path | None, typer.Option(help="A folder that uavsim occupancy wrote, as Parquet.")] = None,
-    port: Annotated[int, typer.Option(min=1, max=65535, help="With --web: of the data.")] = 9876,
-    web_port: Annotated[int, typer.Option(min=1, max=65535, help="With --web: of the page.")] = 9090,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="With --web: port of the data.")] = 9876,
+    web_port: Annotated[int, typer.Option(min=1, max=65535, help="With --web: port of the page.")] = 9090,
 ) -> None:
     """Run ``uavsim view``."""
     if save is not None and web:
@@ -77,8 +77,8 @@ def report(
     *,
     out: Annotated[Path, typer.Option(help="The page: one HTML file.")] = Path("report.html"),
     version: VersionOption = None,
-    check: Annotated[bool, typer.Option(help="Let the validator look at it, and show what it finds.")] = True,
-    pixels: Annotated[bool, typer.Option(help="Let the validator decode every image; large sets take long.")] = False,
+    check: Annotated[bool, typer.Option(help="Run the validator and show its findings.")] = True,
+    pixels: Annotated[bool, typer.Option(help="Let the validator decode every image; slow on large datasets.")] = False,
 ) -> None:
     """Run ``uavsim report``."""
     from uavsim.viewing.report import ReportRequest, write_report

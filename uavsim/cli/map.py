@@ -27,7 +27,7 @@ def make_map(
     format_: Annotated[str, typer.Option("--format", help="nuscenes, geojson, graph or lanelet2.")] = "nuscenes",
     name: Annotated[str | None, typer.Option(help="The map's name in files; default: the town's.")] = None,
     borrow: Annotated[
-        str | None, typer.Option(help="A name that nuScenes' devkit takes unchanged, such as boston-seaport.")
+        str | None, typer.Option(help="A name that the nuScenes devkit accepts unchanged, such as boston-seaport.")
     ] = None,
     at_corner: Annotated[
         bool, typer.Option("--at-corner", help="Move the town so that its south west corner is (0, 0), as in nuScenes.")

@@ -1,4 +1,4 @@
-"""Options and arguments that several commands share, and the objects that they stand for."""
+"""Options and arguments that several commands share, and helpers that read them."""
 
 from __future__ import annotations
 
@@ -44,8 +44,10 @@ __all__ = [
 ]
 
 DATASET_HELP: Final = "smoke, uav3d-mini, swarm-mini, ... (uavsim list datasets), or a YAML file."
-DatasetFolder = Annotated[Path, typer.Argument(help="The dataset's folder: the one that holds v1.0-mini or the like.")]
-NewFolder = Annotated[Path, typer.Argument(help="Where the result goes: a new folder.")]
+DatasetFolder = Annotated[
+    Path, typer.Argument(help="The dataset's folder, which has a version folder such as v1.0-mini.")
+]
+NewFolder = Annotated[Path, typer.Argument(help="A new folder for the result.")]
 VersionOption = Annotated[str | None, typer.Option("--version", help="Version folder; default: the only one.")]
 
 
@@ -76,11 +78,11 @@ SimulatorOption = Annotated[
 RunOption = Annotated[str | None, typer.Option("--run", help="A run's YAML: simulators, deadlines, attempts.")]
 WaitOption = Annotated[
     float | None,
-    typer.Option("--wait", min=0, help="Seconds that a HOST:PORT may take to answer: a server that still starts."),
+    typer.Option("--wait", min=0, help="Seconds to wait for a HOST:PORT that does not answer yet."),
 ]
 CheckOption = Annotated[bool, typer.Option(help="Validate the result.")]
-DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Say what would be done; start and write nothing.")]
-WriteNothingOption = Annotated[bool, typer.Option("--dry-run", help="Say what would be written; write nothing.")]
+DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Print the plan; start and write nothing.")]
+WriteNothingOption = Annotated[bool, typer.Option("--dry-run", help="Print the intended result; write nothing.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")]
 
 
@@ -109,6 +111,6 @@ def check_png(path: Path | None) -> None:
 
 
 def say_intent(data: Dataset, what: str) -> None:
-    """Print the answer to ``--dry-run``: what would be done with a dataset that was read."""
+    """Print the answer to ``--dry-run``: the planned work on a dataset."""
     size = counts(scene=len(data.scene_names), sample=sum(map(len, data)))
     Screen().print(f"{data.root}: {size} would be {what}; nothing was written (--dry-run)")

@@ -32,7 +32,7 @@ def preview(
     *,
     dataset: Annotated[str, typer.Option(help=DATASET_HELP)],
     scene: Annotated[int | None, typer.Option(min=0, help="Scene number; default: the first one.")] = None,
-    town: Annotated[str | None, typer.Option(help="Take the first scene of this town.")] = None,
+    town: Annotated[str | None, typer.Option(help="Use the first scene of this town.")] = None,
     seed: SeedOption = None,
     topology: TopologyOption = None,
     formation: FormationOption = None,
@@ -40,7 +40,7 @@ def preview(
     weather: WeatherOption = None,
     settle: Annotated[
         bool,
-        typer.Option("--settle", help="Let the cameras settle first; takes longer, and looks as the dataset will."),
+        typer.Option("--settle", help="Let the cameras settle first, as in a dataset; takes longer."),
     ] = False,
     simulator: SimulatorOption = None,
     run: RunOption = None,

@@ -1,4 +1,4 @@
-"""``uavsim publish``, ``verify`` and ``reproduce``: hand a dataset on, check a download, make a scene again."""
+"""``uavsim publish``, ``verify`` and ``reproduce``: publish a dataset, check a download, make a scene again."""
 
 import json
 from datetime import date as calendar_date
@@ -32,12 +32,12 @@ def publish(
     *,
     out: Annotated[Path, typer.Option(help="The pack: a new folder.")],
     version: VersionOption = None,
-    name: Annotated[str | None, typer.Option(help="Of the dataset; default: what it calls itself.")] = None,
-    licence: Annotated[str, typer.Option("--licence", "--license", help="As on the Hub.")] = "cc-by-4.0",
+    name: Annotated[str | None, typer.Option(help="Name of the dataset; default: the name in its YAML.")] = None,
+    licence: Annotated[str, typer.Option("--licence", "--license", help="Identifier, as on the Hub.")] = "cc-by-4.0",
     creator: Annotated[str, typer.Option(help="Person or organisation.")] = "uavsim",
-    url: Annotated[str, typer.Option(help="Where the dataset will be.")] = "https://example.org",
-    date: Annotated[str | None, typer.Option(help="Of publication, 2026-11-22; default: today.")] = None,
-    shards: Annotated[bool, typer.Option(help="Write the nuScenes folder as tar files, too.")] = True,
+    url: Annotated[str, typer.Option(help="Future address of the dataset.")] = "https://example.org",
+    date: Annotated[str | None, typer.Option(help="Date of publication, 2026-11-22; default: today.")] = None,
+    shards: Annotated[bool, typer.Option(help="Also write the nuScenes folder as tar files.")] = True,
     dry_run: WriteNothingOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -83,7 +83,8 @@ def verify(
     pack: Annotated[Path, typer.Argument(help="A folder that uavsim publish wrote.")],
     *,
     sums_sha256: Annotated[
-        str | None, typer.Option(help="What uavsim publish printed: the sha256 of SHA256SUMS; proves the list, too.")
+        str | None,
+        typer.Option(help="The sha256 of SHA256SUMS, as printed by uavsim publish; verifies the list itself."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -103,7 +104,7 @@ def reproduce(
     card: Annotated[Path, typer.Argument(help="README.md of a pack, or its folder.")],
     *,
     scenes: Annotated[str, typer.Option(help="Numbers in the dataset, 0-4,7.")],
-    out: Annotated[Path | None, typer.Option(help="Keep what is made in this new folder.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Keep the new scenes in this new folder.")] = None,
     simulator: SimulatorOption = None,
     run: RunOption = None,
     as_json: JsonOption = False,

@@ -1,4 +1,4 @@
-"""``uavsim replay`` and ``twins``: recorded motion shown again, with something changed."""
+"""``uavsim replay`` and ``twins``: render recorded motion again with changes."""
 
 import json
 from dataclasses import asdict, replace

@@ -1,4 +1,4 @@
-"""``uavsim select``, ``merge``, ``split`` and ``diff``: new datasets from finished ones, and what differs between two."""
+"""``uavsim select``, ``merge``, ``split`` and ``diff``: make datasets from finished ones, and compare two."""
 
 from pathlib import Path
 from typing import Annotated

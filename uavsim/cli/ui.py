@@ -9,7 +9,7 @@ from uavsim.terminal import Screen, line
 
 
 def ui(
-    *, port: Annotated[int, typer.Option(min=1, max=65535, help="Of its pages; another one where it is taken.")] = 4200
+    *, port: Annotated[int, typer.Option(min=1, max=65535, help="Port of its pages; if taken, a free one.")] = 4200
 ) -> None:
     """Run ``uavsim ui``."""
     from uavsim.flows.server import account_folder, account_server, open_runs

@@ -27,11 +27,11 @@ def validate(
     report: Annotated[
         Path | None, typer.Option("--report", "--json", help="Write the full report here; - prints it.")
     ] = None,
-    dialect: Annotated[str | None, typer.Option(help="strict or uav3d; default: what it looks like.")] = None,
+    dialect: Annotated[str | None, typer.Option(help="strict or uav3d; default: detected from the files.")] = None,
     pixels: Annotated[bool, typer.Option(help="Decode every image and mask.")] = True,
-    workers: Annotated[int, typer.Option(min=1, help="Processes that look at images.")] = 2,
-    devkit: Annotated[bool, typer.Option("--devkit", help="Ask the official nuScenes devkit as well.")] = False,
-    images: Annotated[Path | None, typer.Option(help="With --devkit: keep its drawings here.")] = None,
+    workers: Annotated[int, typer.Option(min=1, help="Processes that check images.")] = 2,
+    devkit: Annotated[bool, typer.Option("--devkit", help="Also load it with the official nuScenes devkit.")] = False,
+    images: Annotated[Path | None, typer.Option(help="With --devkit: folder for its drawings.")] = None,
 ) -> None:
     """Run ``uavsim validate``."""
     console = Screen(quiet=report == _PRINTED)

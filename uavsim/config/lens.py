@@ -25,11 +25,11 @@ class CameraLens(Model):
     coefficients: Annotated[tuple[Annotated[float, Field(ge=-1e60, le=1e60)], ...], Field(min_length=4, max_length=5)]
     """k1, k2, p1, p2 and k3 of ``brown_conrady``, where k3 may be left out; k1, k2, k3, k4 of ``equidistant``."""
     focal_px: tuple[_Focal, _Focal] | None = None
-    """Of a calibration; by default such that the image is ``fov_deg`` wide."""
+    """Focal length of a calibration; by default that of an image ``fov_deg`` wide."""
     fineness: Annotated[int, Field(ge=1, le=4)] = 1
-    """At least so many pixels along a side are rendered for one: finer edges, at the square of the cost."""
+    """Least number of rendered pixels along each side of an image's pixel: finer edges, at the square of the cost."""
     centre_px: tuple[float, float] | None = None
-    """From the image's top left corner: half a pixel more than from its first pixel's middle. By default the middle."""
+    """Optical centre from the image's top left corner, not the first pixel's middle; by default the image's middle."""
 
     @model_validator(mode="after")
     def _as_many_as_the_model_has(self) -> Self:

@@ -58,7 +58,7 @@ class Mount(Model):
     """The mount of a sensor on its agent."""
 
     mount_m: Metres3 = (0.0, 0.0, 0.0)
-    """On the agent: x forward, y left, z up."""
+    """Position on the agent: x forward, y left, z up."""
     pitch_deg: Annotated[float, Field(ge=-90, le=90)] = 0.0
     """-45 looks down at an angle, -90 straight down."""
     yaw_deg: Annotated[float, Field(ge=-360, le=360)] = 0.0
@@ -67,12 +67,12 @@ class Mount(Model):
 
 
 class Settling(Model):
-    """How long RGB cameras draw before an image is kept; on Unreal, exposure, anti-aliasing and textures settle meanwhile."""
+    """Ticks that RGB cameras render before an image is kept, so that exposure, anti-aliasing and textures settle on Unreal."""
 
     ticks: Annotated[int, Field(ge=0, le=100)] = 3
-    """Before each image, while the camera follows its agent; 0 keeps images as they are drawn first."""
+    """Ticks before each image, while the camera follows its agent; 0 keeps the first rendering."""
     first_ticks: Annotated[int, Field(ge=0, le=1000)] = 30
-    """Before a scene's first image; at most the dataset's ``warmup_s``."""
+    """Ticks before a scene's first image; at most the dataset's ``warmup_s``."""
 
 
 class Camera(Mount):
@@ -110,7 +110,7 @@ class Lidar(Block):
     channels: Annotated[int, Field(ge=1, le=256)] = 64
     range_m: Annotated[float, Field(gt=0, le=1000)] = 150.0
     points_per_second: Annotated[int, Field(ge=1, le=20_000_000)] = 640_000
-    """Of all channels together; a turn has this many times the step."""
+    """Points of all channels together; a turn has this number times the step."""
     rotation_hz: Annotated[float, Field(gt=0, le=1000)] | None = None
     """One over the dataset's ``step_s``, which is also the default: a tick is a whole turn."""
     upper_fov_deg: Annotated[float, Field(ge=-90, le=90)] = -25.0
@@ -155,11 +155,11 @@ class Radar(Block):
 
     range_m: Annotated[float, Field(gt=0, le=1000)] = 100.0
     points_per_second: Annotated[int, Field(ge=1, le=2_000_000)] = 6000
-    """Of which a measurement has this many times the step."""
+    """Points per second; a measurement has this number times the step."""
     horizontal_fov_deg: _ConeDeg = 60.0
     vertical_fov_deg: _ConeDeg = 20.0
     noise_seed: Annotated[int, Field(ge=1, le=2**31 - 1)] = 1
-    """Draws the directions of its rays, the same in each scene."""
+    """Seed of its rays' directions, the same in each scene."""
 
     def fault(self, *, step_us: int) -> tuple[str, str] | None:
         """See ``Block``: a measurement has a ray at least."""
@@ -218,7 +218,7 @@ class Rig(Model):
     width_px: Pixels = 800
     height_px: Pixels = 450
     fov_deg: Fov = 90.0
-    """Horizontal."""
+    """Horizontal field of view."""
     lens: CameraLens | None = None
     """Of every camera without its own."""
     shutter: CameraShutter | None = None
@@ -231,9 +231,9 @@ class Rig(Model):
     sensors: Sensors = (RGB, INSTANCE)
     cameras: Annotated[dict[CameraName, Camera], Field(min_length=1, max_length=16)]
     lidar: Lidar | None = None
-    """The only one of an agent; several have names, below."""
+    """The only lidar of an agent; several need names (``mounted``)."""
     mounted: Annotated[dict[CameraName, Mounted], Field(max_length=16, default_factory=dict)]
-    """More sensors that are no cameras, by name: ``ROOF: {lidar: {...}}``."""
+    """Further sensors other than cameras, by name: ``ROOF: {lidar: {...}}``."""
     notes: Text = ""
 
     @model_validator(mode="after")

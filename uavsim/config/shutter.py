@@ -12,12 +12,12 @@ _SHORTEST_US: Final = 1000  # of a dataset's ``step_s``
 
 
 class CameraShutter(Model):
-    """A second image of the camera, whose rows are read one after the other, each exposed for a while."""
+    """A rolling shutter: rows are read one after the other, each exposed for some time."""
 
     readout_s: Annotated[float, Field(ge=0, le=1)] = 0.0
-    """From the first row to the end of the last one; 0 is a global shutter."""
+    """Time from the first row to the end of the last one; 0 is a global shutter."""
     exposure_s: Annotated[float, Field(ge=0, le=1)] = 0.0
-    """In which each row gathers light; 0 is an instant, without motion blur."""
+    """Exposure time of each row; 0 is an instant, without motion blur."""
 
     @model_validator(mode="after")
     def _takes_time(self) -> Self:

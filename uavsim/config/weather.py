@@ -44,9 +44,9 @@ class Weather(WeatherState):
     from_: Annotated[WeatherState | None, Field(alias="from")] = None
     to: WeatherState | None = None
     start_s: Seconds = 0.0
-    """The change begins so long after the scene's first image."""
+    """Start of the change after the scene's first image."""
     end_s: Seconds | None = None
-    """The change is complete; the scene's end by default."""
+    """End of the change; the scene's end by default."""
     notes: Text = ""
 
     @model_validator(mode="after")

@@ -1,4 +1,4 @@
-"""An open run, and how it calls its flows and tasks: through Prefect, or as plain functions.
+"""An open run; it calls its flows and tasks through Prefect or as plain functions.
 
 A run that loses its Prefect server goes on without it.
 """
@@ -52,7 +52,7 @@ _QUICK: Final[dict[Any, Any]] = {
     PREFECT_CLIENT_MAX_RETRIES: 0,
     PREFECT_LOGGING_TO_API_ENABLED: False,
 }
-"""Settings of a run whose server is gone: what Prefect still reports fails quickly."""
+"""Prefect settings after the server is lost: further reports fail quickly."""
 _SETTINGS: Final[ContextVar[contextlib.ExitStack]] = ContextVar("settings")
 _REPORT_S: Final = 4.0  # with the five seconds of an exit (cli/stop.py) less than ten
 _LEASE_S: Final = 120.0
@@ -69,7 +69,7 @@ class Submitted(Generic[T]):
         self._future = future
 
     def wait(self) -> T | BaseException:
-        """Wait for its end; returns its result or the error of its last attempt."""
+        """Wait for its end; return its result or the error of its last attempt."""
         while not self._future.done():
             wait((self._future,), timeout=_POLL_S)  # without a timeout, a signal is only seen when the wait ends
         return self._future.exception() or self._future.result()
@@ -96,7 +96,7 @@ class Run:
 
     @contextlib.contextmanager
     def current(self) -> Iterator[Run]:
-        """Make this the run of all flows and tasks that are called in the block."""
+        """Make this the run of all flows and tasks called in the block."""
         with self._threads:
             token = _CURRENT.set(self)
             try:
@@ -109,7 +109,7 @@ class Run:
         return self.context.request.model_copy(update={"towns": (town,), "run": None})
 
     def complete(self, flow: Flow[Any, Summary], request: Request) -> Summary:
-        """Call the outermost flow. It has a thread of its own: neither an interrupt nor the exit waits for the server."""
+        """Call the outermost flow in a thread of its own, so that neither an interrupt nor the exit waits for the server."""
         with thread_settings():
             return self._in_thread(flow, request) if self.has_server else flow.fn(request)
 
@@ -181,7 +181,7 @@ class Run:
         return part.fn(**arguments)
 
     def _server_answers(self) -> bool:
-        """Ask before Prefect's client does, which tries for a minute."""
+        """Return whether the server answers; Prefect's own client would retry for a minute."""
         patience_s = _INTERRUPTED_S if self.context.stopped else _ANSWER_S
         if self.has_server and is_healthy(PREFECT_API_URL.value() or "", timeout_s=patience_s):
             return True
@@ -189,7 +189,7 @@ class Run:
         return False
 
     def _lose_server(self, reason: str) -> None:
-        """Say once that the run goes on without its server; what this thread still reports fails quickly."""
+        """Print once that the run continues without its server; further reports of this thread fail quickly."""
         if self.has_server:
             self.has_server = False
             said = f": the server is gone ({' '.join(reason.split())[:100]}); the run goes on without it"
@@ -253,7 +253,7 @@ def _hold_limit(name: str, acquired: Future[None], flown: threading.Event) -> No
 
 @contextlib.contextmanager
 def thread_settings() -> Iterator[None]:
-    """Let a thread that reports to Prefect change Prefect's settings until its outermost flow ends."""
+    """Allow changes of Prefect's settings in this thread until its outermost flow ends."""
     with contextlib.ExitStack() as stack:
         token = _SETTINGS.set(stack)
         try:
@@ -263,7 +263,7 @@ def thread_settings() -> Iterator[None]:
 
 
 def in_run() -> bool:
-    """Return whether the caller is part of an open run."""
+    """Return whether the caller runs inside a run."""
     return _CURRENT.get() is not None
 
 
@@ -276,7 +276,7 @@ def current_run() -> Run:
 
 @contextlib.contextmanager
 def run_of(request: Request) -> Iterator[Run]:
-    """Yield the caller's run. A flow that a worker calls has no caller: it opens a run of its own."""
+    """Yield the current run; for a flow called by a worker, which has none, open one."""
     with contextlib.ExitStack() as stack:
         run = _CURRENT.get()
         if run is None:

@@ -48,19 +48,19 @@ class MessageLinks(Model):
     """The way of one agent's images to each other one."""
 
     latency_s: tuple[Fraction, Fraction] = (0.0, 0.0)
-    """Least and most; each message draws its own, so that they overtake each other."""
+    """Least and greatest latency; drawn for each message, so that messages may overtake each other."""
     loss: Annotated[float, Field(ge=0, lt=1)] = 0.0
     """Share of messages that never arrive."""
     range_m: Annotated[float, Field(gt=0, le=100_000)] | None = None
-    """Farther apart, nothing arrives."""
+    """Distance beyond which no message arrives."""
     latency_s_per_km: Fraction = 0.0
-    """On top, by the way from drone to drone when it is sent."""
+    """Additional latency by the distance of sender and receiver."""
     bandwidth_mbps: Annotated[float, Field(gt=0, le=1_000_000)] | None = None
-    """Of each sender's radio, which sends one message after the other, to all at once; without it sending takes no time."""
+    """Bandwidth of each sender, which broadcasts one message at a time; by default sending takes no time."""
     size_kb: Annotated[float, Field(gt=0, le=1_000_000)] | None = None
-    """Of a message; without it its images as they are, three bytes a pixel."""
+    """Size of a message; by default its uncompressed images, three bytes a pixel."""
     line_of_sight: bool = False
-    """Nothing arrives through an obstacle of the town (``obstacles`` of its YAML)."""
+    """Whether the town's obstacles (``obstacles`` of its YAML) block messages."""
 
     @property
     def by_place(self) -> tuple[str, ...]:
@@ -78,20 +78,20 @@ class Clocks(Model):
     """Each agent's cameras fire together, by the agent's own clock; what differs between agents is drawn from the seed."""
 
     rate_hz: Annotated[float, Field(gt=0, le=1000)]
-    """Of each agent, by its own clock."""
+    """Images per second of each agent, by its own clock."""
     phase_s: tuple[Fraction, Fraction] = (0.0, 0.0)
-    """Of the first firing: least and most."""
+    """Least and greatest time of the first firing."""
     jitter_s: Annotated[float, Field(ge=0, le=1)] = 0.0
     """Standard deviation of each firing's true time, cut off at three of it."""
     drift_ppm: Annotated[float, Field(ge=0, le=10_000)] = 0.0
-    """At most, faster or slower."""
+    """Greatest drift, faster or slower."""
     offset_s: Fraction = 0.0
-    """At most, ahead of the true time or behind it."""
+    """Greatest offset from the true time, ahead or behind."""
     trigger: Literal["free", "synchronised", "request"] = "free"
     """``synchronised``: all fire by the true time; their stamps are still of their own clocks. ``request``: the first drone
     fires by its clock and asks the others, who fire as soon as that arrives (``latency_s`` and ``loss`` of ``messages``)."""
     ground: bool = False
-    """Cars and roadside units have such clocks, too; else they take keyframes alone."""
+    """Whether cars and roadside units have such clocks too; otherwise they take only keyframes."""
     messages: MessageLinks = MessageLinks()
 
     @model_validator(mode="after")

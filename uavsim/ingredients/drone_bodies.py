@@ -60,9 +60,9 @@ class DroneBodies(Model):
     blueprint: Annotated[str, Field(min_length=1)] = "static.prop.drone"
     """A blueprint of the simulator, or a static mesh of its content, /Game/...; a stock CARLA has nothing that flies."""
     size_m: Metres3 = (1.2, 1.2, 0.5)
-    """Length, width and height into which the body fits."""
+    """Length, width and height of the body's box."""
     above_m: Annotated[float, Field(gt=0, le=5)] | None = None
-    """Its middle above the drone's origin; by default so low that none of the drone's own cameras and lidars sees it."""
+    """Height of its middle above the drone's origin; by default below the views of the drone's own cameras and lidars."""
 
 
 _TOPOLOGIES: Final = ("carla", "bridge")

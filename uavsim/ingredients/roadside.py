@@ -60,7 +60,7 @@ class PolePlace(Model):
     position_m: Metres2
     """x and y in the map frame; the ground there is the nearest road's."""
     yaw_deg: Annotated[float, Field(ge=-360, le=360)]
-    """Where the rig looks: 0 along the map's x, counter-clockwise."""
+    """Direction of the rig: 0 along the map's x, counter-clockwise."""
 
 
 class Roadside(OnGround):
@@ -69,11 +69,11 @@ class Roadside(OnGround):
     key: ClassVar = "roadside"
 
     count: Annotated[int, Field(ge=0, le=50)] = 0
-    """At junctions that the swarm passes, each pole beside a road that leads there."""
+    """Number of poles at junctions that the swarm passes, each beside a road that leads there."""
     within_m: Annotated[float, Field(gt=0, le=10_000)] = PASSED_M
-    """Farthest that such a junction's middle is from the swarm's way."""
+    """Greatest distance of such a junction's middle from the swarm's path."""
     at: Annotated[tuple[PolePlace, ...], Field(max_length=50)] = ()
-    """And at these places; of datasets with one town."""
+    """Further poles at these places; for datasets with one town."""
     rig: Reference = "roadside"
     pole_m: Annotated[float, Field(gt=0, le=50)] = 5.0
     """Height of the rig above the ground."""

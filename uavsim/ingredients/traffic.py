@@ -19,7 +19,7 @@ from uavsim.typing import FloatArray, JsonDict
 if TYPE_CHECKING:
     from uavsim.plan.ingredients import ScenePlanner, TownPlan
 
-_BLOCK: Final = Named(f"{__name__}:Traffic")
+_BLOCK: Final[Named[Any]] = Named(f"{__name__}:Traffic")
 TRAFFIC: Final = Ingredient(
     key="traffic",
     block=_BLOCK,
@@ -86,9 +86,9 @@ class Traffic(Model):
     """Below the speed limit; negative drives faster."""
     following_distance_m: Annotated[float, Field(ge=0, le=100)] = 2.5
     spawn_on_waypoints: bool = True
-    """Fill up on lanes when the map has too few spawn points."""
+    """Whether to place vehicles on lanes when the map has too few spawn points."""
     label_parked: bool = True
-    """Also parked vehicles that are parts of the town: they are read at the scene's start and get boxes."""
+    """Whether parked vehicles that are part of the town get boxes; they are read at the scene's start."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,20 +79,20 @@ class Vehicles(OnGround):
     key: ClassVar = "vehicles"
 
     count: Annotated[int, Field(ge=1, le=50)]
-    """Of the traffic's cars on which the rig fits, the nearest."""
+    """Number of sensing cars: the nearest cars of the traffic that the rig fits on."""
     near: Near = "start"
-    """To where the swarm starts, or to the whole way of its first drone (``route``)."""
+    """Nearest to the swarm's start, or to the whole path of its first drone (``route``)."""
     within_m: Annotated[float, Field(gt=0, le=10_000)] | None = None
-    """And not farther than this from there; a scene in which one gets farther from every drone is void."""
+    """Greatest distance from there; a scene in which one gets farther from every drone is void."""
     blueprint: Annotated[str, Field(min_length=1)] = "*"
-    """Pattern that their blueprint matches: ``vehicle.tesla.*``."""
+    """Pattern of their blueprint: ``vehicle.tesla.*``."""
     at: Annotated[tuple[Metres2, ...], Field(max_length=50)] = ()
-    """x and y in the map frame: the first ones are the cars nearest to these places; of datasets with one town."""
+    """Places (x, y in the map frame): the nearest car to each becomes one of the first; for datasets with one town."""
     rig: Reference = "nuscenes_car"
     labels_itself: bool = False
-    """A car has its own box in its own images, too."""
+    """Whether a car has its own box in its own images."""
     can_bus: Annotated[bool, Field(exclude_if=_is_false)] = False
-    """Each car's state at every tick is kept, of which ``uavsim export --format agents`` makes nuScenes' CAN bus messages."""
+    """Whether each car's state is kept at every tick, for the CAN bus messages of ``uavsim export --format agents``."""
 
     @model_validator(mode="after")
     def _places_have_agents(self) -> Self:

@@ -46,7 +46,7 @@ class OutputRequest(BaseModel):
     run: RunConfig | None = Field(default=None, description="simulators, deadlines, attempts, scratch folder")
 
     def output(self) -> Output:
-        """Open the place that ``out`` names; touches nothing.
+        """Return the output that ``out`` names; writes nothing.
 
         Raises:
             InputError: empty, or a URL that cannot be used.

@@ -1,4 +1,4 @@
-"""The stages of one scene as ordinary functions: fly, label, commit; nothing here knows Prefect.
+"""The stages of one scene as ordinary functions, independent of Prefect: fly, label, commit.
 
 A scene's failure is counted in the ledger and becomes quarantine after ``attempts``; a simulator that cannot be brought up
 is the simulator slot's failure, not the scene's; storage that cannot be written ends the run, and the next one continues.
@@ -202,7 +202,7 @@ def _settled_outcome(entry: LedgerEntry, *, sha: str) -> SceneOutcome | None:
 
 
 def _entry_to_fly(entry: LedgerEntry | None, *, plan: ScenePlan, sha: str, anew: bool) -> LedgerEntry:
-    """Return the entry under which a scene flies; a committed one stays committed until the new one is.
+    """Return a scene's entry for the flight; a committed scene stays committed until the new one is.
 
     Args:
         entry: what the ledger holds.

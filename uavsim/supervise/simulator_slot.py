@@ -1,4 +1,4 @@
-"""A simulator slot: one simulator with one client process, flying one scene at a time and rebuilt when it fails."""
+"""A simulator slot: one simulator with one client process; flies one scene at a time and restarts after failures."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class SimulatorSlot:
         self.pace = Pace(config.recycle_below_pace)
 
     def ready(self) -> ClientReady:
-        """Bring up simulator and client process and ask for a sign of life; cheap when both are up.
+        """Start simulator and client process unless they run, and check that both answer.
 
         Raises:
             SimulatorError: not there, another version, dead.
@@ -128,7 +128,7 @@ class SimulatorSlot:
         return client
 
     def fly(self, plan: Path, *, out: Path, town: str, on_event: Callable[[ClientEvent], None]) -> SceneFlown:
-        """Fly one scene; after an error the slot is torn down as far as needed and may be used further.
+        """Fly one scene; after an error, end the failed processes, so that the slot can be used again.
 
         Raises:
             UavsimError: see ``ClientProcess.fly`` and ``ready``.
@@ -144,19 +144,19 @@ class SimulatorSlot:
 
     @property
     def core_s(self) -> float:
-        """Processor seconds so far of the client and of a simulator that is ours and no container."""
+        """Processor seconds so far of the client and of the simulator, unless attached or in a container."""
         return (self._client.core_s if self._client is not None else 0.0) + core_s(self.simulator.pid)
 
     def client_log_tail(self) -> str:
-        """Return the last lines that the client process printed."""
+        """Return the last lines of the client process's log."""
         return tail_of(self._client_log, lines=20)
 
     def simulator_log_tail(self) -> str:
-        """Return the last lines that the simulator's process printed; empty for an attached one."""
+        """Return the last lines of the simulator's log; empty when attached."""
         return self.simulator.log_tail()
 
     def interrupt(self) -> None:
-        """End it for good: kill the client process under whoever is flying with it, and let nobody wait for a start."""
+        """End the slot for good: kill the client process even during a flight, and make a waiting start fail."""
         self.simulator.ending.set()
         self._kill_client()
 
@@ -170,7 +170,7 @@ class SimulatorSlot:
             client.kill()
 
     def close(self) -> None:
-        """End client process and simulator; a client whose simulator ends, too, has nothing to tidy."""
+        """End client process and simulator; the client need not tidy up a simulator that ends too."""
         self._stop_client(grace_s=0 if self.simulator.is_ours else _TIDY_S)
         self.simulator.stop()
 
@@ -198,7 +198,7 @@ class SimulatorSlot:
             self.simulator.stop()
 
     def _is_ill(self) -> bool:
-        """Return whether a simulator that is ours had better be started anew; one that has flown nothing gets a chance."""
+        """Return whether a simulator should be restarted; False when attached or before its first scene."""
         if not self.simulator.is_ours or not self.simulator.scenes_flown:
             return False
         free_mb = self._free_gpu_mb()
@@ -227,7 +227,7 @@ class SimulatorSlot:
 
 
 class SlotPool:
-    """The simulator slots of a run; a scene borrows one and gives it back. Threads may borrow at the same time."""
+    """The simulator slots of a run; scenes in several threads borrow them."""
 
     def __init__(self, slots: Sequence[SimulatorSlot]) -> None:
         self.slots = tuple(slots)
@@ -245,7 +245,7 @@ class SlotPool:
 
     @contextlib.contextmanager
     def borrow_ready(self, *, town: str, journal: Callable[..., None]) -> Iterator[SimulatorSlot]:
-        """Wait for a slot that is up; one that has the town loaded is preferred: loading a map is slow and leaks.
+        """Wait for a ready slot, preferably one with the town loaded: loading a map is slow and leaks memory.
 
         A slot that cannot be brought up three times in a row is given up. That is its failure, not the scene's.
 
@@ -293,7 +293,7 @@ class SlotPool:
             return slot
 
     def interrupt(self) -> None:
-        """End every flight at once and give out no slot any more; whoever has one sees its client process die."""
+        """End every flight at once by killing its client process, and lend no further slot."""
         with self._changed:
             self._ending = True
             self._changed.notify_all()
@@ -301,7 +301,7 @@ class SlotPool:
             slot.interrupt()
 
     def ready_all(self, *, say: Callable[[str], None] | None = None) -> None:
-        """Bring up every slot, all at the same time; what dies on its way is tried again, as in flight.
+        """Start all slots in parallel; a start that fails is tried again, as in flight.
 
         Args:
             say: takes lines for people, from any thread.
@@ -356,7 +356,7 @@ class SlotPool:
                 slot.simulator.say(f"{slot.name}: {reason}; it is started again")
 
     def close(self) -> None:
-        """End every client process and every simulator that is ours."""
+        """End every client process and every simulator that is not attached."""
         self.closed_s = self.closed_s or time.monotonic()
         for slot in self.slots:
             slot.close()

@@ -86,7 +86,7 @@ class FlightSensors(Units):
     """IMU, GNSS, barometer and magnetometer of each drone, and of sensing cars."""
 
     vehicles: Units | None = None
-    """The same of each car that carries sensors (key ``vehicles``); its motion is known at the simulator's steps alone."""
+    """The same sensors for each sensing car (key ``vehicles``); its motion is known only at the simulator's steps."""
 
     @model_validator(mode="after")
     def _some(self) -> Self:

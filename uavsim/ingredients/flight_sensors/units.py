@@ -61,7 +61,7 @@ class InertialNoise(Model):
     scale: Annotated[float, Field(ge=0, le=0.2)] = 0.0
     """Standard deviation of each axis' scale error: 0.001 is a thousandth."""
     misalignment_rad: Annotated[float, Field(ge=0, le=0.2)] = 0.0
-    """Standard deviation of how far each axis leans."""
+    """Standard deviation of each axis' misalignment."""
 
     def added(self, true: FloatArray, rate_hz: float, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
         """Return (N, 3) values with errors, and the bias in them. Source: Kalibr, "IMU noise model"."""
@@ -128,7 +128,7 @@ class Barometer(Unit):
 
     white_pa: NotNegative = 2.0
     random_walk_pa: NotNegative = 0.5
-    """Of the pressure's slow error, a square root of a second."""
+    """Random walk of the pressure's slow error, per square root of a second."""
     sea_level_pa: Annotated[float, Field(gt=0)] = 101325.0
 
     def read(self, motion: CarrierMotion, rng: np.random.Generator) -> Stream:
