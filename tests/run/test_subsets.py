@@ -87,7 +87,7 @@ def test_scenes_are_found_by_what_they_show(made: Path) -> None:
     labels = {row["token"]: row["uav_label"] for row in json.loads(tables("out")["instance.json"])}
     seen = {labels[row["instance_token"]] for row in annotations if row["num_lidar_pts"] > 0}
     label = min(seen)
-    assert len(subsets.choose(made, subsets.Wanted(classes=(label,)))) == 3
+    assert len(subsets.choose(made, subsets.SceneFilter(classes=(label,)))) == 3
     assert "none of its 3 scenes" in refused("select", "out", "--class", label, "--within-m", "0", "--out", "x")
 
 

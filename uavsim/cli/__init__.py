@@ -36,12 +36,12 @@ _GROUPS: Final = ("Make", "Look", "Check", "Label", "Share", "Simulate")
 _QUIET_HELP: Final = "Print only errors and --json output."
 
 
-def _hush(asked: bool) -> None:
+def _set_quiet(asked: bool) -> None:
     if asked:
         be_quiet()
 
 
-def _say_version(asked: bool) -> None:
+def _print_version(asked: bool) -> None:
     if asked:
         typer.echo(f"uavsim {importlib.metadata.version(DISTRIBUTION)}")
         raise typer.Exit
@@ -99,9 +99,9 @@ def _empty_app() -> typer.Typer:
 def _options_of_all(
     *,
     version: Annotated[
-        bool, typer.Option("--version", is_eager=True, callback=_say_version, help="Print the version and end.")
+        bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Print the version and end.")
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", is_eager=True, callback=_hush, help=_QUIET_HELP)] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", is_eager=True, callback=_set_quiet, help=_QUIET_HELP)] = False,
 ) -> None:
     """YAML in, labelled multi-drone datasets out."""
 
@@ -132,7 +132,7 @@ def _quiet(
             "-q",
             is_eager=True,
             expose_value=False,
-            callback=_hush,
+            callback=_set_quiet,
             help=_QUIET_HELP,
         ),
     ] = False,
@@ -167,7 +167,7 @@ def _flushed(code: int) -> int:
     except (OSError, ValueError) as error:  # ValueError: a plug-in has closed it
         _drop_stdout()
         reason = error.strerror if isinstance(error, OSError) else "is closed"
-        return _say(f"what was printed is lost: standard output: {reason}", code=3)
+        return _print_error(f"what was printed is lost: standard output: {reason}", code=3)
     return code
 
 
@@ -198,7 +198,7 @@ def _run(stop: StopSignals) -> int:
             return _unexpected(end)
         return end.code if isinstance(end.code, int) else 0 if end.code is None else 1
     except TyperException as error:  # what was typed is no command of ours
-        return _say(
+        return _print_error(
             f"{error.format_message()} (`uavsim --help` lists the commands; uavsim-benchmarks and other packages add theirs)",
             code=2,
         )
@@ -207,7 +207,7 @@ def _run(stop: StopSignals) -> int:
         if os.environ.get("UAVSIM_TRACEBACK"):
             traceback.print_exception(error)
         said = (error.every if isinstance(error, ConfigError) else ()) or (str(error),)
-        return max(_say(text, code=error.exit_code) for text in said)
+        return max(_print_error(text, code=error.exit_code) for text in said)
     except (typer.Abort, KeyboardInterrupt):  # the end of the input, where something is asked, or Ctrl-C
         raise
     except BaseException as error:  # noqa: BLE001 - the last door: nothing behind it could say the user anything
@@ -215,7 +215,9 @@ def _run(stop: StopSignals) -> int:
         return _unexpected(error)
     if result == INTERRUPTED:  # typer's way of saying so
         if stop.is_unasked:
-            return _say("an installed package raised KeyboardInterrupt, and no signal came; report it there", code=2)
+            return _print_error(
+                "an installed package raised KeyboardInterrupt, and no signal came; report it there", code=2
+            )
         raise KeyboardInterrupt
     return result if isinstance(result, int) else 0
 
@@ -234,8 +236,10 @@ def _interrupted() -> int:
 
     again = redact(f"{own_command()} {shlex.join(sys.argv[1:])}")
     if _typed_command() in _CONTINUED:
-        return _say(f"interrupted; the scenes that are committed stay. Continue with: {again}", code=INTERRUPTED)
-    return _say(f"interrupted; nothing goes on. Begin anew with: {again}", code=INTERRUPTED)
+        return _print_error(
+            f"interrupted; the scenes that are committed stay. Continue with: {again}", code=INTERRUPTED
+        )
+    return _print_error(f"interrupted; nothing goes on. Begin anew with: {again}", code=INTERRUPTED)
 
 
 def _unexpected(error: BaseException) -> int:
@@ -250,22 +254,24 @@ def _unexpected(error: BaseException) -> int:
         where = f" ({error.filename})" if isinstance(error, OSError) and error.filename else ""
         again = None if _typed_command() in _CONTINUED else AGAIN
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error) or "out of memory"
-        return _say(f"this machine: {reason}{where}; {remedy_of(error, again=again)}", code=3)
+        return _print_error(f"this machine: {reason}{where}; {remedy_of(error, again=again)}", code=3)
     frames = traceback.extract_tb(error.__traceback__)
     package = package_behind(error)
     if package is not None:
         said = " ".join(str(error).split())[:300]
         where = f"{frames[-1].filename}:{frames[-1].lineno}"
-        return _say(f"the package {package} raised {type(error).__name__}: {said} at {where}; report it there", code=2)
+        return _print_error(
+            f"the package {package} raised {type(error).__name__}: {said} at {where}; report it there", code=2
+        )
     where = next((f"{f.filename}:{f.lineno}" for f in reversed(frames) if "uavsim" in f.filename), "?")
     said = " ".join(str(error).split())[:300]
-    return _say(
+    return _print_error(
         f"this is a mistake of uavsim, report it: {type(error).__name__}: {said} at {where} (UAVSIM_TRACEBACK=1 says more)",
         code=1,
     )
 
 
-def _say(text: str, *, code: int) -> int:
+def _print_error(text: str, *, code: int) -> int:
     Screen(stderr=True, errors=True).print(line(("bold red", "error: "), text))
     return code
 

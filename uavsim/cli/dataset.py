@@ -11,7 +11,7 @@ from uavsim.access import open_folder
 from uavsim.annotate import AnnotateOptions, annotate, options_of_plan, write_label_files
 from uavsim.annotate.relocate import in_dataset
 from uavsim.capture.recording_reader import LOG_NAME, read_recording
-from uavsim.cli.options import DatasetFolder, NewFolder, WriteNothingOption, say_intent
+from uavsim.cli.options import DatasetFolder, NewFolder, WriteNothingOption, print_intent
 from uavsim.dataset import assemble, draw_map_mask, final_paths, pack_fragment, scene_fragment
 from uavsim.dataset.convert import conversion_job, convert
 from uavsim.dataset.dialects import DIALECTS
@@ -123,7 +123,7 @@ def convert_dialect(
         check_centre_camera(folder)
     if dry_run:
         DIALECTS.pick(dialect)
-        say_intent(open_folder(folder), f"written to {out} in the dialect {dialect}")
+        print_intent(open_folder(folder), f"written to {out} in the dialect {dialect}")
         return
     result = ResultPath.open(out)
     job = conversion_job(folder, dialect, (options, infos, data_path))

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from uavsim.access import open_folder
-from uavsim.cli.options import DatasetFolder, JsonOption, NewFolder, VersionOption, WriteNothingOption, say_intent
+from uavsim.cli.options import DatasetFolder, JsonOption, NewFolder, VersionOption, WriteNothingOption, print_intent
 from uavsim.environment import replay_command
 from uavsim.errors import InputError
 from uavsim.exports.formats import EXPORTERS, ExportRequest
@@ -45,7 +45,7 @@ def export_format(
             f"--received is of --format opv2v, griffin and v2xsim; {kind} has the synchronous keyframes alone"
         )
     if dry_run:
-        say_intent(open_folder(folder, version), f"written to {out} in format {kind}")
+        print_intent(open_folder(folder, version), f"written to {out} in format {kind}")
         return
     if (missing := lacks(open_folder(folder, version), kind)) is not None:
         hint = f"; {replay_command(folder, 'lidar')} records it" if "lidar" in missing else ""

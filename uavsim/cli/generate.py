@@ -124,7 +124,7 @@ def regenerate(
 def run_request(request: Request, *, dry_run: bool, as_json: bool) -> None:
     """Fly the scenes of a request, or print them for --dry-run; end with the run's exit code."""
     if dry_run:
-        _say_intent(request, as_json=as_json)
+        _print_intent(request, as_json=as_json)
         return
     from uavsim.flows.command import generate as run_generate
 
@@ -150,10 +150,10 @@ def run_request(request: Request, *, dry_run: bool, as_json: bool) -> None:
     if result.error is not None:
         raise result.error
     if result.contact_sheet is not None:
-        _say_what_next(out, result.address)
+        _print_next_steps(out, result.address)
 
 
-def _say_what_next(out: Screen, folder: str) -> None:
+def _print_next_steps(out: Screen, folder: str) -> None:
     name = shlex.quote(folder)
     page = shlex.quote(f"{folder.rstrip('/')}-report.html")
     command = own_command()
@@ -181,7 +181,7 @@ def _as_json(result: Result) -> JsonDict:
     }
 
 
-def _say_intent(request: Request, *, as_json: bool) -> None:
+def _print_intent(request: Request, *, as_json: bool) -> None:
     """Run the checks of a run, and print the scenes it would fly."""
     from uavsim.on_top import ON_TOP
     from uavsim.run.intent import intent_of

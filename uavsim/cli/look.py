@@ -49,20 +49,20 @@ def view(
     request = ViewRequest(tuple(scene or ()), most_samples=samples, image_width_px=image_width, voxels=voxels)
     screen = Screen()
     if save is not None:
-        _say(write_recording(data, save, request), f"wrote {save}, {save.stat().st_size / 1e6:.1f} MB")
+        _print(write_recording(data, save, request), f"wrote {save}, {save.stat().st_size / 1e6:.1f} MB")
         return
     with open_viewer(web=web, port=port, web_port=web_port) as viewer:
         if viewer.page:
             screen.print(f"{viewer.page} until Ctrl-C")
         summary = send_recording(data, viewer.url, request, wanted=viewer.is_open)
         try:
-            _say(summary, "shown")
+            _print(summary, "shown")
             viewer.wait()
         except KeyboardInterrupt:
             screen.print("ended")
 
 
-def _say(summary: ViewSummary, what: str) -> None:
+def _print(summary: ViewSummary, what: str) -> None:
     screen = Screen()
     for note in summary.notes:
         screen.print(f"note: {note}")

@@ -39,8 +39,8 @@ __all__ = [
     "WriteNothingOption",
     "check_png",
     "overrides_of",
+    "print_intent",
     "run_config",
-    "say_intent",
 ]
 
 DATASET_HELP: Final = "smoke, uav3d-mini, swarm-mini, ... (uavsim list datasets), or a YAML file."
@@ -110,7 +110,7 @@ def check_png(path: Path | None) -> None:
         raise InputError(f"--png {path}: a PNG image is written; give it a name that ends with .png")
 
 
-def say_intent(data: Dataset, what: str) -> None:
+def print_intent(data: Dataset, what: str) -> None:
     """Print the answer to ``--dry-run``: the planned work on a dataset."""
     size = counts(scene=len(data.scene_names), sample=sum(map(len, data)))
     Screen().print(f"{data.root}: {size} would be {what}; nothing was written (--dry-run)")

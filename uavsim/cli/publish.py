@@ -15,8 +15,8 @@ from uavsim.cli.options import (
     SimulatorOption,
     VersionOption,
     WriteNothingOption,
+    print_intent,
     run_config,
-    say_intent,
 )
 from uavsim.environment import install_line
 from uavsim.errors import DatasetError, InputError
@@ -63,7 +63,7 @@ def publish(
         if as_json:
             write_out(json.dumps(found))
         else:
-            say_intent(data, f"published to {out}")
+            print_intent(data, f"published to {out}")
         return
     done = write(data, out, request)
     if as_json:

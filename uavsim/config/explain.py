@@ -10,7 +10,7 @@ from uavsim.config.base import PATTERNS, Model
 from uavsim.errors import InputError
 from uavsim.registry import nearest
 
-__all__ = ["Place", "a_kind", "each", "first", "key", "quoted", "validated", "wrong_key"]
+__all__ = ["Place", "each", "first", "key", "kind_word", "quoted", "validated", "wrong_key"]
 
 M = TypeVar("M", bound=Model)
 Place: TypeAlias = tuple[str | int, ...]
@@ -41,7 +41,7 @@ def key(place: Place) -> str:
     return text
 
 
-def a_kind(value: object) -> str:
+def kind_word(value: object) -> str:
     """Name the kind of a YAML value: "a list", "a number"."""
     if value is None:
         return "empty"
@@ -57,7 +57,7 @@ def a_kind(value: object) -> str:
 def quoted(value: object) -> str:
     """Show a value on one short line."""
     if isinstance(value, (dict, tuple, list)) or value is None:
-        return {"empty": "nothing"}.get(a_kind(value), a_kind(value))
+        return {"empty": "nothing"}.get(kind_word(value), kind_word(value))
     text = repr(value) if isinstance(value, str) else str(value)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 4]}...{text[-1]}"
 
@@ -75,7 +75,7 @@ def first(error: ValidationError, model: type[Model], *, line_of: Callable[[Plac
     detail = details[0]
     more = len({key(_place(d)) for d in details}) - 1
     tail = f" (and {more} more {'error' if more == 1 else 'errors'} in this file)" if more > 0 else ""
-    return _place(detail), _say(detail, model) + tail, detail["type"] != "missing"
+    return _place(detail), _message(detail, model) + tail, detail["type"] != "missing"
 
 
 def each(
@@ -85,7 +85,7 @@ def each(
     found: dict[str, tuple[Place, str, bool]] = {}
     for detail in _real(error.errors(include_url=False)):
         place = _place(detail)
-        found.setdefault(key(place), (place, _say(detail, model), detail["type"] != "missing"))
+        found.setdefault(key(place), (place, _message(detail, model), detail["type"] != "missing"))
     return sorted(found.values(), key=lambda one: line_of(one[0]))
 
 
@@ -134,7 +134,7 @@ def _place(detail: ErrorDetails) -> Place:
     return (*place, detail["ctx"]["key"], *detail["ctx"]["below"]) if detail["type"] == _WRONG_KEY else place
 
 
-def _say(detail: ErrorDetails, model: type[Model]) -> str:
+def _message(detail: ErrorDetails, model: type[Model]) -> str:
     kind, value, context = detail["type"], detail["input"], detail.get("ctx", {})
     if kind == "missing":
         place = _place(detail)
@@ -150,13 +150,13 @@ def _say(detail: ErrorDetails, model: type[Model]) -> str:
         return " ".join(str(context.get("error", detail["msg"])).split())
     if kind == "string_pattern_mismatch":
         return f"{quoted(value)} is not {PATTERNS.get(str(context.get('pattern')), 'of the form that is needed here')}"
-    said = _SAID.get(kind) or _pydantics_words(detail["msg"])
+    said = _SAID.get(kind) or _pydantic_message(detail["msg"])
     if said in (_NUMBER, _SAID["int_type"]) and isinstance(value, dict) and len(value) == 1 and model.drawable:
         return f"unknown distribution {next(iter(value))!r}" + _guess(str(next(iter(value))), list(DISTRIBUTIONS))
     return f"{said}, got {quoted(value)}"
 
 
-def _pydantics_words(said: str) -> str:
+def _pydantic_message(said: str) -> str:
     for theirs, ours in (
         ("Input should", "must"),
         ("Tuple should", "the list must"),

@@ -138,7 +138,7 @@ def load(path: Path, model: type[M], *, text: str | None = None) -> Loaded[M]:
     source = Source(path, _read(path) if text is None else _compose(path, text[:MAX_BYTES]))
     value = _plain(source.root, _Budget(path))
     if not isinstance(value, dict):
-        raise source.error((), f"must hold keys and values, but is {explain.a_kind(value)}")
+        raise source.error((), f"must hold keys and values, but is {explain.kind_word(value)}")
     try:
         draws = dict(distributions(value)) if model.drawable else {}
     except DistributionError as error:
@@ -290,7 +290,7 @@ class _Composer:
         while not isinstance(part := next(self._events), yaml.MappingEndEvent):
             key = self._node(part, depth=depth + 1).plain
             if not isinstance(key, str) or not key:
-                raise self._error(part, f"a key must be a word, not {explain.a_kind(key)}")
+                raise self._error(part, f"a key must be a word, not {explain.kind_word(key)}")
             if key in node.entries:
                 first = node.entries[key][0]
                 self._place.append(key)

@@ -277,7 +277,7 @@ def prefect_server(home: Path, *, port: int = 0) -> Iterator[Address]:
     Raises:
         SystemFailure: it does not start.
     """
-    key_file, port = _key_in(home), _free_port(port)
+    key_file, port = _key_file(home), _free_port(port)
     address = Address(f"http://127.0.0.1:{port}", key_file)
     env: dict[str, str | None] = {name: None for name in os.environ if name.startswith("PREFECT_")}
     env |= _SETTINGS | {
@@ -310,7 +310,7 @@ def _is_held(lock: int, *, take: bool = False) -> bool:
     return False
 
 
-def _key_in(home: Path) -> Path:
+def _key_file(home: Path) -> Path:
     """Return the key file of a server's home; create it the first time, readable only by the user."""
     path = home / "key"
     with (

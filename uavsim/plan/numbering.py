@@ -16,8 +16,8 @@ __all__ = [
     "TownScenes",
     "altitude_of",
     "as_text",
-    "asked",
     "parse_numbers",
+    "requested",
     "scene_rng",
     "scene_seed",
     "splits_of",
@@ -65,7 +65,7 @@ def town_scenes(dataset: Loaded[DatasetConfig], town: str) -> TownScenes:
 
 
 def town_of(dataset: Loaded[DatasetConfig], wanted: Sequence[int] | None) -> str:
-    """Return the only town of a dataset, or the one that has the first of the scenes asked for.
+    """Return the only town of a dataset, or the one that has the first of the requested scenes.
 
     Raises:
         ConfigError: as ``town_scenes`` does.
@@ -101,11 +101,11 @@ def _check_splits(dataset: Loaded[DatasetConfig], allowed: Sequence[range]) -> N
     for name, numbers in dataset.model.splits.scenes.items():
         for place, number in enumerate(numbers):
             if not any(number in scenes for scenes in allowed):
-                what = f"scene {number} is not in the dataset, which has {_spoken(allowed)}"
+                what = f"scene {number} is not in the dataset, which has {_listed(allowed)}"
                 raise dataset.error(("splits", "scenes", name, place), what)
 
 
-def _spoken(ranges: Sequence[range]) -> str:
+def _listed(ranges: Sequence[range]) -> str:
     """Write increasing ranges as people say them: ``0 to 3, 7``."""
     runs: list[range] = []
     for numbers in ranges:
@@ -140,8 +140,8 @@ def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
 
 
-def asked(scenes: TownScenes, wanted: Sequence[int] | None) -> Sequence[int]:
-    """Return the numbers asked for, in order and once each.
+def requested(scenes: TownScenes, wanted: Sequence[int] | None) -> Sequence[int]:
+    """Return the requested numbers, in order and once each.
 
     Raises:
         InputError: one of them is not this town's.

@@ -92,12 +92,12 @@ class DatasetPlanner:
     def open(cls, dataset: str, *, overrides: Overrides = AS_CONFIGURED) -> DatasetPlanner:
         """Read the dataset's YAML and look up the overrides; see ``plan_scenes`` for arguments and errors."""
         named, library = Library.of().with_dataset(dataset)
-        return cls(library, named, _chosen(named, overrides, library))
+        return cls(library, named, _with_overrides(named, overrides, library))
 
     def plans(self, town: str | None = None, scenes: Sequence[int] | None = None) -> Iterator[ScenePlan]:
         """Plan scenes of one town one at a time; see ``plan_scenes`` for arguments and errors."""
         planner = _TownPlanner.open(self, town or numbering.town_of(self.dataset, scenes))
-        for number in numbering.asked(planner.scenes, scenes):
+        for number in numbering.requested(planner.scenes, scenes):
             yield planner.plan(number)
 
     def read_town(self, town: str) -> None:
@@ -105,7 +105,7 @@ class DatasetPlanner:
         _TownPlanner.open(self, town)
 
 
-def _chosen(dataset: Loaded[DatasetConfig], overrides: Overrides, library: Library) -> Loaded[DatasetConfig]:
+def _with_overrides(dataset: Loaded[DatasetConfig], overrides: Overrides, library: Library) -> Loaded[DatasetConfig]:
     """Return the dataset with the overrides, after looking up their names."""
     if overrides.seed is not None and not 0 <= overrides.seed < 2**31:
         raise InputError(f"a seed is between 0 and 2147483647, not {overrides.seed}")

@@ -72,7 +72,7 @@ def prepared(request: Request, on_top: OnTop = NOTHING) -> Prepared:
         InputError: a name, a key or a number is wrong, or the output holds something else.
     """
     output = request.output()
-    request = _found_again(request, output)
+    request = _with_kept_configuration(request, output)
     decided = partial(resolve, on_top=on_top)
     job = decided(request)
     mark, config = str(job.identity["fingerprint"]), job.identity.get("config")
@@ -94,7 +94,7 @@ def _committed_as_planned(request: Request, job: Job, output: Output) -> dict[st
     }
 
 
-def _found_again(request: Request, output: Output) -> Request:
+def _with_kept_configuration(request: Request, output: Output) -> Request:
     """Use the configuration kept in the dataset if the path of its YAML does not exist from the current folder."""
     named = request.dataset
     if not named.endswith((".yaml", ".yml")) or Path(named).exists():

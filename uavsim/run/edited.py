@@ -34,7 +34,7 @@ def refuse_mixture(request: Request, job: Job, output: Output, *, resolve: Calla
     for entry in read_ledger(output).values():
         if entry.state != "committed" or entry.scene in anew:
             continue
-        if _planned(entry, request, job, resolve).digest != entry.plan_sha256:
+        if _current_plan(entry, request, job, resolve).digest != entry.plan_sha256:
             raise InputError(
                 f"{output.address} was begun with another {edit}, and {entry.scene} was flown with it: put it back, choose "
                 "another --out, or replace its scenes with --force-scenes"
@@ -51,7 +51,7 @@ def _read(kept: str) -> Kept:
         ) from error
 
 
-def _planned(entry: LedgerEntry, request: Request, job: Job, resolve: Callable[[Request], Job]) -> PackedPlan:
+def _current_plan(entry: LedgerEntry, request: Request, job: Job, resolve: Callable[[Request], Job]) -> PackedPlan:
     """Return a committed scene's plan under the current configuration."""
     if entry.scene in job.plans:
         return job.plans[entry.scene]

@@ -92,7 +92,7 @@ def assemble_tables(output: Output) -> list[str]:
     Returns:
         Version folders; none when no scene is committed.
     """
-    with _alone(output):
+    with _tables_lock(output):
         refuse_removed(output)
         entries = committed_scenes(output)
         if not entries:
@@ -171,7 +171,7 @@ def _public_part(identity: JsonDict) -> RunInfo:
 
 
 @contextmanager
-def _alone(output: Output) -> Iterator[None]:
+def _tables_lock(output: Output) -> Iterator[None]:
     """Wait for the tables' lock: several workers may finish their scenes at the same time."""
     end = time.monotonic() + _WAIT_S
     while True:

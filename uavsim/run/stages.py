@@ -57,7 +57,7 @@ Gate = Callable[[SimulatorSlot], AbstractContextManager[None]]
 
 
 @dataclass(slots=True)
-class _Spent:
+class _AttemptCost:
     """The cost of an attempt so far: simulator seconds, processor seconds, and the simulator's name."""
 
     fly_s: float = 0.0
@@ -157,7 +157,7 @@ def fly_scene(context: RunContext, scene: str) -> SceneOutcome:
                 return SceneOutcome(scene, "elsewhere")
             return _fly_locked(context, scene)
     except UavsimError as error:
-        found = _whose_failure(context, error)
+        found = _root_error(context, error)
         if isinstance(found, RUN_ENDS):
             context.abort(found)
         if found is error:
@@ -165,7 +165,7 @@ def fly_scene(context: RunContext, scene: str) -> SceneOutcome:
         raise found from error
 
 
-def _whose_failure(context: RunContext, error: UavsimError) -> UavsimError:
+def _root_error(context: RunContext, error: UavsimError) -> UavsimError:
     """Return the error, or instead one that says that the dataset was removed during the run."""
     try:
         refuse_removed(context.output)
@@ -232,14 +232,14 @@ def _attempt(context: RunContext, entry: LedgerEntry, *, plan: ScenePlan, packed
         town=plan.town.name,
         plan_sha256=packed.digest,
     )
-    folder, spent = context.output.stage(entry.scene), _Spent()
+    folder, cost = context.output.stage(entry.scene), _AttemptCost()
     try:
         with storage_errors(f"stage scene {entry.scene}"):
             (folder / "plan.msgpack").write_bytes(_with_other_traffic(context, entry, plan=plan, packed=packed))
-        committed = _fly_label_commit(context, entry, plan=plan, folder=folder, journal=journal, spent=spent)
+        committed = _fly_label_commit(context, entry, plan=plan, folder=folder, journal=journal, cost=cost)
         give_back_freed_memory()  # of its rows
     except UavsimError as error:
-        entry = replace(entry, lost_s=round(entry.lost_s + spent.fly_s, 2))
+        entry = replace(entry, lost_s=round(entry.lost_s + cost.fly_s, 2))
         if (theirs := _committed_meanwhile(context, entry)) is not None:
             journal.add("committed elsewhere", kind=type(error).__name__, reason=str(error))
             context.settle(entry.scene)
@@ -250,7 +250,7 @@ def _attempt(context: RunContext, entry: LedgerEntry, *, plan: ScenePlan, packed
         if context.stopped:
             journal.add("stopped", kind=type(error).__name__, reason=str(error))
             return SceneOutcome(entry.scene, "skipped", reason=str(error))
-        raise _failed(context, entry, error=error, folder=folder, journal=journal) from error
+        raise _record_failure(context, entry, error=error, folder=folder, journal=journal) from error
     except Exception as error:  # a mistake of ours: it ends this scene alone, and must not end it without a word
         kind, where = type(error).__name__, "".join(traceback.format_exception(error))
         journal.add("mistake", kind=kind, reason=str(error), traceback=where)
@@ -286,9 +286,9 @@ def _committed_meanwhile(context: RunContext, entry: LedgerEntry) -> LedgerEntry
 
 
 def _fly_label_commit(
-    context: RunContext, entry: LedgerEntry, *, plan: ScenePlan, folder: Path, journal: Journal, spent: _Spent
+    context: RunContext, entry: LedgerEntry, *, plan: ScenePlan, folder: Path, journal: Journal, cost: _AttemptCost
 ) -> LedgerEntry:
-    flown = _fly(context, entry.scene, plan=plan, folder=folder, journal=journal, spent=spent)
+    flown = _fly(context, entry.scene, plan=plan, folder=folder, journal=journal, cost=cost)
     began, own_s = time.monotonic(), time.thread_time()
     recording = read_recording(Path(flown.recording))
     refuse_blank_images(recording)
@@ -320,11 +320,11 @@ def _fly_label_commit(
         samples=plan.samples,
         images=flown.images,
         images_drawn=recording.facts.images_drawn,
-        images_per_s=round(flown.images / max(spent.fly_s, 1e-9), 2),
-        fly_s=round(spent.fly_s, 2),
+        images_per_s=round(flown.images / max(cost.fly_s, 1e-9), 2),
+        fly_s=round(cost.fly_s, 2),
         label_s=round(label_s, 2),
-        core_s=round(spent.core_s + time.thread_time() - own_s, 2),
-        slot=spent.slot,
+        core_s=round(cost.core_s + time.thread_time() - own_s, 2),
+        slot=cost.slot,
         machine=socket.gethostname(),
     )
     done = LedgerEntry(
@@ -347,9 +347,9 @@ def _fly_label_commit(
 
 
 def _fly(
-    context: RunContext, scene: str, *, plan: ScenePlan, folder: Path, journal: Journal, spent: _Spent
+    context: RunContext, scene: str, *, plan: ScenePlan, folder: Path, journal: Journal, cost: _AttemptCost
 ) -> SceneFlown:
-    """Fly on the next free simulator slot; ``spent`` gets the slot's name and the cost, without the waiting time."""
+    """Fly on the next free simulator slot; ``cost`` gets the slot's name and the cost, without the waiting time."""
 
     def on_event(event: ClientEvent) -> None:
         context.progress.on_event(scene, event)
@@ -359,20 +359,20 @@ def _fly(
             journal.add(event.event, **fields_of(event))
 
     with context.pool.borrow_ready(town=plan.town.name, journal=journal.add) as slot, context.gate(slot):
-        began, core_s, spent.slot = time.monotonic(), slot.core_s, slot.name
+        began, core_s, cost.slot = time.monotonic(), slot.core_s, slot.name
         journal.add("flying", slot=slot.name, **(fields_of(slot.client_facts) if slot.client_facts else {}))
         try:
             flown = slot.fly(folder / "plan.msgpack", out=folder / "recording", town=plan.town.name, on_event=on_event)
         finally:
-            spent.fly_s = time.monotonic() - began
-        spent.core_s = max(slot.core_s - core_s, 0.0)
-        slot.pace.note(flown.images / max(spent.fly_s, 1e-9))
+            cost.fly_s = time.monotonic() - began
+        cost.core_s = max(slot.core_s - core_s, 0.0)
+        slot.pace.note(flown.images / max(cost.fly_s, 1e-9))
         if warning := slot.card_warning():
             context.progress.say(line(("yellow", slot.name), f" {warning}"))
     return flown
 
 
-def _failed(
+def _record_failure(
     context: RunContext, entry: LedgerEntry, *, error: UavsimError, folder: Path, journal: Journal
 ) -> UavsimError:
     """Count a failure, keep its logs and images, and return the error to raise."""

@@ -37,7 +37,7 @@ from uavsim.store.local import LocalOutput
 from uavsim.store.manifest import read_manifest
 from uavsim.typing import JsonDict
 
-__all__ = ["Wanted", "choose", "differences", "merge", "scenes_of", "select", "split"]
+__all__ = ["SceneFilter", "choose", "differences", "merge", "scenes_of", "select", "split"]
 
 _MAPS: Final = (".uavsim/maps", "maps")
 
@@ -76,7 +76,7 @@ class StoredScene:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class SceneFilter:
     """Conditions on a scene; all that are not None must hold.
 
     Attributes:
@@ -97,7 +97,7 @@ class Wanted:
     least_visibility: int = 1
     within_m: float | None = None
 
-    def holds(self, scene: StoredScene) -> bool:
+    def matches(self, scene: StoredScene) -> bool:
         """Return whether a scene meets every condition."""
         if self.numbers is not None and scene.entry.index not in self.numbers:
             return False
@@ -149,7 +149,7 @@ def scenes_of(folder: Path) -> list[StoredScene]:
     return scenes
 
 
-def choose(folder: Path, wanted: Wanted) -> list[StoredScene]:
+def choose(folder: Path, wanted: SceneFilter) -> list[StoredScene]:
     """Return the scenes of a dataset that meet the conditions.
 
     Raises:
@@ -162,7 +162,7 @@ def choose(folder: Path, wanted: Wanted) -> list[StoredScene]:
     towns = {scene.entry.town for scene in scenes}
     if unknown := sorted(set(wanted.towns) - towns):
         raise InputError(f"{folder}: no scene in {unknown[0]}; it has {', '.join(sorted(towns))}")
-    chosen = [scene for scene in scenes if wanted.holds(scene)]
+    chosen = [scene for scene in scenes if wanted.matches(scene)]
     if not chosen:
         raise InputError(f"{folder}: none of its {len(scenes)} scenes meets the conditions")
     return chosen

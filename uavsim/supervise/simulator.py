@@ -39,7 +39,7 @@ class Simulator:
 
     def __init__(self, config: SimulatorConfig, *, servers: Sequence[Server], name: str, logs: Path) -> None:
         self.config, self.name = config, name
-        self.say: Callable[[str], None] = _nobody_listens
+        self.say: Callable[[str], None] = _discard
         self.ending = threading.Event()
         self._servers = tuple(servers)
         self._log = logs / f"{name}.log"
@@ -158,7 +158,7 @@ class Simulator:
             command, stop_command = self._command(ports)
             self._process = GuardedProcess(command, log=self._log, stop_command=stop_command)
             for server in self._servers:
-                self._wait_while_it_lives(ports[server.name], end=end, what=server.title)
+                self._wait_while_alive(ports[server.name], end=end, what=server.title)
         return {server.name: _join("127.0.0.1", ports[server.name]) for server in self._servers}
 
     def _chosen_ports(self) -> dict[str, int]:
@@ -219,7 +219,7 @@ class Simulator:
                 )
         return dict(announced)
 
-    def _wait_while_it_lives(self, port: int, *, end: float, what: str) -> None:
+    def _wait_while_alive(self, port: int, *, end: float, what: str) -> None:
         process = self._process
         assert process is not None
         while not _answers("127.0.0.1", port):
@@ -236,7 +236,7 @@ class Simulator:
 
     def _wait_for_port(self, host: str, port: int, *, end: float, server: Server) -> None:
         address, is_told = _join(host, port), False
-        while (reason := _no_server(host, port)) is not None:
+        while (reason := _refusal(host, port)) is not None:
             left_s = end - time.monotonic()
             if left_s < 0:
                 instead = ", or use --simulator mock" if server.name in HEADLESS else ""
@@ -276,11 +276,11 @@ def announced_ports(log: str) -> dict[str, int] | None:
     return None
 
 
-def _nobody_listens(line: str) -> None:
+def _discard(line: str) -> None:
     del line
 
 
-def _no_server(host: str, port: int) -> str | None:
+def _refusal(host: str, port: int) -> str | None:
     """Return the reason why a port takes no connections; None if it does.
 
     Docker and ssh accept connections to a port that they forward before the server behind it listens, and close them.
