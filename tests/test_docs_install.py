@@ -203,5 +203,5 @@ def test_a_package_of_that_name_over_ours_is_refused(tmp_path: Path) -> None:
         command, env=os.environ | {"PYTHONPATH": str(tmp_path)}, capture_output=True, text=True, check=False
     )
     assert done.returncode == 2
-    assert "is not ours alone" in done.stderr
+    assert "another package named 'uavsim'" in done.stderr
     assert len(done.stderr.splitlines()) == 1

@@ -27,7 +27,7 @@ def _refuse_another_package() -> None:
     if getattr(uavsim, "__distribution__", None) != "uavsim-datagen":
         folder = Path(__file__).parent
         print(  # noqa: T201 (before the screen is)
-            f"error: {folder} is not ours alone: the package 'uavsim' of an index, somebody else's, lies over it; "
+            f"error: {folder} also has files of another package named 'uavsim' from a package index; "
             "pip uninstall uavsim, then install uavsim-datagen again",
             file=sys.stderr,
         )

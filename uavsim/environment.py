@@ -29,7 +29,7 @@ def keep_local_direct() -> None:
         reported = [part.strip() for part in os.environ.get(name, "").split(",") if part.strip()]
         if "*" not in reported:
             os.environ[name] = ",".join([*reported, *(address for address in _LOCAL if address not in reported)])
-    for name in ("all_proxy", "ALL_PROXY"):  # of a kind that HTTP clients refuse before they look where they go
+    for name in ("all_proxy", "ALL_PROXY"):  # a kind that HTTP clients refuse even for local addresses
         if not os.environ.get(name, "http:").startswith(("http:", "https:")):
             del os.environ[name]
 
@@ -108,7 +108,7 @@ def python_command(module: str, *arguments: str, python: str = "") -> list[str]:
     may be.
 
     Args:
-        module: what ``-m`` runs.
+        module: the module to run (``-m``).
         arguments: given to it.
         python: the interpreter, 3.11 or newer; empty: this one.
     """

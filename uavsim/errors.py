@@ -52,7 +52,7 @@ class ConfigError(InputError):
     """A YAML file is wrong: the message starts with the file and names the key.
 
     Attributes:
-        every: a line for each error of the file, in the order of its lines; empty where there is no more than the message.
+        every: a line for each error of the file, in order; empty if the message is the only one.
     """
 
     every: tuple[str, ...] = ()

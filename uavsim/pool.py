@@ -58,7 +58,7 @@ def started(workers: int) -> Iterator[Run]:
     context = multiprocessing.get_context("spawn")  # a fork would copy the caller's locks
     pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_begin)
     try:
-        with _died_reported(), _interrupts_later():  # a process begins with the mask of who starts it
+        with _died_reported(), _interrupts_later():  # a process inherits the signal mask
             for _ in range(workers):
                 pool.submit(os.getpid)  # a process each
         yield partial(_run, pool, workers)

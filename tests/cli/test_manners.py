@@ -123,7 +123,7 @@ def test_no_color_is_honoured() -> None:
             ["generate", "--dataset", "smoke", "--out", "my data"],
             "interrupted; the scenes that are committed stay. Continue with: uavsim generate --dataset smoke --out 'my data'",
         ),
-        (["validate", "x"], "interrupted; nothing goes on. Begin anew with: uavsim validate x"),
+        (["validate", "x"], "interrupted. Start again with: uavsim validate x"),
     ],
 )
 def test_ctrl_c_says_how_to_continue(

@@ -85,7 +85,7 @@ def test_scenes_asked_for():
     smoke = numbering.town_scenes(Library.of().dataset("smoke"), "Town10HD")
     assert list(numbering.requested(smoke, None)) == [0, 1]
     assert list(numbering.requested(smoke, [7, 3, 7])) == [3, 7]  # more than the two that are made by default
-    with pytest.raises(InputError, match="scene 100 is not of Town10HD, which has 0-99 in this dataset"):
+    with pytest.raises(InputError, match="Town10HD has no scene 100, only 0-99 in this dataset"):
         numbering.requested(smoke, [1, 100])
     with pytest.raises(InputError, match="no scenes"):
         numbering.requested(smoke, [])

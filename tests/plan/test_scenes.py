@@ -228,7 +228,7 @@ def test_what_cannot_fly_is_said_with_its_line(own, changes, message):
         ({"overrides": {"weather": "foggy"}}, UnknownNameError, "unknown weather 'foggy'"),
         ({"overrides": {"rig": "uav3"}}, UnknownNameError, "did you mean 'uav3d'"),
         ({"town": "Town99"}, UnknownNameError, "unknown town of the dataset 'smoke'"),
-        ({"scenes": [555]}, InputError, "scene 555 is not of Town10HD"),
+        ({"scenes": [555]}, InputError, "Town10HD has no scene 555"),
     ],
 )
 def test_arguments_that_cannot_be(arguments, error, message):

@@ -167,7 +167,7 @@ def _flushed(code: int) -> int:
     except (OSError, ValueError) as error:  # ValueError: a plug-in has closed it
         _drop_stdout()
         reason = error.strerror if isinstance(error, OSError) else "is closed"
-        return _print_error(f"what was printed is lost: standard output: {reason}", code=3)
+        return _print_error(f"the output is lost: standard output: {reason}", code=3)
     return code
 
 
@@ -197,7 +197,7 @@ def _run(stop: StopSignals) -> int:
         if package_behind(end) is not None:
             return _unexpected(end)
         return end.code if isinstance(end.code, int) else 0 if end.code is None else 1
-    except TyperException as error:  # what was typed is no command of ours
+    except TyperException as error:  # an unknown command
         return _print_error(
             f"{error.format_message()} (`uavsim --help` lists the commands; uavsim-benchmarks and other packages add theirs)",
             code=2,
@@ -208,7 +208,7 @@ def _run(stop: StopSignals) -> int:
             traceback.print_exception(error)
         said = (error.every if isinstance(error, ConfigError) else ()) or (str(error),)
         return max(_print_error(text, code=error.exit_code) for text in said)
-    except (typer.Abort, KeyboardInterrupt):  # the end of the input, where something is asked, or Ctrl-C
+    except (typer.Abort, KeyboardInterrupt):  # end of input at a prompt, or Ctrl-C
         raise
     except BaseException as error:  # noqa: BLE001 - the last door: nothing behind it could say the user anything
         stop.raise_if_asked(error)
@@ -239,7 +239,7 @@ def _interrupted() -> int:
         return _print_error(
             f"interrupted; the scenes that are committed stay. Continue with: {again}", code=INTERRUPTED
         )
-    return _print_error(f"interrupted; nothing goes on. Begin anew with: {again}", code=INTERRUPTED)
+    return _print_error(f"interrupted. Start again with: {again}", code=INTERRUPTED)
 
 
 def _unexpected(error: BaseException) -> int:

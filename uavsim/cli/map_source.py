@@ -34,7 +34,7 @@ def network_of(target: str, *, buildings: bool = False) -> tuple[Network, str, l
         buildings: ask the simulator for them; OpenDRIVE has none.
 
     Raises:
-        InputError: none of these, or the file is not OpenDRIVE, or is to say where buildings stand.
+        InputError: none of these, the file is not OpenDRIVE, or it should give buildings.
         SimulatorError: the server does not answer.
     """
     path = Path(target)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 INTERRUPTED: Final = 130
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_PATIENCE_S: Final = 10.0  # who asks again later than this does not want to wait for order
+_PATIENCE_S: Final = 10.0  # a second signal later than this ends the process at once
 _AGAIN_S: Final = 0.02
 _EXIT_S: Final = 5
 

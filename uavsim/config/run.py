@@ -30,7 +30,7 @@ class SimulatorConfig(_Strict):
 
     kind: Literal["mock", "attach", "command", "docker"] = Field(
         default="mock",
-        description="mock: the headless simulator; attach: somebody else starts it; command, docker: the run starts it",
+        description="mock: the headless simulator; attach: a running server; command, docker: the run starts it",
     )
     name: str = Field(default="", pattern=r"^[A-Za-z0-9_-]{0,40}$", description="in logs and on the screen")
     host: str = Field(default="127.0.0.1", pattern=r"^[A-Za-z0-9_.:\[\]-]+$")
@@ -43,7 +43,7 @@ class SimulatorConfig(_Strict):
         default="", description="interpreter of the client process, when its clients are in an environment of their own"
     )
     command: tuple[str, ...] = Field(
-        default=(), description="kind command: what to run; {carla_port}, {airsim_port} and {gpu} are filled in"
+        default=(), description="kind command: the command to run; {carla_port}, {airsim_port} and {gpu} are filled in"
     )
     image: str = Field(default=CARLA_IMAGE, description="kind docker")
     docker_options: tuple[str, ...] = Field(default=(), description="kind docker: more options of docker run")
@@ -52,10 +52,10 @@ class SimulatorConfig(_Strict):
     # The headless simulator compiles its renderer on its first start: a minute of a core, more on a busy machine. One that
     # ends is noticed at once; only one that hangs costs this long.
     ready_s: float = Field(default=600.0, gt=0, description="from start until it answers")
-    wait_s: float = Field(default=0.0, ge=0, description="kind attach: how long its first answer may take")
-    restart: bool = Field(default=True, description="start it anew when it is lost")
+    wait_s: float = Field(default=0.0, ge=0, description="kind attach: seconds to wait for its first answer")
+    restart: bool = Field(default=True, description="restart it when it is lost")
     recycle_scenes: int = Field(default=100, ge=1, description="restart it after so many scenes: servers leak")
-    recycle_rss_mb: float = Field(default=16_000.0, gt=0, description="restart it when it holds more memory")
+    recycle_rss_mb: float = Field(default=16_000.0, gt=0, description="restart it above this much memory")
     recycle_below_pace: float = Field(
         default=0.25,
         ge=0,

@@ -24,12 +24,12 @@ def generate(request: Request, *, console: Screen) -> Result:
     """Run ``uavsim generate``.
 
     Args:
-        request: what to make.
+        request: the scenes to make.
         console: shows people the progress.
 
     Raises:
         InputError: before anything is started or written.
-        SystemFailure: simulators or storage failed; what is committed stays.
+        SystemFailure: simulators or storage failed; committed scenes stay.
     """
     began = time.monotonic()
     keep_local_direct()

@@ -240,7 +240,7 @@ def account_server(*, port: int) -> Iterator[Address]:
     """Run the account's server during the block.
 
     Args:
-        port: of its pages; another one where it is taken.
+        port: port of its pages; a free one if it is taken.
 
     Raises:
         SystemFailure: it is up already, or does not start.
@@ -272,7 +272,7 @@ def prefect_server(home: Path, *, port: int = 0) -> Iterator[Address]:
 
     Args:
         home: Prefect's home folder: database, key, log.
-        port: of its pages; another one where it is taken.
+        port: port of its pages; a free one if it is taken.
 
     Raises:
         SystemFailure: it does not start.

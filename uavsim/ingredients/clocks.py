@@ -121,7 +121,7 @@ def planner(town: TownPlan) -> ScenePlanner:
         links = _Links(block.messages, sending_s, town.town if block.messages.line_of_sight else None)
         ground = [plan for plan in scene.planned.values() if isinstance(plan, AgentsPlan)]
         if any(shutter_of(spec) for rig in (town.rig, *(plan.rig for plan in ground)) for spec in rig):
-            what = "a camera of a rig has a shutter, whose ticks images of others would share"
+            what = "a camera has a shutter, and its extra ticks would also be in other agents' images"
             raise dataset.error(("clocks",), what)
         others = [agent for plan in ground for agent in plan.agents if block.ground]
         agents = (*map(Agent, scene.swarm.drone_ids), *others)

@@ -49,7 +49,7 @@ def cameras(rig: Loaded[Rig], *, step_us: int = 1) -> tuple[SensorSpec, ...]:
         step_us: of the simulation.
 
     Raises:
-        ConfigError: a lens sees what no pinhole image holds.
+        ConfigError: a lens has a wider view than any pinhole image.
     """
     return tuple(
         SensorSpec(

@@ -151,7 +151,7 @@ def requested(scenes: TownScenes, wanted: Sequence[int] | None) -> Sequence[int]
     foreign = [number for number in wanted if number not in scenes.allowed]
     if foreign:
         raise InputError(
-            f"scene {foreign[0]} is not of {scenes.town}, which has {scenes.allowed.start}-{scenes.allowed.stop - 1} "
+            f"{scenes.town} has no scene {foreign[0]}, only {scenes.allowed.start}-{scenes.allowed.stop - 1} "
             f"in this dataset{_counted_in_town(scenes, wanted)}"
         )
     if not wanted:

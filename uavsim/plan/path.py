@@ -14,7 +14,7 @@ from scipy.interpolate import CubicSpline, PchipInterpolator
 from uavsim.config.routes import Orbit, PathItem, Route
 from uavsim.typing import FloatArray, IntArray
 
-_ACCELERATION: Final = 2.0  # m/s^2: what a camera drone does without visible tilt
+_ACCELERATION: Final = 2.0  # m/s^2: a camera drone reaches this without visible tilt
 _STEP_M: Final = 0.1
 _MOST_SAMPLES: Final = 100_000
 _ORBIT_STEP_RAD: Final = np.pi / 12
@@ -90,7 +90,7 @@ def fly_route(route: Route, *, altitude_m: float, fixed_altitude: bool = False) 
 
     Args:
         route: waypoints, orbits, speeds and stops.
-        altitude_m: where the route gives none.
+        altitude_m: altitude where the route has none.
         fixed_altitude: use ``altitude_m`` whatever the route gives.
     """
     knots = _knots(route, altitude_m=altitude_m, fixed_altitude=fixed_altitude)

@@ -62,13 +62,13 @@ def plan_scenes(
         dataset: name in ``flight_plans/datasets`` or path of a YAML file.
         town: one of the dataset's; not needed when it has only one, or when ``scenes`` say.
         scenes: their numbers as in the scenes' names; all that the dataset makes in this town by default.
-        overrides: instead of what the dataset says.
+        overrides: replace values of the dataset.
 
     Returns:
         Plans in the order of their numbers. The same arguments and files give the same plans.
 
     Raises:
-        InputError: something that was asked for is not there, or the flight is not possible as asked; one line.
+        InputError: a name or number does not exist, or the flight is impossible; one line.
     """
     planner = DatasetPlanner.open(dataset, overrides=overrides)
     return list(planner.plans(town, scenes))

@@ -19,7 +19,7 @@ class Sheet:
     Attributes:
         left_m: the least x that is shown.
         top_m: the greatest y.
-        corner_px: where both are on the canvas.
+        corner_px: position of both on the canvas.
     """
 
     canvas: UInt8Array

@@ -1,7 +1,7 @@
 """The cost of a dataset over all machines that flew it: simulator time, processor time, bytes and failures, by scene.
 
 Read from the ledger and the manifests alone. Attempts that were killed with their process left no time behind; of a scene that
-was flown anew the last flight counts.
+was flown again the last flight counts.
 """
 
 from collections.abc import Iterable

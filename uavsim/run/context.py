@@ -44,9 +44,9 @@ class Prepared:
     """A checked request: the scenes to fly, and where they go.
 
     Attributes:
-        request: what is asked for.
-        job: what follows from it.
-        output: where it goes.
+        request: the request.
+        job: its scenes and plans.
+        output: the dataset to write.
         there: entries of the scenes that stay: they are committed, with the plan that they have now.
     """
 
@@ -65,8 +65,8 @@ def prepared(request: Request, on_top: OnTop = NOTHING) -> Prepared:
     """Check everything that needs no simulator and writes nothing.
 
     Args:
-        request: what is asked for.
-        on_top: what is built on top of a run.
+        request: the request.
+        on_top: functions of higher packages.
 
     Raises:
         InputError: a name, a key or a number is wrong, or the output holds something else.
@@ -109,7 +109,7 @@ def refuse_foreign_servers(ready: Prepared, *, console: Screen) -> None:
     """Check the versions of attached simulators before a client process is started for them.
 
     Args:
-        ready: what ``prepared`` returned.
+        ready: the result of ``prepared``.
         console: says that a server is waited for.
 
     Raises:
@@ -132,7 +132,7 @@ def opened(ready: Prepared, *, console: Screen | None = None) -> Iterator[RunCon
     The simulators are brought up first: when none answers, nothing has been written. Where no scene is to be flown, none is.
 
     Args:
-        ready: what ``prepared`` returned.
+        ready: the result of ``prepared``.
         console: shows people the progress.
 
     Raises:
@@ -160,7 +160,7 @@ def opened(ready: Prepared, *, console: Screen | None = None) -> Iterator[RunCon
         try:
             with context.progress:
                 yield context
-            output.sweep_leftovers()  # of workers that died meanwhile, whose scenes were flown here
+            output.sweep_leftovers()  # of workers that died, with scenes that this run has flown
         finally:
             context.abort(None)
 

@@ -19,8 +19,8 @@ def refuse_mixture(request: Request, job: Job, output: Output, *, resolve: Calla
     """Refuse to add scenes to committed ones that the current YAML would plan differently.
 
     Args:
-        request: what is asked for.
-        job: what follows from it.
+        request: the request.
+        job: its scenes and plans.
         output: a place that holds this dataset, or nothing.
         resolve: makes a job of a request for other scenes.
 
@@ -46,7 +46,7 @@ def _read(kept: str) -> Kept:
         return read_kept(Path(kept))
     except ConfigError as error:
         raise InputError(
-            f"{kept} is damaged, so nothing says what was edited since the dataset was begun: put it back, or move it away if "
+            f"{kept} is damaged, so edits since the dataset's start cannot be found: put it back, or move it away if "
             "nothing was, and run the same command again"
         ) from error
 

@@ -45,7 +45,7 @@ class ValidationSummary:
 
     Attributes:
         errors: findings with severity error.
-        facts: what was looked at.
+        facts: numbers of checked things.
         lines: the first findings, one line each.
     """
 
@@ -66,7 +66,7 @@ class Finished:
     Attributes:
         versions: version folders that were written; none when no scene is committed.
         validation: the validator's findings; None when it did not run.
-        contact_sheet: the page; None where there is none.
+        contact_sheet: path of the page, or None.
     """
 
     versions: tuple[str, ...] = ()

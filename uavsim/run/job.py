@@ -19,7 +19,7 @@ class PackedPlan:
 
     Attributes:
         digest: hash by which the ledger knows the plan.
-        compressed: what ``data`` gives.
+        compressed: the compressed bytes; ``data`` decompresses them.
     """
 
     digest: str

@@ -19,8 +19,8 @@ class OnTop:
     """Functions that a run calls if its request or its dataset needs them.
 
     Attributes:
-        replayed: returns the plan that shows a recorded scene again, of what is planned and of the request.
-        voxels: returns what labels a dataset's voxels as its YAML asks, for its sensors by channel; or raises ``InputError``.
+        replayed: returns the plan that replays a recorded scene, from the planned scene and the request.
+        voxels: returns the function that labels a dataset's voxels by its YAML, or raises ``InputError``.
     """
 
     replayed: Callable[[ScenePlan, Request], ScenePlan] | None = None

@@ -21,7 +21,7 @@ class Overview:
     """The state of a dataset.
 
     Attributes:
-        address: where it is.
+        address: folder or URL of the dataset.
         dataset: its name.
         seed: of it.
         committed: scenes that are in it.
@@ -78,7 +78,7 @@ def overview(out: str, *, scratch: Path | None = None) -> Overview:
     """Return the state of a finished or unfinished dataset.
 
     Raises:
-        InputError: there is none of ours.
+        InputError: it is not a dataset of uavsim.
     """
     output = open_output(out, scratch=scratch)
     identity = read_identity(output)

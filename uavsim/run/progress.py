@@ -24,7 +24,7 @@ def start_up(console: Screen, what: str) -> Iterator[Callable[[str], None]]:
     """Show the steps before the first scene: a single updated line on a terminal, else a line each.
 
     Args:
-        console: where to show it.
+        console: prints the progress.
         what: the first line.
 
     Yields:
@@ -44,7 +44,7 @@ class RunProgress:
         scenes: how many are to be done in all, those done before included.
         done: how many were done before.
         samples: keyframes per scene.
-        console: where to show it.
+        console: prints the progress.
         clock: seconds; replaced in tests.
     """
 

@@ -66,13 +66,13 @@ class Request(OutputRequest, Overrides):
         description="mock or HOST:CARLA_PORT[:AIRSIM_PORT], each flies one scene at a time; replaces those of run",
     )
     wait_s: float | None = Field(
-        default=None, ge=0, description="seconds that the first answer of a simulator may take that is attached to"
+        default=None, ge=0, description="seconds to wait for the first answer of an attached simulator"
     )
     traffic_retries: dict[str, int] = Field(
         default_factory=dict,
-        description="by scene, how often it was flown with traffic that stood still, where it is made again as it was",
+        description="by scene: number of earlier attempts with stalled traffic, to make the scene again exactly",
     )
-    force: bool = Field(default=False, description="fly anew what is committed")
+    force: bool = Field(default=False, description="fly committed scenes again")
     check: bool = Field(default=True, description="let the validator look at the result")
 
     @property

@@ -38,8 +38,8 @@ def resolve(request: Request, on_top: OnTop = NOTHING) -> Job:
     """Turn a request into a job.
 
     Args:
-        request: what is asked for.
-        on_top: what is built on top of a run.
+        request: the request.
+        on_top: functions of higher packages.
 
     Raises:
         InputError: a name, key, number or flight that is not possible; one line, nothing was written.

@@ -34,7 +34,7 @@ class Result:
         unfinished: neither, by name.
         images: of the committed scenes.
         seconds: of the whole run.
-        valid: what the validator said; None when it was not asked.
+        valid: the validator's result; None when it did not run.
         contact_sheet: the page, if one was drawn.
         findings: the validator's first findings.
         simulator_s: in which simulators were kept for the run, all together.

@@ -75,9 +75,9 @@ class RunContext:
     """State shared by all scenes of a run, in the flow's process only.
 
     Attributes:
-        request: what was asked for.
-        job: what follows from it.
-        output: where committed scenes go.
+        request: the request.
+        job: its scenes and plans.
+        output: the dataset of the committed scenes.
         run: attempts and deadlines.
         pool: the simulators.
         progress: shows people how it goes.
@@ -182,7 +182,9 @@ def _fly_locked(context: RunContext, scene: str) -> SceneOutcome:
     if entry is not None and not forced and (settled := _settled_outcome(entry, sha=sha)) is not None:
         return settled
     if entry is not None and entry.state == "committed" and entry.replacing is None and not forced:
-        said = " is flown anew: this version of uavsim, or your YAML, plans it otherwise than when it was committed"
+        said = (
+            " is flown again: its plan has changed since it was committed, by a new version of uavsim or an edited YAML"
+        )
         context.progress.say(line(("yellow", scene), said))
     anew = context.begin(scene) and forced
     plan = context.job.plan_of(scene)
@@ -205,7 +207,7 @@ def _entry_to_fly(entry: LedgerEntry | None, *, plan: ScenePlan, sha: str, anew:
     """Return a scene's entry for the flight; a committed scene stays committed until the new one is.
 
     Args:
-        entry: what the ledger holds.
+        entry: the scene's entry in the ledger.
         plan: of the scene.
         sha: of the packed plan.
         anew: count the attempts from none.

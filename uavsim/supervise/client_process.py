@@ -73,7 +73,7 @@ class ClientProcess:
 
     Args:
         command: see ``client_command``.
-        log: gets what the client process prints besides events.
+        log: gets the output of the client process, except events.
         deadlines: how long a silence and a scene may last.
         home: folder for the client's caches; CARLA's client writes into $HOME.
     """
@@ -147,7 +147,7 @@ class ClientProcess:
         """Fly one scene into ``out``; events arrive in ``on_event`` as they come.
 
         Raises:
-            UavsimError: what the client process reported, or SimulatorLost when it died or fell silent; it is dead then.
+            UavsimError: the error that the client process reported, or SimulatorLost when it died or was killed as silent.
         """
         self._phase = "load"
         self._send(FlyCommand(str(plan), str(out)))

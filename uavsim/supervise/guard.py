@@ -52,7 +52,7 @@ def _stop(stop_command: str, null: int) -> None:
 def _start(command: list[str], *, lifeline: int) -> int:
     child = os.fork()
     if child:
-        try:  # noqa: SIM105 (contextlib is a megabyte); both sides set the group, so that whoever is later finds it set
+        try:  # noqa: SIM105 (contextlib is a megabyte); both sides set the group, so that the later one finds it set
             os.setpgid(child, child)
         except OSError:
             pass

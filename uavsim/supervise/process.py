@@ -46,7 +46,7 @@ class GuardedProcess:
     """A child process that ends with this process, together with all its descendants.
 
     Args:
-        command: what to run.
+        command: the command line.
         log: file that gets the child's stderr (and stdout, unless ``pipes``); appended to.
         env: added to this process's environment; None takes a variable out.
         pipes: stdin and stdout are pipes (``stdin``, ``stdout_fd``); otherwise stdin is empty.

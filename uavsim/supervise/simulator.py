@@ -30,10 +30,10 @@ class Simulator:
         config: how to reach or start it.
         servers: that the backend talks to; with none, nothing is started.
         name: for logs.
-        logs: folder that gets ``<name>.log``, what the process prints.
+        logs: folder for ``<name>.log``, the output of the process.
 
     Attributes:
-        say: takes a line for people: what the headless simulator compiles, and how far it is.
+        say: prints a line of progress, such as the headless simulator's compiling.
         ending: set by another thread when it is no longer needed; a start that waits for it then fails at once.
     """
 

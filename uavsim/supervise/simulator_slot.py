@@ -44,7 +44,7 @@ class SimulatorSlot:
         run: deadlines and recycling.
         topology: the backend, a name of ``config/backends.py``.
         name: for logs.
-        logs: folder for what the two processes print.
+        logs: folder for the output of the two processes.
         home: $HOME of the client: CARLA's client writes its cache there.
         command: makes the client process's command line, see ``client_command``; replaced in tests.
     """
@@ -123,7 +123,7 @@ class SimulatorSlot:
             home=self._home,
         )
         self.client_starts += 1
-        if self.simulator.ending.is_set():  # between its start and this line: nobody else saw it
+        if self.simulator.ending.is_set():  # set between its start and this line
             client.kill()
         return client
 
@@ -183,7 +183,7 @@ class SimulatorSlot:
             # the failure was. An attached one is cleared by the next client.
             self._stop_client(grace_s=0.5)
             self.simulator.lost()
-            if end is not None and not isinstance(error, SimulatorLost):  # what the client says of it is what it saw
+            if end is not None and not isinstance(error, SimulatorLost):  # the client's report is only its own view
                 raise SimulatorLost(f"{self.name}: the simulator {end}: {error}") from error
             raise
 
@@ -332,7 +332,7 @@ class SlotPool:
             for done in over:
                 while not done.wait(_POLL_S):  # a signal on the way into an endless wait would be seen at its end only
                     pass
-        except BaseException:  # an interrupt: what is coming up ends, under the threads that wait for it
+        except BaseException:  # an interrupt: starting simulators end, and the threads waiting for them fail
             self._ending = True
             while any(thread.is_alive() for thread in threads):
                 self.close()
@@ -349,7 +349,7 @@ class SlotPool:
             try:
                 slot.ready()
                 return
-            except SimulatorLost as error:  # it was there and died; what never was, or is of another version, stays so
+            except SimulatorLost as error:  # it ran and died; a missing simulator or another version will not change
                 if not left or self._ending or slot.simulator.ending.is_set():
                     raise
                 reason = str(error).removeprefix(f"{slot.name}: ")

@@ -113,7 +113,7 @@ def planner(town: TownPlan) -> ScenePlanner:
             ("flight_sensors",), f"streams are written as Parquet by pyarrow: {install_line('streams')}"
         )
     if block.vehicles is not None and dataset.model.block("vehicles") is None:
-        what = "no car carries sensors in this dataset; say how many at the key vehicles ({count: 2})"
+        what = "no car carries sensors in this dataset; set their number with the key vehicles ({count: 2})"
         raise dataset.error(("flight_sensors", "vehicles"), what)
     flown = dataset.model.topology not in _AS_PLANNED
     drones = _settled(town, block, ("flight_sensors",), at_steps=flown)

@@ -143,9 +143,7 @@ def _reported(recording: Recording, agent: Agent) -> Track:
     plan, last = recording.plan, recording.plan.capture_steps[-1]
     motion = recording.motion.open() if recording.motion is not None else None
     if motion is None or not np.array_equal(motion.step[: last + 1], np.arange(last + 1)):
-        raise DatasetError(
-            f"{plan.scene_name}: the motion of every step was not recorded, of which flight_sensors are made"
-        )
+        raise DatasetError(f"{plan.scene_name}: flight_sensors need the motion of every step, which was not recorded")
     velocity = None
     if agent.kind == "drone":
         place = motion.drone_id.index(agent.number)

@@ -196,7 +196,7 @@ def _offset(relative: FloatArray, *, along: float, upwards: float, cpa_m: float,
     if cpa_m == 0.0:
         return np.zeros(3)
     if speed <= cpa_m * max(abs(along), upwards):
-        raise Impossible("it is as far away at the begin as where it passes; it cannot come closer")
+        raise Impossible("its distance at the begin is already its distance at the closest point of approach")
     a = relative / speed
     side, over = _across(a)
     b = math.cos(math.radians(passing_deg)) * side + math.sin(math.radians(passing_deg)) * over
