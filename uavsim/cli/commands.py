@@ -130,7 +130,7 @@ _OWN: Final = {
     ),
     "deploy": Command(
         "Make",
-        "uavsim.cli.deploy:deploy",
+        "uavsim.cli.prefect_server:deploy",
         "Register every flow as a deployment for workers (PREFECT_API_URL names the server).",
         examples=("uavsim deploy --pool uavsim --kind process",),
     ),
@@ -160,7 +160,7 @@ _OWN: Final = {
     ),
     "ui": Command(
         "Look",
-        "uavsim.cli.ui:ui",
+        "uavsim.cli.prefect_server:ui",
         "Serve Prefect's pages of your current and past runs until Ctrl-C; runs report to it while it is up.",
         examples=(
             "uavsim ui",

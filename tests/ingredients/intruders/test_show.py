@@ -50,19 +50,23 @@ LOW = "{kind: drone, range_m: 300, cpa_m: 150, time_to_cpa_s: 20, passing_deg: 2
 
 
 @pytest.mark.parametrize(
-    ("encounter", "reason", "nearest"),
+    ("command", "encounter", "reason", "nearest"),
     [
-        (FAST, "it would have to fly at", "an aeroplane flies at 25 to 90 m/s; possible is "),
-        (LOW, "it comes 79.1 m below the ground (ground_clearance_m is 15)", "; possible is cpa_m: 48"),
         (
+            ("generate", "--out", "data"),
+            FAST,
+            "it would have to fly at",
+            "an aeroplane flies at 25 to 90 m/s; possible is ",
+        ),
+        (("plan",), LOW, "it comes 79.1 m below the ground (ground_clearance_m is 15)", "; possible is cpa_m: 48"),
+        (
+            ("generate", "--out", "data"),
             "{kind: zeppelin, range_m: 900, cpa_m: 0, closing_mps: 9}",
             "encounters[0].kind: unknown value 'zeppelin'",
             "",
         ),
-        ("{kind: drone, range_m: 900, cpa_m: 0}", "give three of range_m, closing_mps, cpa_m, time_to_cpa_s", ""),
     ],
 )
-@pytest.mark.parametrize("command", [("plan",), ("generate", "--out", "data")])
 def test_an_impossible_encounter_is_one_line_with_what_would_do(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
