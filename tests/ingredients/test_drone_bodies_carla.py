@@ -8,8 +8,8 @@ import pytest
 
 from uavsim.errors import MissedTick, SimulatorError
 from uavsim.geometry.se3 import SE3
+from uavsim.ingredients.carla.drone_bodies import AirSimDroneBodies, CarlaDroneBodies
 from uavsim.ingredients.drone_bodies import AIRSIM_BODY, DroneBodiesPlan
-from uavsim.ingredients.drone_bodies_carla import AirSimDroneBodies, CarlaDroneBodies
 from uavsim.records.actors import ActorInfo, ActorStates
 from uavsim.records.recording import DroneState
 from uavsim.simulate.carla.read import Parked, joined

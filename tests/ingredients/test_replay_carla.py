@@ -11,8 +11,8 @@ import pytest
 from tools.common.plans import scene_plan
 from uavsim.errors import MissedTick, SceneVoid
 from uavsim.geometry.se3 import SE3
+from uavsim.ingredients.carla.replay import RecordedTraffic, spawn
 from uavsim.ingredients.replay import ReplayPlan
-from uavsim.ingredients.replay_carla import RecordedTraffic, spawn
 from uavsim.records.actors import ActorInfo, ActorStates
 from uavsim.records.motion import SceneMotion, TickMotion
 from uavsim.simulate.carla.spawning import SpawnContext

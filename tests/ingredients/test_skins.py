@@ -14,9 +14,9 @@ from tests.replays.test_requests import ACTORS, record
 from uavsim.config.library import Library
 from uavsim.config.skin import Colours
 from uavsim.errors import ConfigError, InputError, SceneVoid
+from uavsim.ingredients.carla.skins import paint
 from uavsim.ingredients.skin_plans import check_names
 from uavsim.ingredients.skins import Paint, SkinPlan
-from uavsim.ingredients.skins_carla import paint
 from uavsim.on_top import ON_TOP
 from uavsim.plan.weather import PARAMETERS
 from uavsim.records.codec import pack_plan, unpack_plan

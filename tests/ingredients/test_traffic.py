@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from uavsim.config.dataset import TownShare
 from uavsim.errors import SimulatorError
+from uavsim.ingredients.carla.traffic import parked_vehicles
 from uavsim.ingredients.traffic import (
     RENAMED,
     BlueprintFacts,
@@ -23,7 +24,6 @@ from uavsim.ingredients.traffic import (
     plan_vehicles,
     thin_out,
 )
-from uavsim.ingredients.traffic_carla import parked_vehicles
 from uavsim.records.classes import UAV3D_CARS
 from uavsim.simulate.carla.read import joined, with_parked
 

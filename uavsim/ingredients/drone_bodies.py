@@ -31,7 +31,7 @@ INGREDIENT: Final = Ingredient(
         ActorKind(name="drone", label="drone", is_drone=True, has_own_tag=True, origin_at_middle=True, may_hide=False),
     ),
     role="swarm_drone",
-    spawn=Named(f"{__name__}_carla:spawn"),
+    spawn=Named("uavsim.ingredients.carla.drone_bodies:spawn"),
 )
 
 

@@ -15,7 +15,7 @@ INGREDIENT: Final = Ingredient(
     key="replay",  # of no dataset's YAML: ``uavsim replay`` asks for it
     order=120,
     records=(Named(f"{__name__}:ReplayPlan"),),
-    spawn=Named(f"{__name__}_carla:spawn"),
+    spawn=Named("uavsim.ingredients.carla.replay:spawn"),
     stands_in=True,
     flight=Named(f"{__name__}:flight"),
 )

@@ -32,7 +32,7 @@ INGREDIENT: Final = Ingredient(
     records=(Named(f"{__name__}:RoadsidePlan"),),
     planner=Named(f"{__name__}:planner"),
     summary=Named(f"{__name__}:summary"),
-    spawn=Named(f"{__name__}_carla:spawn"),
+    spawn=Named("uavsim.ingredients.carla.roadside:spawn"),
 )
 
 

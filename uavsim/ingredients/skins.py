@@ -27,7 +27,7 @@ INGREDIENT: Final = Ingredient(
         Named(f"{__name__}:Paint"),
         Named(f"{__name__}:SkinPlan"),
     ),
-    spawn=Named(f"{__name__}_carla:spawn"),
+    spawn=Named("uavsim.ingredients.carla.skins:spawn"),
     rows=Named(f"{__name__}:rows"),
 )
 

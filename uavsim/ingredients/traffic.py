@@ -29,7 +29,7 @@ TRAFFIC: Final = Ingredient(
     planner=Named(f"{__name__}:plan_vehicles"),
     summary=Named(f"{__name__}:summary"),
     kinds=(ActorKind(name="vehicle", is_ridden=True, is_driven=True),),
-    spawn=Named(f"{__name__}_carla:spawn_vehicles"),
+    spawn=Named("uavsim.ingredients.carla.traffic:spawn_vehicles"),
     spawn_order=2,
 )
 WALKERS: Final = Ingredient(
@@ -40,7 +40,7 @@ WALKERS: Final = Ingredient(
     records=(Named(f"{__name__}:WalkersPlan"),),
     planner=Named(f"{__name__}:plan_walkers"),
     kinds=(ActorKind(name="walker", label="pedestrian", origin_at_middle=True),),
-    spawn=Named(f"{__name__}_carla:spawn_walkers"),
+    spawn=Named("uavsim.ingredients.carla.traffic:spawn_walkers"),
     spawn_order=3,
 )
 PARKED: Final = Ingredient(
@@ -52,7 +52,7 @@ PARKED: Final = Ingredient(
     planner=Named(f"{__name__}:plan_parked"),
     # an actor's blueprint is ``environment.<name in the town>``, its origin the middle of its box's bottom
     kinds=(ActorKind(name="environment", is_of_town=True, is_parked=True),),
-    spawn=Named(f"{__name__}_carla:read_parked"),
+    spawn=Named("uavsim.ingredients.carla.traffic:read_parked"),
     spawn_order=9,
 )
 

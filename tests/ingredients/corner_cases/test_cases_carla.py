@@ -10,8 +10,8 @@ from headless_simulator.towns.load import load_town
 
 from tools.common.plans import scene_plan
 from uavsim.geometry.se3 import SE3
+from uavsim.ingredients.carla.corner_cases import PlacedCases, WorldGround, finish, rows_on
 from uavsim.ingredients.corner_cases.case_plans import CasePart, CornerCasePlan, CornerCasesPlan, role_of_part
-from uavsim.ingredients.corner_cases.cases_carla import PlacedCases, WorldGround, finish, rows_on
 from uavsim.records.recording import ActorInfo
 
 Kind = carla.LaneType

@@ -32,8 +32,8 @@ INGREDIENT: Final = Ingredient(
         ActorKind(name="case_vehicle", written_as="vehicle", is_parked=True, is_ridden=True, may_hide=False),
     ),
     role="corner_case",
-    spawn=Named(f"{__name__}.cases_carla:spawn"),
+    spawn=Named("uavsim.ingredients.carla.corner_cases:spawn"),
     spawn_order=1,  # vehicles keep clear of them
-    finish=Named(f"{__name__}.cases_carla:finish"),
+    finish=Named("uavsim.ingredients.carla.corner_cases:finish"),
     rows=Named(f"{__name__}.case_rows:rows"),
 )

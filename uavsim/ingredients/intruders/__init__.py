@@ -25,7 +25,7 @@ INGREDIENT: Final = Ingredient(
     without=Named(f"{__name__}.plan_encounters:without"),
     kinds=(ActorKind(name="intruder", has_box=False, has_own_tag=True, is_lone=True),),
     role="intruder",
-    spawn=Named(f"{__name__}.intruders_carla:spawn"),
+    spawn=Named("uavsim.ingredients.carla.intruders:spawn"),
     spawn_order=4,
     labels=Named(f"{__name__}.labels:intruder_labels"),
     rows=Named(f"{__name__}.encounter_rows:rows"),

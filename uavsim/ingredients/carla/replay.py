@@ -13,11 +13,11 @@ import carla
 import numpy as np
 
 from uavsim.errors import MissedTick, SceneVoid
+from uavsim.ingredients.carla.skins import paint
+from uavsim.ingredients.carla.traffic import parked_objects, parked_vehicles
 from uavsim.ingredients.replay import ReplayPlan
 from uavsim.ingredients.skins import SkinPlan
-from uavsim.ingredients.skins_carla import paint
 from uavsim.ingredients.traffic import ParkedPlan
-from uavsim.ingredients.traffic_carla import parked_objects, parked_vehicles
 from uavsim.records.ingredients import actor_kind
 from uavsim.records.motion import TickMotion
 from uavsim.records.recording import ActorInfo, ActorStates
