@@ -1,4 +1,4 @@
-"""Clocks of the drones' own: each takes images at its own times, between keyframes that all take together."""
+"""Separate clocks of the drones: each takes images at its own times, between common keyframes."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ Fraction = Annotated[float, Field(ge=0, le=10)]
 
 
 class MessageLinks(Model):
-    """The way of one agent's images to each other one."""
+    """The transmission of each agent's images to the others."""
 
     latency_s: tuple[Fraction, Fraction] = (0.0, 0.0)
     """Least and greatest latency; drawn for each message, so that messages may overtake each other."""
@@ -64,7 +64,7 @@ class MessageLinks(Model):
 
     @property
     def by_place(self) -> tuple[str, ...]:
-        """Return the keys given that need to know where sender and receiver are."""
+        """Return the given keys that depend on the places of sender and receiver."""
         return tuple(key for key in ("range_m", "latency_s_per_km", "line_of_sight") if getattr(self, key))
 
     @model_validator(mode="after")
@@ -75,7 +75,7 @@ class MessageLinks(Model):
 
 
 class Clocks(Model):
-    """Each agent's cameras fire together, by the agent's own clock; what differs between agents is drawn from the seed."""
+    """Each agent's cameras fire together, by the agent's own clock; differences between agents are drawn from the seed."""
 
     rate_hz: Annotated[float, Field(gt=0, le=1000)]
     """Images per second of each agent, by its own clock."""
@@ -166,7 +166,7 @@ def _check(dataset: Loaded[DatasetConfig], block: Clocks) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Links:
-    """The ways between agents: how long a radio sends a message, and the town through which nothing arrives, or None."""
+    """Properties of the links: the time to send a message, and the town that blocks them, or None."""
 
     block: MessageLinks
     sending_s: float
@@ -240,7 +240,7 @@ def _instants(
 
 
 def _asked(block: Clocks, sent_s: FloatArray, *, step_s: float, until_s: float, rng: np.random.Generator) -> FloatArray:
-    """Return the true times at which one agent fires who is asked at some: when that arrives, once a step."""
+    """Return the true firing times of an agent that fires on request: at each request's arrival, at most once a step."""
     late_s = np.abs(np.clip(rng.normal(0.0, 1.0, len(sent_s)), -_CUT, _CUT)) * block.jitter_s
     heard_s = np.sort(sent_s + rng.uniform(*block.messages.latency_s, size=len(sent_s)) + late_s)
     heard_s = heard_s[(rng.uniform(size=len(sent_s)) >= block.messages.loss) & (heard_s <= until_s)]
@@ -314,7 +314,7 @@ def summary(planned: ClocksPlan) -> JsonDict:
 
 
 def rows(labels: SceneLabels, planned: ClocksPlan, tables: Tables) -> Tables:
-    """Return one row a clock, one an image of a firing, and one a message."""
+    """Return a row per clock, per image of a firing, and per message."""
     del tables
     plan = labels.plan
     base, scene = (plan.dataset, plan.scene_name), token(plan.dataset, plan.scene_name, "scene")

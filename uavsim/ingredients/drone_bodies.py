@@ -1,4 +1,4 @@
-"""Bodies of the swarm's drones: what the other agents see of each, above its own sensors and out of their sight."""
+"""Bodies of the swarm's drones, visible to other agents but outside the views of the drone's own sensors."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ INGREDIENT: Final = Ingredient(
 
 
 AIRSIM_BODY: Final = "airsim.multirotor"
-"""AirSim's own body of a vehicle, which no blueprint names."""
+"""AirSim's own body of a vehicle, without a blueprint in CARLA."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ _POINTS: Final = 17  # along each side of the box
 
 
 def planner(town: TownPlan) -> ScenePlanner:
-    """Return the same for each scene.
+    """Return a planner with the same plan for each scene.
 
     Raises:
         ConfigError: another backend, or a drone's own sensor would see its body.
@@ -99,7 +99,7 @@ def planner(town: TownPlan) -> ScenePlanner:
 
 
 def _airsims_own(town: TownPlan) -> ScenePlanner:
-    """Return the bodies that AirSim's vehicles have; only their size is the dataset's to say.
+    """Return the plan of AirSim's own bodies; a dataset only gives their size.
 
     Raises:
         ConfigError: another blueprint is asked for.

@@ -1,4 +1,4 @@
-"""The table of agent kinds. A new kind is an entry here, and an ingredient that brings its agents.
+"""The table of agent kinds. A new kind needs an entry here and an ingredient with its agents.
 
 New kinds come last: seeds depend on the order.
 """
@@ -16,11 +16,11 @@ class AgentKind:
 
     Attributes:
         plural: names several of them in a table.
-        letter: begins the agents' ids, ``v1``; drones have a number alone.
-        first_id: of the numbers that name agents of all kinds in one column.
-        id_step: between them, 1 or -1.
+        letter: first letter of the agents' ids, ``v1``; drones' ids are only a number.
+        first_id: first number of its agents in a column with agents of all kinds.
+        id_step: step between these numbers, 1 or -1.
         seed_offset: added to an agent's number in the seed of its degradations.
-        flies: is in the air for ``links``, and its cameras are called ``CAMERA`` as in UAV3D; else ``CAM`` as in nuScenes.
+        flies: in the air for ``links``; its cameras are called ``CAMERA`` as in UAV3D, others ``CAM`` as in nuScenes.
     """
 
     name: AgentKindName

@@ -1,4 +1,4 @@
-"""Intruders in a CARLA world: props without physics, put at their place of the plan before each tick. Imports ``carla``.
+"""Intruders in a CARLA world: props without physics, moved along the plan at each tick.
 
 A stock CARLA has no aeroplane. The headless simulator has all five kinds; for another server the encounters' YAML names the
 blueprints of a build that has them, or static meshes of its content, which CARLA's own ``static.prop.mesh`` shows.
@@ -71,7 +71,7 @@ class CarlaIntruders(Spawned):
             self._ue_pose.append(_ue_poses(intruder.map_SE3_flu @ info.actor_SE3_box.inverse()))
 
     def before_tick(self, step: int) -> None:
-        """Put every intruder where the plan has it at a step.
+        """Move every intruder to its planned pose at a step.
 
         Raises:
             MissedTick: the server refused.

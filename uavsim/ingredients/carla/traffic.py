@@ -1,4 +1,4 @@
-"""Vehicles under CARLA's Traffic Manager, walkers under its controllers, and a town's parked vehicles. Imports ``carla``."""
+"""Vehicles under CARLA's Traffic Manager, walkers under its controllers, and a town's parked vehicles."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -129,7 +129,7 @@ def spawn_walkers(context: SpawnContext, record: WalkersPlan) -> Spawned:
 
 
 def _place_to_walk(context: SpawnContext) -> carla.Location | None:
-    """Return a place to walk, of a large map one near the swarm; None when none is found."""
+    """Return a place to walk, near the swarm on a large map; None when none is found."""
     for _ in range(_DRAWS):
         place: carla.Location | None = context.world.get_random_location_from_navigation()
         if place is None or context.is_near(place):
@@ -146,13 +146,13 @@ class _Walkers(Spawned):
     world: carla.World
 
     def clear(self) -> None:
-        """See ``Spawned``; their controllers have to stop before they go."""
+        """See ``Spawned``; stops the controllers before the walkers are destroyed."""
         for controller in self.world.get_actors(list(self.helpers)) if self.helpers else ():
             cast("carla.WalkerAIController", controller).stop()
 
 
 def read_parked(context: SpawnContext, record: ParkedPlan) -> Spawned:
-    """Spawn nothing: they are there."""
+    """Read the town's parked vehicles; they need no spawning."""
     del record
     return _Parked(world=context.world)
 

@@ -1,4 +1,4 @@
-"""Choose the vehicles of the traffic that carry sensors. Imports ``carla``."""
+"""Choose the sensing vehicles among the traffic."""
 
 from typing import Final
 
@@ -12,7 +12,7 @@ _ROLE: Final = "autopilot"  # of the traffic; what stands has others
 
 
 def spawn(context: SpawnContext, record: VehiclesPlan) -> Spawned:
-    """Spawn nothing: choose of the traffic.
+    """Choose among the spawned traffic; spawn nothing.
 
     Raises:
         SceneVoid: too few of the vehicles are cars on which the rig fits, or as asked for.

@@ -1,4 +1,4 @@
-"""Objects that ordinary traffic never shows, where the town's map allows them and a camera sees them."""
+"""Objects that ordinary traffic never has, at places of the town's map in view of a camera."""
 
 from typing import Final
 

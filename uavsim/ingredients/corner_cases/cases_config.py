@@ -1,4 +1,4 @@
-"""Objects that ordinary traffic never shows, and the words for them.
+"""Configuration of corner cases: objects that ordinary traffic never has, and their tags.
 
 They are ``flight_plans/corner_cases/*.yaml``, and the key ``corner_cases`` of a dataset's YAML chooses among them.
 """
@@ -24,7 +24,7 @@ _VEHICLE: Final = "vehicle."
 
 
 def _known_blueprint(name: str) -> str:
-    """Refuse props that are not in CARLA's library; vehicles are the simulator's to know."""
+    """Refuse props that are not in CARLA's library; vehicles are checked by the simulator."""
     if name.startswith(_VEHICLE) and name.count(".") == 2:
         return name
     if name == PROP_MESH or name in PROPS:
@@ -161,7 +161,7 @@ class Case(Model):
 
 
 class CornerCases(Model):
-    """Cases, their words, and training sets."""
+    """Cases, tags and training sets."""
 
     description: Text = ""
     tags: Annotated[dict[Tag, TagEntry], Field(min_length=1)]
@@ -170,7 +170,7 @@ class CornerCases(Model):
     cases: Annotated[dict[Name, Case], Field(min_length=1, max_length=1000)]
 
     def wrong_word(self) -> tuple[Place, str] | None:
-        """Return where a tag stands that is none, or that means two things, and what to write; None where all are good."""
+        """Return the key of the first unknown or ambiguous tag and the correction; None if all are good."""
         asked: list[tuple[Place, str]] = []
         for name, case in self.cases.items():
             asked.append((("cases", name, "tag"), case.tag))

@@ -38,7 +38,7 @@ INGREDIENT: Final = Ingredient(
 
 @dataclass(frozen=True, slots=True)
 class FlightSensorsPlan:
-    """The sensors of every drone and sensing car; errors are drawn from ``seed``, each carrier's its own.
+    """The sensors of every drone and sensing car; each carrier's errors are drawn separately from ``seed``.
 
     Attributes:
         drones: kind -> the keys of its block in the YAML, with the rate that was settled.
@@ -73,7 +73,7 @@ class Units(Model):
             raise DatasetError(f"a plan of flight_sensors is of another version or damaged: {error}") from error
 
     def asked_for(self) -> Iterator[tuple[str, Unit]]:
-        """Yield the kinds that are there, and what is said of each."""
+        """Yield the configured kinds and their settings."""
         units = ((kind, getattr(self, kind)) for kind in KINDS)
         return ((kind, unit) for kind, unit in units if unit is not None)
 
@@ -126,7 +126,7 @@ def planner(town: TownPlan) -> ScenePlanner:
 
 
 def _settled(town: TownPlan, units: Units, key: tuple[str, ...], *, at_steps: bool) -> dict[str, dict[str, Any]]:
-    """Return the keys of each kind with its rate: as asked for, or the usual one, or the nearest below where steps limit it.
+    """Return the keys of each kind with its rate: the requested one, the default, or the nearest below that steps allow.
 
     Raises:
         ConfigError: a rate that was asked for is between those of the steps, or no whole number of microseconds, or motion at
@@ -161,7 +161,7 @@ def _is_whole(period_us: float) -> bool:
 
 
 def _between_steps(rate_hz: float, nearest_hz: float, step_us: int, topology: str) -> str:
-    """Explain why a rate cannot be made, and which can."""
+    """Return the reason against a rate, and a possible one."""
     is_faster = rate_hz > 1e6 / step_us and _is_whole(1e6 / rate_hz)
     faster = f", or step_s: {1 / rate_hz:g}, which costs as many more steps" if is_faster else ""
     return (

@@ -109,7 +109,7 @@ def _carried(plan: ScenePlan, record: FlightSensorsPlan) -> Iterator[_Carried]:
 
 
 def _planned(recording: Recording, agent: Agent) -> Track:
-    """Return a drone's planned way, on which it was.
+    """Return a drone's planned motion, after checking that it followed it.
 
     Raises:
         DatasetError: it was elsewhere: the streams would be of another flight.
@@ -132,9 +132,9 @@ def _planned(recording: Recording, agent: Agent) -> Track:
 
 
 def _reported(recording: Recording, agent: Agent) -> Track:
-    """Return a carrier's way as the simulator reported it at every step.
+    """Return a carrier's motion as reported by the simulator at every step.
 
-    A drone's velocity is what AirSim says. It pauses at whole steps of its own physics, up to 2 ms from ours: derivatives of
+    A drone's velocity is AirSim's own. It pauses at whole steps of its own physics, up to 2 ms from ours: derivatives of
     its places would jump.
 
     Raises:

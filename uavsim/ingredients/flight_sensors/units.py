@@ -24,7 +24,7 @@ _MOST_HZ = 1000
 
 
 class Unit(Model):
-    """A sensor that measures at a rate. A subclass is all that is said of a kind: its keys, and how it reads."""
+    """A sensor that measures at a rate. A subclass defines one kind: its keys and its readings."""
 
     usual_hz: ClassVar[float]
 
@@ -34,7 +34,7 @@ class Unit(Model):
 
     @property
     def hz(self) -> float:
-        """Return the rate that was asked for, or the usual one."""
+        """Return the requested rate or the default."""
         return self.usual_hz if self.rate_hz is None else self.rate_hz
 
     @abstractmethod
@@ -142,7 +142,7 @@ class Barometer(Unit):
 
 
 class Magnetometer(Unit):
-    """A magnetometer; the Earth's field is the same all over a town."""
+    """A magnetometer; the Earth's field is constant over a town."""
 
     usual_hz: ClassVar = 50.0
 
