@@ -67,7 +67,7 @@ Speed = Annotated[float, Field(gt=0, le=50)]
 
 
 class Model(BaseModel):
-    """Parsed once, then never changed; a key that it does not know is an error, and so is ``"5"`` where a number goes."""
+    """Frozen after parsing; an unknown key is an error, and so is ``"5"`` for a number."""
 
     model_config = ConfigDict(
         frozen=True,
@@ -86,7 +86,7 @@ class Model(BaseModel):
 
     @classmethod
     def model_fields_by_key(cls) -> dict[str, FieldInfo]:
-        """Return the fields by the keys that people write."""
+        """Return the fields by their keys in YAML."""
         return {field.alias or name: field for name, field in cls.model_fields.items()}
 
     @classmethod
@@ -97,7 +97,7 @@ class Model(BaseModel):
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        """Show editors what a key means, which its docstring says, and of the short form."""
+        """Add the docstrings of keys and the short form to the schema, for editors."""
         schema = handler(core)
         whole = handler.resolve_ref_schema(schema)
         docs = _attribute_docstrings(cls)
@@ -114,7 +114,7 @@ class Model(BaseModel):
 
 @cache
 def _attribute_docstrings(model: type[BaseModel]) -> dict[str, str]:
-    """Return the docstring below each attribute; pydantic itself would look for them at every import, which takes long."""
+    """Return the docstring below each attribute; pydantic's own search would slow down every import."""
     found: dict[str, str] = {}
     for base in reversed(model.__mro__):
         if not issubclass(base, Model) or not base.__dict__.get("has_source", True):

@@ -1,4 +1,4 @@
-"""``flight_plans/datasets/*.yaml``: what a dataset is made of."""
+"""``flight_plans/datasets/*.yaml``: datasets."""
 
 from functools import cache
 from typing import Annotated, Any, ClassVar, Final, Literal, Self
@@ -115,7 +115,7 @@ class Images(Model):
 
 
 class VoxelLabels(Model):
-    """Voxels, as of ``uavsim occupancy``, made into ``occupancy`` of the dataset's folder when the last scene is flown."""
+    """Voxels like those of ``uavsim occupancy``, written into the dataset's ``occupancy`` folder after the last scene."""
 
     format: Name = "parquet"
     grid: Text | None = None
@@ -127,7 +127,7 @@ class VoxelLabels(Model):
 
 
 class Labels(Model):
-    """The objects that get boxes, and the meaning of their attributes; what is left out is as uavsim has it."""
+    """The objects that get boxes, and the meaning of their attributes; omitted keys have uavsim's defaults."""
 
     classes: (
         Annotated[
@@ -203,7 +203,7 @@ class AgentErrors(Model):
 
 
 class Link(Model):
-    """The way from those who take images to those who receive them."""
+    """The link from the agents that take images to those that receive them."""
 
     latency_s: Annotated[float, Field(ge=0, le=10)] = 0.0
     drop_probability: Share = 0.0
@@ -227,7 +227,7 @@ class Degradations(AgentErrors):
 
 
 class Twins(Model):
-    """The twins that ``uavsim twins`` makes of a dataset where its command says nothing."""
+    """The twins that ``uavsim twins`` makes of a dataset by default."""
 
     weather: tuple[Reference, ...] = ()
     """The same instants in these weathers, by name or path."""
@@ -250,13 +250,13 @@ class Clip(Model):
 
 
 class Captures(Model):
-    """The times of images, if not by keyframes and sweeps."""
+    """The times of images, instead of keyframes and sweeps."""
 
     clip: Clip
 
 
 class DatasetConfig(Model):
-    """A dataset: towns, scenes, time, swarm, traffic, weather and how it is stored."""
+    """A dataset: towns, scenes, time, swarm, traffic, weather and storage."""
 
     drawable: ClassVar = ("altitude_m", "traffic", "wind_mps")
 
@@ -324,7 +324,7 @@ class DatasetConfig(Model):
 
     @model_validator(mode="after")
     def _time_of_clip(self) -> Self:
-        """Put the numbers that a clip gives in place: a step is a frame's time or half of it, in whole microseconds."""
+        """Set the numbers that follow from a clip: a step is a frame's time or half of it, in whole microseconds."""
         if self.captures is None:
             return self
         fps, last = self.captures.clip.fps, self.captures.clip.frames - 1
@@ -365,7 +365,7 @@ class DatasetConfig(Model):
 
 
 def _is_none(value: object) -> bool:
-    """Leave a key out of what names a dataset: the name does not depend on the packages that are installed."""
+    """Omit a key from the dataset's identity, which must not depend on the installed packages."""
     return value is None
 
 

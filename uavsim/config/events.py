@@ -1,4 +1,4 @@
-"""From what measurement on an image or an object is called what: thresholds of ``uavsim events``.
+"""Thresholds of ``uavsim events``, on measurements of images and objects.
 
 Defaults were set so that median sizes agree with AirCopBench's annotators (docs/events.md); none is learned.
 """
@@ -51,11 +51,11 @@ class QualityLevels(Model):
 
 
 FALLING = frozenset({"contrast", "dark", "psnr_db"})
-"""Measures of which less is worse."""
+"""Measures for which less is worse."""
 
 
 class ObjectLevels(Model):
-    """Levels from which something hinders an object from being perceived."""
+    """Levels from which an object is hard to perceive."""
 
     seen_px: Annotated[int, Field(ge=1, le=100_000)] = 12
     """An object with fewer visible pixels is not seen."""
@@ -91,7 +91,7 @@ class CollaborationLevels(Model):
 
 
 class EventThresholds(Model):
-    """Thresholds of labels by rule; what a file leaves out is as uavsim has it."""
+    """Thresholds of labels by rule; omitted keys have uavsim's defaults."""
 
     quality: QualityLevels = QualityLevels()
     objects: ObjectLevels = ObjectLevels()

@@ -1,4 +1,4 @@
-"""From pydantic's list of errors to the one line that helps: what is wrong, what was there, what was probably meant."""
+"""Turn pydantic's list of errors into one helpful line: the error, the value, and a suggestion."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, Final, TypeAlias, TypeVar, get_args
@@ -34,7 +34,7 @@ _SAID: Final = {
 
 
 def key(place: Place) -> str:
-    """Write a place as people do: ``towns.Town10HD.scenes``, ``cameras[2].fov_deg``."""
+    """Format a place: ``towns.Town10HD.scenes``, ``cameras[2].fov_deg``."""
     text = ""
     for step in place:
         text += f"[{step}]" if isinstance(step, int) else f"{'.' if text else ''}{_clean(step)}"
@@ -90,7 +90,7 @@ def each(
 
 
 def _real(every: list[ErrorDetails]) -> list[ErrorDetails]:
-    """Leave out what is called too short only because of errors inside it."""
+    """Leave out containers that are too short only because of errors inside them."""
     return [d for d in every if not (_lacks(d, every) and _is_long_enough(d))]
 
 
@@ -106,7 +106,7 @@ def _is_long_enough(detail: ErrorDetails) -> bool:
 
 
 def validated(value: object, model: type[M], *, what: object) -> M:
-    """Return data of others that was parsed already as what it has to be.
+    """Validate parsed data from outside against a model.
 
     Args:
         value: of JSON, or the like.
@@ -129,7 +129,7 @@ def wrong_key(name: str, what: str, *, below: tuple[int | str, ...] = ()) -> Pyd
 
 
 def _place(detail: ErrorDetails) -> Place:
-    """Drop what no file has: pydantic's mark of a key."""
+    """Return the place without pydantic's marks of keys."""
     place = tuple(step for step in detail["loc"] if step != "[key]")
     return (*place, detail["ctx"]["key"], *detail["ctx"]["below"]) if detail["type"] == _WRONG_KEY else place
 

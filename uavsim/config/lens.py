@@ -55,7 +55,7 @@ class CameraLens(Model):
         return Lens(self.model, self.coefficients, focal, centre, (width_px, height_px), self.fineness)
 
     def fault(self, *, width_px: int, height_px: int, fov_deg: float) -> tuple[str, str] | None:
-        """Return the key at fault and why no pinhole image holds what the lens sees, with the nearest value that will do."""
+        """Return the wrong key and why no pinhole image covers the lens' view, with the nearest possible value."""
         if self.centre_px is not None:
             cx, cy = (min(max(c, 1.0), s - 1.0) for c, s in zip(self.centre_px, (width_px, height_px), strict=True))
             if (cx, cy) != self.centre_px:
@@ -91,7 +91,7 @@ class CameraLens(Model):
 
 
 def _last_good(is_good: Callable[[float], bool], good: float, bad: float) -> float | None:
-    """Return the value nearest to ``bad`` that is good, between one that should be and one that is not."""
+    """Return the good value nearest to ``bad``, by bisection."""
     if not is_good(good):
         return None
     for _ in range(_STEPS):

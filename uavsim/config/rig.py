@@ -29,7 +29,7 @@ def _known(name: str) -> str:
 
 
 def _bearable(parts: tuple[float, float, float]) -> tuple[float, float, float]:
-    """Keep what brightens nothing and leaves some light everywhere."""
+    """Refuse vignetting that brightens, or that leaves no light."""
     square = np.linspace(0.0, 1.0, 257)
     taken = -np.polyval([*parts[::-1], 0.0], square)
     if float(taken.min()) < -1e-9:
@@ -76,7 +76,7 @@ class Settling(Model):
 
 
 class Camera(Mount):
-    """One camera; what it leaves out it takes from the rig."""
+    """One camera; omitted keys have the rig's values."""
 
     width_px: Pixels | None = None
     height_px: Pixels | None = None
@@ -92,7 +92,7 @@ class Camera(Mount):
 
 
 class Block(Mount):
-    """The rig's block of a sensor that is no camera; ``Modality.block`` names its subclass."""
+    """The rig's block of a sensor other than a camera; ``Modality.block`` names its subclass."""
 
     def fault(self, *, step_us: int) -> tuple[str, str] | None:
         """Return the wrong key and the reason, for a simulation with these steps."""
@@ -177,7 +177,7 @@ class Radar(Block):
 
 
 class Mounted(Model):
-    """One sensor that is no camera: the name of its modality, and its block."""
+    """One sensor other than a camera: the name of its modality, and its block."""
 
     model_config = ConfigDict(extra="allow")
 

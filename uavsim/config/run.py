@@ -1,4 +1,4 @@
-"""The settings of a run: which simulators, how they are started, how long they may take, when they are given up."""
+"""The settings of a run: simulators, their start, deadlines and attempts."""
 
 import re
 from pathlib import Path
@@ -26,7 +26,7 @@ class _Strict(Model):
 
 
 class SimulatorConfig(_Strict):
-    """One simulator: where it listens and, unless it is only attached to, how it is started."""
+    """One simulator: its address, and its start unless attached."""
 
     kind: Literal["mock", "attach", "command", "docker"] = Field(
         default="mock",
@@ -81,7 +81,7 @@ class SimulatorConfig(_Strict):
 
 
 class RunConfig(_Strict):
-    """A run, as ``uavsim generate --run FILE`` reads it; the command line's options go before its keys.
+    """A run, as in ``uavsim generate --run FILE``; the command line's options take precedence.
 
     Everything but ``dataset``, ``seed`` and ``topology`` may differ between two runs of one dataset.
     """

@@ -1,4 +1,4 @@
-"""``flight_plans/skins/*.yaml``: distributions of which each twin draws another look for each scene."""
+"""``flight_plans/skins/*.yaml``: distributions of looks, drawn for each twin and scene."""
 
 import colorsys
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -41,7 +41,7 @@ class Colours(Model):
         return self
 
     def drawn(self, rng: np.random.Generator, count: int) -> tuple[str, ...]:
-        """Return that many colours, ``r,g,b``."""
+        """Return a number of colours, ``r,g,b``."""
         if self.draw:
             weights = np.array(list(self.draw.values()))
             chosen = rng.choice(len(weights), size=count, p=weights / weights.sum())
@@ -65,7 +65,7 @@ class Texture(Model):
 
 
 class Skin(Model):
-    """The differences between twins; a key that is left out is as it was recorded."""
+    """The differences between twins; omitted keys stay as recorded."""
 
     twins: Annotated[int, Field(ge=1, le=100)] = 1
     """Number of twins of a dataset, each drawn anew."""

@@ -8,7 +8,7 @@ from uavsim.config.base import Metres2, Metres3, Model, Name, Text
 
 
 class Obstacle(Model):
-    """An upright box that no drone may touch: a tower, a crane, a row of houses."""
+    """An upright box that drones must avoid: a tower, a crane, a row of houses."""
 
     name: Text
     x_m: Metres2

@@ -13,7 +13,7 @@ Amount = Annotated[float, Field(ge=0, le=1000)]
 
 
 class WeatherState(Model):
-    """A CARLA preset and what is different from it."""
+    """A CARLA preset and the differences from it."""
 
     preset: Name | None = None
     """A preset of CARLA by its name: ClearNoon, HardRainSunset, ... ClearNoon by default."""

@@ -45,5 +45,5 @@ class ReplayPlan:
 
 
 def flight(record: ReplayPlan) -> SceneMotion | None:
-    """Return the flight that a replay shows again; None where the drones fly the plan."""
+    """Return the recorded flight of a replay; None if the drones fly the plan."""
     return record.motion.open() if record.drones else None

@@ -86,7 +86,7 @@ class Roadside(OnGround):
 
 
 def planner(town: TownPlan) -> ScenePlanner:
-    """Return the same for each scene.
+    """Return a planner with the same plan for each scene.
 
     Raises:
         ConfigError: a place is outside of the town or in a building, or the rig is not possible.

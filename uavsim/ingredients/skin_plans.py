@@ -1,4 +1,4 @@
-"""A skin drawn for one scene: the plan of a replay in it, or of the same flight over other traffic."""
+"""Plans in a skin drawn for one scene: a replay, or the same flight over other traffic."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,7 +20,7 @@ _STREAM = "skin"
 
 
 def check_names(skin: Loaded[Skin]) -> Loaded[Skin]:
-    """Return the file, every weather in it known.
+    """Return the file after checking its weathers' names.
 
     Raises:
         ConfigError: no such weather.
@@ -34,7 +34,7 @@ def check_names(skin: Loaded[Skin]) -> Loaded[Skin]:
 
 
 def other_traffic(plan: ScenePlan, *, name: str, draw: int) -> ScenePlan:
-    """Return a scene's plan with another seed for what the simulator draws."""
+    """Return a scene's plan with another seed for the simulator."""
     return replace(plan, seed=int(_rng(plan, name, draw).integers(0, 2**31)))
 
 

@@ -1,4 +1,4 @@
-"""Vector maps of the towns that are flown, written beside the dataset's tables."""
+"""Vector maps of the dataset's towns, written beside its tables."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class MapsPlan:
 
 
 def planner(town: TownPlan) -> ScenePlanner:
-    """Return the same for each scene."""
+    """Return a planner with the same plan for each scene."""
     forms = tuple(form for form in dict.fromkeys(town.block) if form != "buildings")
     return MapsPlan(forms, buildings="buildings" in town.block)
 

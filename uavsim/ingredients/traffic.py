@@ -127,7 +127,7 @@ RENAMED: Final = {
 
 
 def blueprints(ids: tuple[str, ...]) -> tuple[str, ...]:
-    """Write groups out and old names in today's; empty means every four-wheeler of the simulator."""
+    """Expand groups and translate old names; empty means every four-wheeler of the simulator."""
     if "all" in ids:
         return ()
     written_out = [name for word in ids for name in (UAV3D_CARS if word == "uav3d" else (word,))]
@@ -135,7 +135,7 @@ def blueprints(ids: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def plan_vehicles(town: TownPlan) -> ScenePlanner:
-    """Return the same traffic for each scene; a town may have a number of vehicles of its own."""
+    """Return a planner with the same traffic for each scene; a town may have its own number of vehicles."""
     traffic: Traffic = town.block
     return TrafficPlan(
         vehicles=traffic.vehicles if town.share.vehicles is None else town.share.vehicles,
@@ -148,12 +148,12 @@ def plan_vehicles(town: TownPlan) -> ScenePlanner:
 
 
 def plan_walkers(town: TownPlan) -> ScenePlanner:
-    """Return the same number for each scene; none where the dataset has no walkers."""
+    """Return a planner with the same number for each scene; None without walkers."""
     return WalkersPlan(town.block.walkers) if town.block.walkers else None
 
 
 def plan_parked(town: TownPlan) -> ScenePlanner:
-    """Return the same for each scene; none where the dataset does not label parked vehicles."""
+    """Return a planner with the same plan for each scene; None if the dataset does not label parked vehicles."""
     return ParkedPlan() if town.block.label_parked else None
 
 
@@ -183,7 +183,7 @@ class VehicleOrder:
 
 
 def choose_blueprints(allowed: Sequence[str], known: Sequence[BlueprintFacts]) -> list[BlueprintFacts]:
-    """Return the allowed blueprints that the server has, in the order asked for; every four-wheeler when none is named.
+    """Return the allowed blueprints that the server has, in the given order; every four-wheeler by default.
 
     Raises:
         SimulatorError: a blueprint is not in the server's catalogue.

@@ -46,7 +46,7 @@ Near: TypeAlias = Literal["start", "route"]
 
 @dataclass(frozen=True, slots=True)
 class VehiclesPlan(AgentsPlan):
-    """The request for sensing vehicles; the simulator decides which of the traffic's cars they are.
+    """The request for sensing vehicles; the cars are chosen in the simulator.
 
     Attributes:
         near: nearest to where the swarm starts, or to the whole way of its first drone.
@@ -69,7 +69,7 @@ class VehiclesPlan(AgentsPlan):
 
 
 def _is_false(value: bool) -> bool:
-    """Leave the default out of what names a dataset, so that datasets from before the key was there keep their name."""
+    """Omit the default from the dataset's identity, so that older datasets keep theirs."""
     return not value
 
 
@@ -102,7 +102,7 @@ class Vehicles(OnGround):
 
 
 def planner(town: TownPlan) -> ScenePlanner:
-    """Return the same for each scene.
+    """Return a planner with the same plan for each scene.
 
     Raises:
         ConfigError: there is less traffic than that, a place is outside of the town, or the rig is not possible.

@@ -37,7 +37,7 @@ STATE: Final = np.dtype(
 
 
 def write_streams(recording: Recording, record: VehiclesPlan) -> dict[str, str]:
-    """Write the state of every sensing vehicle into the recording's folder, where the dataset asks for it.
+    """Write the state of every sensing vehicle into the recording's folder, if the dataset has ``can_bus``.
 
     Returns:
         Path in the recording's folder -> path in the dataset.

@@ -1,4 +1,4 @@
-"""A town seen from above with what will fly over it: roads, routes, formations and what the cameras see of the ground."""
+"""Draw a town from above: roads, routes, formations and the ground in view of the cameras."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -117,7 +117,7 @@ def _colours(number: int) -> list[draw.Colour]:
 def _draw_route(
     sheet: Sheet, path: FlightPath, *, label: str, colour: draw.Colour, scenes: Sequence[ScenePlan]
 ) -> None:
-    """Draw a route; where it has scenes to show, boldly, with their numbers in its middle and a dot where each starts."""
+    """Draw a route; one with scenes boldly, with their numbers in its middle and a dot at each start."""
     line = sheet.px(path.position_m[:, :2])
     draw.draw_polyline(sheet.canvas, line, colour=colour, width_px=3 if scenes else 1, closed=path.closed)
     if not scenes:
@@ -140,14 +140,14 @@ def _draw_route(
 
 
 def _tint_footprints(sheet: Sheet, plan: ScenePlan, *, colour: draw.Colour) -> None:
-    """Tint what any camera sees of the ground at the first image, within ``_REACH_M``."""
+    """Tint the ground in view of any camera at the first image, within ``_REACH_M``."""
     seen = np.zeros(sheet.canvas.shape[:2], dtype=np.uint8)
     draw.draw_polygons(seen, [sheet.px(quad) for quad in _footprints(plan)], colour=(1, 1, 1))
     sheet.canvas[:] = draw.tinted(sheet.canvas, seen > 0, colour=colour, strength=_TINT)
 
 
 def _draw_scene(sheet: Sheet, plan: ScenePlan, *, colour: draw.Colour) -> None:
-    """Draw each drone's way, and at the first image the formation and what the ego's cameras see."""
+    """Draw each drone's path, and at the first image the formation and the view of the ego's cameras."""
     places = plan.swarm.map_SE3_flu.translation_m[:, :, :2]
     for quad in _footprints(plan)[:: places.shape[1]]:
         draw.draw_polyline(sheet.canvas, sheet.px(quad), colour=_mixed(colour), closed=True)
@@ -209,7 +209,7 @@ def _draw_footer(
 
 
 def _draw_legend(sheet: Sheet, plans: Sequence[ScenePlan], *, y: int, buildings: bool) -> None:
-    """Draw a line that says what the colours mean."""
+    """Draw the legend."""
     if len(plans) > _FEW:
         ways = "routes with the numbers of their scenes, dots: start of each"
     else:

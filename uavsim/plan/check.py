@@ -1,4 +1,4 @@
-"""Check configuration files and what they refer to, without a simulator."""
+"""Check configuration files and the files they refer to, without a simulator."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -128,7 +128,7 @@ def _routes(loaded: Loaded[Any], library: Library) -> None:
 
 
 def _formation(loaded: Loaded[Any], _: Library) -> None:
-    """Drones keep their distance, standing still: on a route the dataset's check looks again."""
+    """Drones keep their distance in a hover; the dataset's check repeats this on routes."""
     formation: Formation = loaded.model
     last_s = formation.keyframes[-1].time_s if formation.keyframes else 0.0
     time_s = np.linspace(0.0, min(last_s, 3600.0), 1 + int(min(last_s, _LONGEST_CHECKED_S) * 20))
@@ -145,7 +145,7 @@ def _formation(loaded: Loaded[Any], _: Library) -> None:
 
 
 def _rig(loaded: Loaded[Any], _: Library) -> None:
-    """Lenses see what can be rendered; the steps of a dataset say more of its lidars."""
+    """Lenses' views can be rendered; lidars are checked with a dataset, which has the step."""
     config_to_plan.cameras(loaded)
 
 

@@ -1,4 +1,4 @@
-"""Parts of a plan that are their configuration in other words."""
+"""Convert parts of the configuration into parts of a plan."""
 
 from dataclasses import replace
 
@@ -198,7 +198,7 @@ def _errors(errors: AgentErrors, *, seed: int) -> DegradationPlan:
 
 
 def describe(town: TownConfig, *, route: str, formation: str, weather: str, swarm: SwarmTrajectory) -> str:
-    """Say in one line what a scene shows."""
+    """Describe a scene in one line."""
     heights_m = np.round(swarm.map_SE3_flu.translation_m[..., 2] - town.ground_z_m, 1)
     low, high = f"{heights_m.min():g}", f"{heights_m.max():g}"
     drones = len(swarm.drone_ids)

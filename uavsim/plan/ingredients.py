@@ -37,7 +37,7 @@ class TownPlan:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SceneToFill:
-    """One scene, flown on paper, that gets its ingredients.
+    """One scene with its planned flight, for its ingredients.
 
     Attributes:
         number: in the dataset.

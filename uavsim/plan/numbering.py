@@ -97,7 +97,7 @@ def _ranges(dataset: Loaded[DatasetConfig]) -> dict[str, TownScenes]:
 
 
 def _check_splits(dataset: Loaded[DatasetConfig], allowed: Sequence[range]) -> None:
-    """Refuse numbers that no scene can have: their split would have fewer scenes than it says, or vanish."""
+    """Refuse numbers that no scene can have: their split would lack these scenes, or vanish."""
     for name, numbers in dataset.model.splits.scenes.items():
         for place, number in enumerate(numbers):
             if not any(number in scenes for scenes in allowed):
@@ -106,7 +106,7 @@ def _check_splits(dataset: Loaded[DatasetConfig], allowed: Sequence[range]) -> N
 
 
 def _listed(ranges: Sequence[range]) -> str:
-    """Write increasing ranges as people say them: ``0 to 3, 7``."""
+    """Format increasing ranges: ``0 to 3, 7``."""
     runs: list[range] = []
     for numbers in ranges:
         joined = runs and runs[-1].stop == numbers.start
@@ -160,7 +160,7 @@ def requested(scenes: TownScenes, wanted: Sequence[int] | None) -> Sequence[int]
 
 
 def _counted_in_town(scenes: TownScenes, wanted: Sequence[int]) -> str:
-    """Offer what was meant where the numbers count within the town."""
+    """Suggest the correct numbers if the given ones count within the town."""
     if max(wanted) >= len(scenes.allowed):
         return ""
     meant = sorted({scenes.allowed[number] for number in wanted})

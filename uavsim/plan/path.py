@@ -160,7 +160,7 @@ def _sampled(knots: list[_Knot], *, closed: bool) -> tuple[FloatArray, FloatArra
 
 
 def _times(knots: list[_Knot], step_m: FloatArray, knot_at: IntArray, *, closed: bool) -> tuple[FloatArray, FloatArray]:
-    """Return the (N,) times at which the samples are reached, stops not counted, and the (N,) speeds there."""
+    """Return the (N,) times of the samples, without stops, and the (N,) speeds there."""
     samples = len(step_m) + 1
     leg = np.searchsorted(knot_at, np.arange(samples), side="left")
     speeds = np.array([k.speed_mps for k in knots])

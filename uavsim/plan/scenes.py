@@ -1,4 +1,4 @@
-"""A dataset and a town to scene plans, decided to the last number before anything flies."""
+"""Plan the scenes of a dataset's towns completely before any flight."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ class _TownPlanner:
         return planner
 
     def look_up_every_name(self) -> None:
-        """Load every formation and weather that any scene may get: a typo shows before the first scene flies."""
+        """Load every formation and weather that any scene may get, to find typos before the first flight."""
         if self.scene_us >= SCENE_SLOT_US:
             raise self.dataset.error(("samples",), f"a scene of {self.scene_us / 1e6:g} s is longer than an hour")
         if self.scene_us // self.step_us > MOST_STEPS:
@@ -253,7 +253,7 @@ class _TownPlanner:
         return scene._plan(number)
 
     def draw(self, of: Loaded[M], kind: str, number: int, numbers: dict[str, float]) -> Loaded[M]:
-        """Return a file with this scene's numbers, which are noted in ``numbers``."""
+        """Return a file with this scene's drawn numbers, and note them in ``numbers``."""
         seed = self.dataset.model.seed
         drawn, own = of.drawn(lambda key: numbering.scene_rng(seed, number, f"drawn {kind}.{key}"))
         numbers |= {f"{kind}.{key}": value for key, value in own.items()}
@@ -332,7 +332,7 @@ class _TownPlanner:
     def fly(
         self, formation: Loaded[Formation], route: str, *, start_share: float, altitude_m: float | None, number: int
     ) -> SwarmTrajectory:
-        """Fly the swarm and hold the flight against the town and itself.
+        """Plan the swarm's flight and check it against the town and itself.
 
         Raises:
             ConfigError: a drone leaves the town, comes too near to something or to another drone.
@@ -418,7 +418,7 @@ def _filming(model: DatasetConfig) -> tuple[str, ...]:
 
 
 def _located(dataset: Loaded[DatasetConfig], place: tuple[str | int, ...], look_up: Callable[[], T]) -> T:
-    """Look something up that a dataset names; when it is not there, the error points at the naming line."""
+    """Look up a name in a dataset; an error points at its line."""
     try:
         return look_up()
     except UnknownNameError as error:

@@ -1,4 +1,4 @@
-"""A canvas, or a panel of one, that shows the map frame from above: what the drawings of plans share."""
+"""A canvas, or a panel of one, with the map frame from above."""
 
 from dataclasses import dataclass
 from typing import Final

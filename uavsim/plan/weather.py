@@ -1,4 +1,4 @@
-"""CARLA's weather presets and what a weather file makes of them over a scene."""
+"""CARLA's weather presets, and a weather file's parameters over a scene."""
 
 from typing import Final
 

@@ -42,7 +42,7 @@ MeshPath = Annotated[str, StringConstraints(pattern=MESH)]
 
 
 def _is_empty(value: dict[str, Any]) -> bool:
-    """Leave a key out of what names a dataset, so that datasets from before the key was there keep their name."""
+    """Omit a key from the dataset's identity, so that older datasets keep theirs."""
     return not value
 
 
@@ -137,7 +137,7 @@ class Part(Model):
 
 
 class Case(Model):
-    """One corner case: what it is made of and where it may stand."""
+    """One corner case: its parts and the rule for its place."""
 
     tag: Tag
     """Tag of the case's main object."""

@@ -1,4 +1,4 @@
-"""Intruders that fly into the swarm's way, on paths that are solved from how they are to pass."""
+"""Intruders that fly towards the swarm, on paths solved from the requested encounters."""
 
 from typing import Final
 

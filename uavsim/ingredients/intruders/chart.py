@@ -1,4 +1,4 @@
-"""Encounters drawn: each seen from above, its range over time, and its track across the camera's image."""
+"""Draw encounters: from above, range over time, and the track across the camera's image."""
 
 from collections.abc import Sequence
 from typing import Final

@@ -1,4 +1,4 @@
-"""``flight_plans/encounters/*.yaml``: what flies into the swarm's way, asked for one by one or drawn from distributions."""
+"""``flight_plans/encounters/*.yaml``: encounters with intruders, given one by one or drawn from distributions."""
 
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -122,7 +122,7 @@ class Horizon(Model):
 
 
 class Sampling(Model):
-    """Distributions of some intruders of a scene; each is drawn anew until it is possible."""
+    """Distributions of some intruders of a scene; each is drawn until it is possible."""
 
     intruders: Annotated[dict[Literal["0", "1", "2", "3", "4"], Weight], Field(min_length=1)] = {"1": 1.0}  # noqa: RUF012
     """Numbers of intruders in a scene, with weights."""
@@ -177,7 +177,7 @@ class Limits(Model):
 
 
 class Wanted(Model):
-    """The distributions that the whole dataset is to have; ``uavsim plan`` lays what is made beside them."""
+    """Target distributions of the whole dataset; ``uavsim plan`` compares the planned encounters with them."""
 
     range_middle_half_m: Limits | None = None
     """First and third quartile of the range over images that show an intruder."""

@@ -7,7 +7,7 @@ from uavsim.geometry.se3 import SE3
 from uavsim.records.plan import ScenePlan
 
 INTRUDER_ROLE: Final = "intruder"
-"""The ``role_name`` that an intruder's actor has: by it a recording, a replay and the next client know what it is."""
+"""``role_name`` of an intruder's actor, by which recordings, replays and later clients recognise it."""
 IntruderName = Literal["aeroplane", "helicopter", "drone", "bird", "flock"]
 PathName = Literal["rectilinear", "turning", "climbing", "overtaking", "non_cooperative"]
 
@@ -49,7 +49,7 @@ INTRUDERS: Final[dict[str, IntruderKind]] = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IntruderPlan:
-    """Something that flies into the swarm's way, on a path that was solved from how it is to pass.
+    """An intruder, on a path solved from the requested encounter.
 
     Attributes:
         kind: aeroplane, helicopter, drone, bird or flock; ``path`` and ``profile`` as in the encounters' YAML.

@@ -73,7 +73,7 @@ class IntruderLabels:
 
 
 def intruder_labels(recording: Recording, record: IntrudersPlan) -> tuple[IntruderLabels, ...]:
-    """Label every intruder of a recording in the images of the camera that it passes.
+    """Label every intruder of a recording in the images of its camera.
 
     Raises:
         DatasetError: a mask is missing or damaged, or an intruder is not among the recorded actors.
@@ -252,7 +252,7 @@ def horizon_side(
 
 
 def kept(states: IntArray) -> BoolArray:
-    """Return (K,) whether an intruder is labelled: an ``OPEN`` image is as the one before it, the first ones as the next."""
+    """Return (K,) whether an intruder is labelled: an ``OPEN`` image like the one before it, the first ones like the next."""
     decided = np.flatnonzero(states != OPEN)
     if not len(decided):
         return np.zeros(len(states), dtype=np.bool_)
@@ -263,7 +263,7 @@ def kept(states: IntArray) -> BoolArray:
 def aot_boxes(
     box_px: FloatArray, middle_px: FloatArray, body_px: FloatArray, *, size_px: tuple[int, int]
 ) -> FloatArray:
-    """Return (V, 4) boxes as AOT's people drew them: squares around what is small, else what is seen.
+    """Return (V, 4) boxes like AOT's: squares around small intruders, otherwise the visible pixels.
 
     In an image of AOT's width, 2448 px, the squares have 6 px, and from a longer side of that size on 16 px; in another image
     they are so much smaller or larger. What is longer than they are has its body's box up to 16 px, then the mask's. An
@@ -286,7 +286,7 @@ def aot_boxes(
 
 
 def _steps(length_px: FloatArray, limits: FloatArray) -> IntArray:
-    """Return (V,) how many limits each length is past; one that was passed is left, and one that was not is, by a margin."""
+    """Return (V,) the number of limits below each length, with hysteresis by a margin."""
     steps = np.zeros(len(length_px), dtype=np.int64)
     for row, length in enumerate(length_px.tolist()):
         if not row:

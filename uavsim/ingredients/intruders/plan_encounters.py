@@ -1,4 +1,4 @@
-"""The encounters of one scene: asked for one by one, or drawn by the scene's own random numbers until they are possible."""
+"""Plan the encounters of one scene: given ones, or drawn ones with the scene's random numbers."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _SPARE: Final = 1.2  # an encounter has so much more of what AOT's rule asks for
 
 
 def planner(town: TownPlan) -> ScenePlanner:
-    """Load the file of encounters that a dataset names, and return what makes those of a scene.
+    """Load a dataset's file of encounters, and return the function that plans those of a scene.
 
     Raises:
         ConfigError: no such file; it points at the line.
@@ -241,7 +241,7 @@ class _Scene:
         self._add(found, planned=planned, draws=1)
 
     def add_drawn(self, draw: Sampling, rng: np.random.Generator, *, even: _Even, planned: bool, valid: bool) -> None:
-        """Draw until an encounter is possible and seen, and if ``valid`` one that AOT's rule takes."""
+        """Draw until an encounter is possible and visible, and with ``valid`` also valid by AOT's rule."""
         reasons: Counter[str] = Counter()
         for turn in range(_MOST_DRAWS):
             kept = _KEPT[turn * len(_KEPT) // _MOST_DRAWS]

@@ -1,4 +1,4 @@
-"""Why a request for an encounter is refused, and the nearest request that is possible."""
+"""Refusals of encounters, with the nearest possible request."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -22,7 +22,7 @@ class Refusal:
     nearest: EncounterSpec | None
 
     def text(self, spec: EncounterSpec) -> str:
-        """Say it in one line."""
+        """The refusal in one line."""
         if self.nearest is None:
             return f"{self.reason}; no request near it is possible"
         changed = [

@@ -106,7 +106,7 @@ def _coverage_table(rows: Sequence[Covered]) -> Table:
 
 
 def coverage(plans: Sequence[ScenePlan], wanted: Wanted, *, within_deg: float) -> list[Covered]:
-    """Return wanted and made of planned intruders, one line a measure; shares of images are of those with one inside.
+    """Return target and planned values of intruders, a line per measure; shares of images count only images with an intruder.
 
     Args:
         plans: of a dataset.
