@@ -23,18 +23,24 @@ from uavsim.store.ledger import LedgerEntry, write_entry
 from uavsim.store.local import LocalOutput
 
 
+def copied(folder: Path, rig: str) -> Path:
+    """Copy the dataset ``smoke`` as ``my.yaml`` with its rig at the path ``rig``; return that of the rig."""
+    plans = packaged_root() / "flight_plans"
+    text = (plans / "datasets/smoke.yaml").read_text()
+    named = next(line for line in text.splitlines() if line.startswith("rig:"))
+    path = folder / rig
+    path.parent.mkdir(parents=True)
+    path.write_text((plans / f"rigs/{named.partition(':')[2].split('#')[0].strip()}.yaml").read_text())
+    (folder / "my.yaml").write_text(text.replace(named, f"rig: {rig}"))
+    return path
+
+
 @pytest.fixture
 def begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, bytes]:
     """A dataset of YAML files that name one another by relative paths, whose folder is gone since, and its first plan."""
-    plans = packaged_root() / "flight_plans"
     theirs = tmp_path / "theirs"
-    (theirs / "parts").mkdir(parents=True)
-    text = (plans / "datasets/smoke.yaml").read_text()
-    rig = next(line for line in text.splitlines() if line.startswith("rig:"))
-    name = rig.partition(":")[2].split("#")[0].strip()
-    (theirs / "parts/rig.yaml").write_text((plans / f"rigs/{name}.yaml").read_text())
-    (theirs / "my.yaml").write_text(text.replace(rig, "rig: parts/rig.yaml"))
-    (theirs / "arrow.yaml").write_text((plans / "formations/cross.yaml").read_text())
+    copied(theirs, "parts/rig.yaml")
+    (theirs / "arrow.yaml").write_text((packaged_root() / "flight_plans/formations/cross.yaml").read_text())
     monkeypatch.chdir(theirs)
     out = tmp_path / "out"
     job = resolve(Request(dataset="my.yaml", out=str(out), towns=("Town10HD",), scenes="0", formation="arrow.yaml"))
@@ -67,15 +73,8 @@ def test_the_same_command_goes_on_elsewhere(begun: tuple[Path, bytes]) -> None:
 @pytest.fixture
 def flown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Request, Path]:
     """The request of a dataset with scenes 0 and 1, both committed, and the rig that it names."""
-    theirs = tmp_path / "theirs"
-    theirs.mkdir()
-    plans = packaged_root() / "flight_plans"
-    text = (plans / "datasets/smoke.yaml").read_text()
-    named = next(line for line in text.splitlines() if line.startswith("rig:"))
-    rig = theirs / "rig.yaml"
-    rig.write_text((plans / f"rigs/{named.partition(':')[2].split('#')[0].strip()}.yaml").read_text())
-    (theirs / "my.yaml").write_text(text.replace(named, "rig: rig.yaml"))
-    monkeypatch.chdir(theirs)
+    rig = copied(tmp_path / "theirs", "rig.yaml")
+    monkeypatch.chdir(rig.parent)
     out = LocalOutput(tmp_path / "out")
     request = Request(dataset="my.yaml", out=str(out.root), towns=("Town10HD",), scenes="0-1", samples=2)
     job = resolve(request)
