@@ -21,7 +21,7 @@ from uavsim.config.run import RunConfig, SimulatorConfig
         ({"recycle_below_pace": 1.0}, "less than 1"),
     ],
 )
-def test_a_simulator_that_cannot_be(values, why):
+def test_an_impossible_simulator_is_refused(values, why):
     with pytest.raises(ValidationError, match=why):
         SimulatorConfig.model_validate(values)
 

@@ -127,7 +127,7 @@ def spawned(server: Server, **changes: Any) -> RecordedTraffic:
     return traffic
 
 
-def test_only_what_changed_is_reported() -> None:
+def test_only_changes_are_reported() -> None:
     server = Server()
     traffic = spawned(server)
     assert server.frozen

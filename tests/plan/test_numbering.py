@@ -110,7 +110,7 @@ def test_numbers_as_people_write_them(text, numbers):
     "text",
     ["", "a", "1-", "-1", "3-1", "1,,2", "1;2", "1.5", "0-99999999", "0-99999999999", "9" * 5000, "\u0663", "\u00b2"],
 )
-def test_numbers_that_are_none(text):
+def test_invalid_numbers_are_refused(text):
     with pytest.raises(InputError, match=r"^--scenes '"):
         numbering.parse_numbers(text)
 

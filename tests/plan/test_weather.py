@@ -60,7 +60,7 @@ def test_changing_weather(track):
     assert one_sample.times_us == (0, 1)
 
 
-def test_a_preset_that_is_none(track):
+def test_an_unknown_preset_is_refused(track):
     with pytest.raises(
         ConfigError, match=r"mine\.yaml:2: to\.preset: CARLA has no preset 'ClerNoon'; did you mean 'ClearNoon'"
     ):

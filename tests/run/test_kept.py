@@ -53,7 +53,7 @@ def begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, bytes]
     return out, plan
 
 
-def test_regenerate_and_status_find_it(begun: tuple[Path, bytes]) -> None:
+def test_regenerate_and_status_use_the_kept_configuration(begun: tuple[Path, bytes]) -> None:
     out, plan = begun
     job = resolve(request_of_folder(out, scenes="0", simulators=(), run=None))
     assert pack_plan(job.plan_of(job.scenes[0].name)) == plan
@@ -93,9 +93,7 @@ def wider(rig: Path) -> None:
 
 
 @pytest.mark.parametrize("scenes", ["0", "0-1", "2"])
-def test_scenes_of_an_edited_rig_are_not_flown_beside_those_of_the_old_one(
-    flown: tuple[Request, Path], scenes: str
-) -> None:
+def test_scenes_of_an_edited_rig_are_not_mixed_with_old_ones(flown: tuple[Request, Path], scenes: str) -> None:
     request, rig = flown
     wider(rig)
     with pytest.raises(InputError, match=r"begun with another rig.yaml \(width_px: \d+ there, 402 now\)") as caught:
@@ -105,7 +103,7 @@ def test_scenes_of_an_edited_rig_are_not_flown_beside_those_of_the_old_one(
         intent_of(request)
 
 
-def test_all_scenes_may_be_flown_anew_with_an_edited_rig_and_some_may_not(flown: tuple[Request, Path]) -> None:
+def test_only_all_scenes_together_may_be_flown_again_with_an_edited_rig(flown: tuple[Request, Path]) -> None:
     request, rig = flown
     wider(rig)
     forced = request.model_copy(update={"force": True})
@@ -133,7 +131,7 @@ def test_a_comment_or_a_description_is_no_edit(flown: tuple[Request, Path]) -> N
     assert intent_of(request).kept == ("scene_0000", "scene_0001")
 
 
-def test_a_scene_whose_plan_is_another_one_now_is_said_to_be_replaced(flown: tuple[Request, Path]) -> None:
+def test_a_scene_with_a_changed_plan_is_reported_as_replaced(flown: tuple[Request, Path]) -> None:
     request, _ = flown
     out = LocalOutput(Path(request.out or ""))
     write_entry(out, LedgerEntry("scene_0001", "committed", index=1, town="Town10HD", plan_sha256="of another version"))
@@ -152,7 +150,7 @@ def test_regenerate_of_a_scene_never_flown_names_the_command_that_adds_it(flown:
     assert (added["samples"], added["scenes"]) == (2, {"Town10HD": ["scene_0002", "scene_0003", "scene_0007"]})
 
 
-def test_another_dataset_is_reported_by_what_differs(flown: tuple[Request, Path]) -> None:
+def test_another_dataset_in_the_folder_is_reported_with_the_differences(flown: tuple[Request, Path]) -> None:
     request, _ = flown
     with pytest.raises(InputError, match=r"holds another dataset .* samples: 2 there, 3 now"):
         prepared(request.model_copy(update={"samples": 3}))

@@ -33,7 +33,7 @@ def test_simulators() -> None:
         "h:2000:0",
     ],
 )
-def test_simulators_that_are_none(text: str) -> None:
+def test_invalid_simulators_are_refused(text: str) -> None:
     with pytest.raises(InputError, match="HOST:CARLA_PORT"):
         parse_simulator(text)
 

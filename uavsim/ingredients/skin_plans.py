@@ -11,9 +11,10 @@ from uavsim.config.skin import Skin
 from uavsim.errors import InputError
 from uavsim.ingredients.skins import Paint, SkinPlan
 from uavsim.plan import numbering
-from uavsim.plan.weather import PARAMETERS, PRESETS, preset_track, weather_track
+from uavsim.plan.weather import PRESETS, preset_track, weather_track
 from uavsim.records.actors import ActorInfo
 from uavsim.records.plan import ScenePlan, WeatherTrack
+from uavsim.records.vocabulary import WEATHER_PARAMETERS
 
 _MOST_COLOURS = 16  # of a pattern's objects: each is one call to the simulator
 _STREAM = "skin"
@@ -84,7 +85,7 @@ def _weather(plan: ScenePlan, skin: Skin, rng: np.random.Generator, library: Lib
     values = track.values.copy()
     for key, bounds in (("sun_altitude_angle", skin.sun_altitude_deg), ("sun_azimuth_angle", skin.sun_azimuth_deg)):
         if bounds is not None:
-            values[:, PARAMETERS.index(key)] = rng.uniform(*bounds)
+            values[:, WEATHER_PARAMETERS.index(key)] = rng.uniform(*bounds)
     return replace(track, values=values)
 
 

@@ -28,7 +28,7 @@ corner_cases: {from: street, min_visible_px: 60}
         ("min_visible_px: 60", "min_visible_px: 900000", "min_visible_px is 900000: ask for 85 px"),
     ],
 )  # fmt: skip
-def test_it_is_one_line(
+def test_an_impossible_request_is_one_line(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],

@@ -19,7 +19,7 @@ def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
     return 0
 
 
-def test_plan_shows_encounters_and_what_they_come_to(
+def test_plan_shows_encounters_and_their_statistics(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -67,7 +67,7 @@ LOW = "{kind: drone, range_m: 300, cpa_m: 150, time_to_cpa_s: 20, passing_deg: 2
         ),
     ],
 )
-def test_an_impossible_encounter_is_one_line_with_what_would_do(
+def test_an_impossible_encounter_is_one_line_with_the_nearest_possible(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
