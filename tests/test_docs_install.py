@@ -147,7 +147,7 @@ def test_lines_are_found() -> None:
     assert lines_of("```sh\npip install 'uavsim[viewer]'   # a window\n```") == {"pip install 'uavsim[viewer]'"}
 
 
-def test_no_line_names_the_package_of_somebody_else() -> None:
+def test_no_install_line_names_the_other_uavsim() -> None:
     words = {
         re.split(r"[\[=<>]", word)[0] for line in printed() for word in shlex.split(line.partition(" --override")[0])
     }
@@ -158,7 +158,7 @@ def test_no_line_names_the_package_of_somebody_else() -> None:
     ("extra", "package"),
     [("viewer", "'rerun-sdk>="), ("plots", "'matplotlib>="), ("publish", "'pyarrow>="), ("s3", "'s3fs>=")],
 )
-def test_a_hint_names_what_an_extra_needs(extra: str, package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hint_names_the_packages_of_an_extra(extra: str, package: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert environment.install_line(extra) == f"{ROOT}/scripts/setup ours"
     monkeypatch.setattr(environment, "__file__", "/usr/lib/python3/site-packages/uavsim/environment.py")
     assert " install " in environment.install_line(extra)
@@ -195,7 +195,7 @@ def test_a_demo_leaves_an_environment_that_holds_more_alone() -> None:
     assert sources[0] == sources[1]
 
 
-def test_a_package_of_that_name_over_ours_is_refused(tmp_path: Path) -> None:
+def test_another_package_with_the_same_name_is_refused(tmp_path: Path) -> None:
     shutil.copytree(Path(uavsim.__file__).parent, tmp_path / "uavsim", ignore=shutil.ignore_patterns("__pycache__"))
     (tmp_path / "uavsim/__init__.py").write_text("")
     command = [sys.executable, "-P", "-m", "uavsim", "--version"]
@@ -203,5 +203,5 @@ def test_a_package_of_that_name_over_ours_is_refused(tmp_path: Path) -> None:
         command, env=os.environ | {"PYTHONPATH": str(tmp_path)}, capture_output=True, text=True, check=False
     )
     assert done.returncode == 2
-    assert "is not ours alone" in done.stderr
+    assert "another package named 'uavsim'" in done.stderr
     assert len(done.stderr.splitlines()) == 1

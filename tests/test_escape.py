@@ -43,7 +43,7 @@ def test_markdown_shows_the_text_alone(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["Town10HD", "hard_rain", "vehicle.car", "a, b; c: 1,200 (0.5)"])
-def test_plain_names_are_as_they_are(text: str) -> None:
+def test_plain_names_stay_unchanged(text: str) -> None:
     assert markdown_text(text) == html_text(text) == csv_cell(text) == visible(text) == text
 
 
@@ -71,6 +71,6 @@ def test_latex_begins_no_command() -> None:
 
 
 @given(st.text())
-def test_a_word_is_one_field(text: str) -> None:
+def test_word_is_one_field_without_blanks(text: str) -> None:
     assert len(f"a {word(text)} b".split()) == len(f"a {word(text)} b\n".split(" ")) == 3
     assert word("vehicle.car") == "vehicle.car"

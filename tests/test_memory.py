@@ -21,7 +21,7 @@ print(before - held_mb())
 """
 
 
-def test_freed_memory_between_what_is_kept_is_given_back() -> None:
+def test_freed_memory_between_kept_blocks_is_given_back() -> None:
     ran = subprocess.run([sys.executable, "-c", GIVEN_BACK], capture_output=True, text=True, timeout=60)
     if ran.returncode == 77:
         pytest.skip("this C library gives nothing back when it is asked")

@@ -36,7 +36,7 @@ def test_built_in_names_come_first_and_are_picked_as_given(install: Callable[...
     assert shapes.pick("arc") is shapes.pick("arc")
 
 
-def test_a_typo_is_answered_with_the_plug_in_that_it_meant(install: Callable[..., None]) -> None:
+def test_a_typo_suggests_the_plug_in(install: Callable[..., None]) -> None:
     install("spirals", adds={"spiral": "spirals:nothing"}, source="")
 
     with pytest.raises(UnknownNameError, match=r"unknown shape 'spirral'; did you mean 'spiral'\?"):

@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 __distribution__: Final = "uavsim-datagen"
-"""What an index calls it; ``uavsim`` is somebody else's there, and ``__main__`` looks whether this package is still ours."""
+"""Name on package indexes, where ``uavsim`` is another project; ``__main__`` checks that it did not replace this package."""
 
 _HOME: Final = {
     **dict.fromkeys(("Boxes", "Dataset", "Image", "LidarScan", "Sample", "Scene", "TownMap", "Track"), "uavsim.access"),

@@ -1,4 +1,4 @@
-"""``python -m uavsim``, and the command ``uavsim``: the command line, which a signal ends in one line from the start."""
+"""``python -m uavsim`` and the command ``uavsim``; a signal ends them with one line from the start."""
 
 import os
 import signal
@@ -9,7 +9,7 @@ import uavsim
 
 
 def main() -> None:
-    """Import the command line and run it; until it takes the signals itself, nothing is made that could be left behind."""
+    """Import the command line and run it; nothing needs cleanup before it installs its own signal handlers."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _end)
@@ -23,11 +23,11 @@ def main() -> None:
 
 
 def _refuse_another_package() -> None:
-    """An index has a package of somebody else's under our import's name; installed over ours, it would replace files."""
+    """Refuse a different package ``uavsim`` from an index: installed over this one, it would replace files."""
     if getattr(uavsim, "__distribution__", None) != "uavsim-datagen":
         folder = Path(__file__).parent
         print(  # noqa: T201 (before the screen is)
-            f"error: {folder} is not ours alone: the package 'uavsim' of an index, somebody else's, lies over it; "
+            f"error: {folder} also has files of another package named 'uavsim' from a package index; "
             "pip uninstall uavsim, then install uavsim-datagen again",
             file=sys.stderr,
         )

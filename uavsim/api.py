@@ -32,7 +32,7 @@ def generate(
         towns: by default all of the dataset.
         scenes: numbers in the dataset, ``0-4,7``; by default all.
         simulators: ``mock`` (the default) or ``HOST:CARLA_PORT[:AIRSIM_PORT]``.
-        force: fly anew what is committed.
+        force: fly committed scenes again.
         check: let the validator look at the result.
         quiet: print no progress.
         overrides: ``samples``, ``seed``, ``topology``, ``formation``, ``rig`` or ``weather`` instead of the dataset's.
@@ -42,7 +42,7 @@ def generate(
 
     Raises:
         InputError: before anything is started or written.
-        SystemFailure: simulators, storage or Prefect failed; what is committed stays.
+        SystemFailure: simulators, storage or Prefect failed; committed scenes stay.
         DatasetError: the validator found an error.
     """
     from uavsim.config.overrides import Overrides

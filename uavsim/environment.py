@@ -1,4 +1,4 @@
-"""The surroundings that a process is given, put right before anything depends on them."""
+"""The environment of a process: proxies, user, limits, folders and commands."""
 
 import importlib.metadata
 import importlib.util
@@ -24,18 +24,18 @@ _WHERE_PROFILES_ARE: Final = {"PREFECT_HOME", "PREFECT_PROFILE", "PREFECT_PROFIL
 
 
 def keep_local_direct() -> None:
-    """Exempt this machine's own addresses from proxies, for this process and its children: no proxy can reach them."""
+    """Exempt this machine's own addresses from proxies, for this process and its children."""
     for name in ("no_proxy", "NO_PROXY"):
         reported = [part.strip() for part in os.environ.get(name, "").split(",") if part.strip()]
         if "*" not in reported:
             os.environ[name] = ",".join([*reported, *(address for address in _LOCAL if address not in reported)])
-    for name in ("all_proxy", "ALL_PROXY"):  # of a kind that HTTP clients refuse before they look where they go
+    for name in ("all_proxy", "ALL_PROXY"):  # a kind that HTTP clients refuse even for local addresses
         if not os.environ.get(name, "http:").startswith(("http:", "https:")):
             del os.environ[name]
 
 
 def name_the_user() -> None:
-    """Give a user id without an entry, as containers have, a home and a name: libraries ask for both."""
+    """Give a user id without a passwd entry, as in containers, a home and a name: libraries need both."""
     try:
         home = Path.home()
     except RuntimeError:
@@ -49,7 +49,7 @@ def name_the_user() -> None:
 
 
 def open_file_limit() -> None:
-    """Raise the soft limit of open files as far as it may be; a run with simulators needs more than some hosts give.
+    """Raise the soft limit of open files, as a run with simulators needs more than some hosts give.
 
     Raises:
         SystemFailure: the host's hard limit is too low for a run.
@@ -66,7 +66,7 @@ def open_file_limit() -> None:
 
 
 def cache_home() -> Path | None:
-    """Return the folder of all the user's caches; None where there is no home."""
+    """Return the folder of all the user's caches; None without a home."""
     named = os.environ.get("XDG_CACHE_HOME")
     if named and Path(named).is_absolute():
         return Path(named)
@@ -78,13 +78,13 @@ def cache_home() -> Path | None:
 
 
 def cache_folder() -> Path:
-    """Return the user's cache folder; one of this user's in the temporary folder where there is no home."""
+    """Return the user's cache folder for uavsim; without a home, one in the temporary folder."""
     home = cache_home()
     return home / "uavsim" if home is not None else Path(tempfile.gettempdir()) / f"uavsim-{os.getuid()}"
 
 
 def data_folder() -> Path:
-    """Return the folder of what the user keeps of uavsim; as for caches where there is no home."""
+    """Return the user's data folder for uavsim; without a home, the cache folder."""
     named = os.environ.get("XDG_DATA_HOME")
     if named and Path(named).is_absolute():
         return Path(named) / "uavsim"
@@ -93,7 +93,7 @@ def data_folder() -> Path:
 
 
 def without_prefect() -> dict[str, str]:
-    """Take Prefect's variables out of the environment, but for those that say where profiles are; returns what was taken."""
+    """Remove Prefect's variables from the environment except for the location of profiles; return the removed ones."""
     taken = {name: value for name, value in os.environ.items() if name.startswith("PREFECT_")}
     for name in taken.keys() - _WHERE_PROFILES_ARE:
         del os.environ[name]
@@ -101,14 +101,14 @@ def without_prefect() -> dict[str, str]:
 
 
 def python_command(module: str, *arguments: str, python: str = "") -> list[str]:
-    """Return the command line that runs a module in an interpreter of its own; every Python child of ours is started so.
+    """Return the command line that runs a module in a new interpreter, as for every Python child process.
 
     ``-P`` keeps the working folder out of the module search path: a ``typer.py`` or ``random.py`` that lies there is not
     imported. ``-I`` would do so too, but would also drop PYTHONPATH and the user's site-packages, where an installation
     may be.
 
     Args:
-        module: what ``-m`` runs.
+        module: the module to run (``-m``).
         arguments: given to it.
         python: the interpreter, 3.11 or newer; empty: this one.
     """
@@ -116,10 +116,10 @@ def python_command(module: str, *arguments: str, python: str = "") -> list[str]:
 
 
 def own_command(name: str = "uavsim") -> str:
-    """Return the word by which a shell here starts this environment's command.
+    """Return the shell word that starts a command of this environment.
 
     It is the plain name where PATH leads to it, else its path, from the current folder where that is above it: a clone's
-    environment is on nobody's PATH.
+    environment is not on PATH.
 
     Args:
         name: of a program in the environment, ``uavsim`` or ``python``.
@@ -133,7 +133,7 @@ def own_command(name: str = "uavsim") -> str:
 
 
 def replay_command(dataset: Path, *sensors: str) -> str:
-    """Return the command that shows a dataset's recordings again with further sensors: ``depth``, ``lidar``."""
+    """Return the command that renders a dataset's recordings again with further sensors: ``depth``, ``lidar``."""
     out = dataset.with_name(f"{dataset.name}-{'-'.join(sensors)}")
     more = ",".join(f"+{sensor}" for sensor in sensors)
     return f"{own_command()} replay {shlex.join([str(dataset), '--out', str(out), '--sensors', more])}"
@@ -154,7 +154,7 @@ def setup_line() -> str:
 
 
 def pip_install(python: str = "") -> str:
-    """Return the words before the packages' names: of the environment's pip, or of uv, or with the pip that Python brings.
+    """Return the install command up to the packages: with the environment's pip, with uv, or with ensurepip first.
 
     Args:
         python: an interpreter; empty: this one. Environments of uv's have no pip.

@@ -1,4 +1,4 @@
-"""The error tree: everything that uavsim raises on purpose, with its exit code.
+"""The error tree: every error that uavsim raises on purpose, with its exit code.
 
 UavsimError                     1
 |-- InputError                  2   a file, key, name or argument is wrong; nothing was written
@@ -37,7 +37,7 @@ __all__ = [
 
 
 class UavsimError(Exception):
-    """Anything that uavsim raises on purpose; the message is one line that says what to do."""
+    """Base of all errors that uavsim raises on purpose; the message is one line that says what to do."""
 
     exit_code: ClassVar[int] = 1
 
@@ -52,14 +52,14 @@ class ConfigError(InputError):
     """A YAML file is wrong: the message starts with the file and names the key.
 
     Attributes:
-        every: a line for each error of the file, in the order of its lines; empty where there is no more than the message.
+        every: a line for each error of the file, in order; empty if the message is the only one.
     """
 
     every: tuple[str, ...] = ()
 
 
 class UnknownNameError(InputError):
-    """A name that is not there; the message ends with the nearest one that is."""
+    """An unknown name; the message ends with the nearest known one."""
 
 
 class SystemFailure(UavsimError):
@@ -93,7 +93,7 @@ class TrafficStalled(SceneVoid):
 
 
 class StorageError(SystemFailure):
-    """The output cannot be written: disk full, read-only, or a folder that is not ours."""
+    """The output cannot be written: disk full, read-only, or a folder of another program."""
 
 
 class DatasetError(UavsimError):

@@ -1,4 +1,4 @@
-"""Text of others where it is shown: one function for each target, so that it stays text.
+"""Escape text from datasets, with one function for each target format.
 
 Names, towns, categories and reasons come from datasets that anybody may have written. Pages of Jinja escape by themselves.
 """
@@ -11,7 +11,7 @@ _LONGEST: Final = 4000
 _MARKDOWN: Final = re.compile(
     r"[\\`*\[\]|~#$]|(?<![^\W_])_|_(?![^\W_])|^[-+=]|^\d+(?=[.)])|(?<=\w):(?=//)|(?<=\bwww)\."
 )
-"""What begins emphasis, code, links, tables, mathematics, headings or lists; ``hard_rain`` is none of these."""
+"""Start of emphasis, code, links, tables, mathematics, headings or lists; ``hard_rain`` matches none of these."""
 _LATEX: Final = {
     **{character: f"\\{character}" for character in "_%&#${}"},
     "\\": r"\textbackslash{}",
@@ -24,7 +24,7 @@ _FORMULA: Final = ("=", "+", "-", "@")
 
 
 def visible(text: object) -> str:
-    """Return a text for a terminal: control, direction and half characters spelled out, in one line and not endless."""
+    """Return a text for a terminal: one line, control, direction and half characters spelled out, shortened if long."""
     said = _spelled_out(text)
     return said if len(said) <= _LONGEST else f"{said[:_LONGEST]} ... ({len(said)} characters)"
 
@@ -53,7 +53,7 @@ def csv_cell(text: object) -> str:
 
 
 def word(text: object) -> str:
-    """Return a text for a file whose fields are parted by blanks: one field, never none."""
+    """Return a text for a file with fields separated by blanks: one field, never empty."""
     return "_".join(_spelled_out(text).split()) or "_"
 
 

@@ -1,8 +1,8 @@
-"""Freed memory of this process, given back to the system."""
+"""Give freed memory of this process back to the system."""
 
 
 def give_back_freed_memory() -> None:
-    """Let the system have what glibc keeps of freed memory: after a scene, whose peak the next one may not have at once."""
+    """Give back the freed memory that glibc keeps: the peak of a scene, for example."""
     import ctypes  # a command that prints its help needs none
 
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)

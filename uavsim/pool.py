@@ -1,4 +1,4 @@
-"""Work on many tasks in processes of their own, in order, with few of them in flight."""
+"""Run many tasks in worker processes, in order, with few of them in flight."""
 
 import multiprocessing
 import os
@@ -25,7 +25,7 @@ class Run(Protocol):
     """Runs tasks in processes, in order."""
 
     def __call__(self, work: Callable[[T], R], tasks: Iterable[T], /) -> Iterator[R]:
-        """Yield what ``work`` returns of each task.
+        """Yield the result of ``work`` for each task.
 
         Raises:
             SystemFailure: a process died.
@@ -34,14 +34,14 @@ class Run(Protocol):
 
 
 def in_order(work: Callable[[T], R], tasks: Iterable[T], *, workers: int) -> Iterator[R]:
-    """Yield what ``work`` returns of each task, in processes that start with the first; see ``started``."""
+    """Yield the result of ``work`` for each task, in worker processes; see ``started``."""
     with started(workers) as run:
         yield from run(work, tasks)
 
 
 @contextmanager
 def started(workers: int) -> Iterator[Run]:
-    """Start processes, which import for half a second while their tasks are made.
+    """Start worker processes; they import for half a second while the caller prepares tasks.
 
     Args:
         workers: processes; with one, tasks run in this process.
@@ -55,10 +55,10 @@ def started(workers: int) -> Iterator[Run]:
     if workers <= 1:
         yield map
         return
-    context = multiprocessing.get_context("spawn")  # a fork would copy the locks of whoever calls us
+    context = multiprocessing.get_context("spawn")  # a fork would copy the caller's locks
     pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_begin)
     try:
-        with _died_reported(), _interrupts_later():  # a process begins with the mask of who starts it
+        with _died_reported(), _interrupts_later():  # a process inherits the signal mask
             for _ in range(workers):
                 pool.submit(os.getpid)  # a process each
         yield partial(_run, pool, workers)
@@ -102,13 +102,13 @@ def _begin() -> None:
 
 
 def _leave_interrupts_to_the_parent() -> None:
-    """Let Ctrl-C, which reaches every process of a terminal, end the work where it is reported, in one process."""
+    """Ignore Ctrl-C, which reaches every process of a terminal, so that only the parent reports it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def _end_with_the_parent() -> None:
-    """Wait until the parent is gone: a kill gives workers no notice, and each holds the others' pipes open."""
+    """End with the parent: a kill gives workers no notice, and each holds the others' pipes open."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

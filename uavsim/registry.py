@@ -63,7 +63,7 @@ class Registry(Generic[T]):
         """
         self.group = f"uavsim.{kind}"
         self._objects: dict[str, T | Named[T]] = dict(builtin)
-        self._settled: dict[str, T] = {}  # what was picked before: plans ask for the same names ten thousand times
+        self._settled: dict[str, T] = {}  # cache: plans pick the same names ten thousand times
         self.builtin = tuple(builtin)
         self._what = what or kind.removesuffix("s")
         self._expects = expects
@@ -113,7 +113,7 @@ class Registry(Generic[T]):
 
 
 def package_behind(error: BaseException) -> str | None:
-    """Return the package of a plug-in whose code an error came through, with its version; None where it is ours alone."""
+    """Return the plug-in package, with its version, whose code raised an error; None when only uavsim's did."""
     modules = set()
     at = error.__traceback__
     while at is not None:
@@ -138,7 +138,7 @@ def pick(table: Mapping[str, T], name: str, *, what: str) -> T:
 
     Args:
         table: the plug-ins by name.
-        name: what the user asked for.
+        name: the name to look up.
         what: the word for it in the message ("formation", "town").
 
     Raises:

@@ -1,4 +1,4 @@
-"""Text for the terminal: text is text, never an escape sequence and never markup, wherever it comes from.
+"""Plain text for the terminal: no text from a dataset acts as an escape sequence or as markup.
 
 File names, reasons and categories come from datasets that anybody may have written. ``Screen`` is the only console of
 uavsim: it prints strings as they are, control characters spelled out; colour is given by ``line`` alone.
@@ -36,7 +36,7 @@ _BLOCKS: Final = " ▁▂▃▄▅▆▇█"
 
 
 def columns_screen() -> Screen:
-    """Return a screen for tables: where the output is no terminal, wide enough that nothing is folded."""
+    """Return a screen for tables; wide enough to fold nothing when the output is no terminal."""
     screen = Screen()
     return screen if screen.is_terminal else Screen(width=_WIDE)
 
@@ -61,7 +61,7 @@ def first_rows(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]
 
 
 class Screen(Console):
-    """A console that takes strings at their word and survives a reader that goes away."""
+    """A console that prints strings literally and survives a closed pipe."""
 
     def __init__(
         self,
@@ -81,12 +81,12 @@ class Screen(Console):
         return super().render_str(visible(text), **choices)
 
     def print(self, *objects: Any, **choices: Any) -> None:
-        """Print; when nobody can read it any more, nothing more is printed and the work goes on."""
+        """Print; after a failed write, print nothing more and let the work go on."""
         choices.setdefault("soft_wrap", not any(isinstance(thing, Table) for thing in objects))
         _whatever_happens(lambda: super(Screen, self).print(*objects, **choices), self.mute)
 
     def on_broken_pipe(self) -> None:
-        """Go on without a reader: rich would end the process here."""
+        """Go on after the reader closed the pipe: rich would end the process here."""
         self.mute()
 
     def mute(self) -> None:
@@ -95,19 +95,19 @@ class Screen(Console):
 
 
 def be_quiet() -> None:
-    """Let the consoles that are made from now on print nothing, but for errors."""
+    """Make consoles created from now on print only errors."""
     _quiet.set()
 
 
 def duration(seconds: float) -> str:
-    """Say a time as people do: ``40 s``, ``12 min``, ``3.4 h``."""
+    """Format a time: ``40 s``, ``12 min``, ``3.4 h``."""
     if seconds < 120:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
 def size(total_bytes: float) -> str:
-    """Say a size: ``24 kB``, ``12 MB``, ``3.4 GB``."""
+    """Format a size: ``24 kB``, ``12 MB``, ``3.4 GB``."""
     scale, unit, digits = (
         (1e3, "kB", 0) if total_bytes < 1e6 else (1e6, "MB", 0) if total_bytes < 1e9 else (1e9, "GB", 1)
     )
@@ -115,12 +115,12 @@ def size(total_bytes: float) -> str:
 
 
 def count(number: int, what: str) -> str:
-    """Say how many: ``1 scene``, ``2 scenes``, ``1,200 images``."""
+    """Format a number of things: ``1 scene``, ``2 scenes``, ``1,200 images``."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def histogram_blocks(values: Sequence[float]) -> str:
-    """Return a histogram of ten bins from the least to the greatest value, a character each."""
+    """Return a histogram of ten bins from the least to the greatest value, one character per bin."""
     low, range_ = min(values), max(values) - min(values)
     found = [0] * 10
     for value in values:
@@ -129,18 +129,18 @@ def histogram_blocks(values: Sequence[float]) -> str:
 
 
 def counts(**numbers: int) -> str:
-    """Say how many of each: ``1 scene, 5 samples``."""
+    """Format several numbers of things: ``1 scene, 5 samples``."""
     return ", ".join(count(number, what.replace("_", " ")) for what, number in numbers.items())
 
 
 def write_out(text: str) -> None:
-    """Write text for machines to standard output; ``main`` looks whether it arrived."""
+    """Write text for machines to standard output; ``main`` checks that the write succeeded."""
     if sys.stdout is not None and not sys.stdout.closed:
         sys.stdout.write(text + "\n")
 
 
 def open_standard_streams() -> None:
-    """Put ``/dev/null`` where a standard stream is closed: the next file that is opened would get its number."""
+    """Open ``/dev/null`` for each closed standard stream; otherwise the next opened file would get its number."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:
             os.fstat(number)

@@ -17,7 +17,7 @@ from uavsim.dataset import scene_fragment
 from uavsim.errors import DatasetError, InputError
 from uavsim.geometry.se3 import SE3
 from uavsim.images import codec, mask_pixels
-from uavsim.ingredients.parked import ParkedPlan
+from uavsim.ingredients.traffic import ParkedPlan
 from uavsim.records.labels import UNLISTED, IgnoredLabels, SceneLabels
 from uavsim.records.plan import LabelPlan
 from uavsim.records.recording import Recording

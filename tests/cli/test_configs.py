@@ -121,7 +121,7 @@ def test_make_routes_then_edit_then_plan(here, run):
     assert out.endswith("plan.png: 1 route, 1 scene\n")
 
 
-def test_check_says_what_is_good_and_what_is_not(here, run):
+def test_check_lists_good_and_bad_files(here, run):
     (here / "formations").mkdir()
     (here / "formations" / "good.yaml").write_text("shape: vee\n")
     (here / "formations" / "bad.yaml").write_text("shpae: vee\n")
@@ -132,11 +132,12 @@ def test_check_says_what_is_good_and_what_is_not(here, run):
     assert run("check", "formations/good.yaml")[:2] == (0, "1 of 1 file is good\n")
 
 
-def test_schema_writes_what_is_committed(here, run):
+def test_committed_schemas_are_current(here, run):
     assert run("schema", "--out", "schemas")[0] == 0
     written = {p.name: p.read_text() for p in (here / "schemas").iterdir()}
     committed = Path(__file__).parents[2] / "flight_plans" / ".schemas"
-    assert written == {p.name: p.read_text() for p in committed.iterdir()}
+    same = written == {p.name: p.read_text() for p in committed.iterdir()}
+    assert same, "run: uavsim schema --out flight_plans/.schemas"
 
 
 def test_places_that_cannot_be_written(here, run):

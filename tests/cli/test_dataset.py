@@ -52,7 +52,7 @@ def test_convert_both_ways_with_infos(strict: Path, tmp_path: Path) -> None:
     assert not list((tmp_path / "c").glob("*.pkl"))
 
 
-def test_a_rig_that_looks_nowhere_down_is_refused_before_anything_is_written(strict: Path, tmp_path: Path) -> None:
+def test_a_rig_without_a_view_of_the_ground_is_refused_before_a_write(strict: Path, tmp_path: Path) -> None:
     source = tmp_path / "ahead"
     shutil.copytree(strict, source)
     table = source / "v1.0-mini/sensor.json"

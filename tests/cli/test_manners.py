@@ -77,15 +77,6 @@ def test_json_is_all_that_is_on_standard_output(run: Run) -> None:
     assert scene["images"] == 125
 
 
-def test_check_reports_machines(tmp_path: Path, run: Run) -> None:
-    (tmp_path / "weather.yaml").write_text("preset: nonsense\n")
-    code, printed, _ = run("check", str(tmp_path), "--json")
-    reported = json.loads(printed)
-    assert code == 2
-    assert reported["ok"] is False
-    assert reported["files"][0]["file"].endswith("weather.yaml")
-
-
 @pytest.mark.parametrize("words", [["--json"], []])
 def test_a_dry_run_of_generate_writes_nothing(here: Path, run: Run, words: list[str]) -> None:
     code, printed, error = run(
@@ -132,7 +123,7 @@ def test_no_color_is_honoured() -> None:
             ["generate", "--dataset", "smoke", "--out", "my data"],
             "interrupted; the scenes that are committed stay. Continue with: uavsim generate --dataset smoke --out 'my data'",
         ),
-        (["validate", "x"], "interrupted; nothing goes on. Begin anew with: uavsim validate x"),
+        (["validate", "x"], "interrupted. Start again with: uavsim validate x"),
     ],
 )
 def test_ctrl_c_says_how_to_continue(

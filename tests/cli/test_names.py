@@ -21,7 +21,7 @@ def test_every_name_that_comes_with_uavsim_has_a_line(tmp_path: Path, monkeypatc
     assert "--option" in found["metrics"]["swarm"]
 
 
-def test_own_files_are_listed_one_line_each_also_those_that_are_no_yaml(
+def test_own_files_are_listed_one_line_each_even_invalid_ones(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rigs = tmp_path / "flight_plans/rigs"

@@ -34,7 +34,7 @@ def test_a_clean_dataset_is_called_valid(clean: Path, tmp_path: Path) -> None:
     assert report["versions"][0]["facts"]["scenes"] == 3
 
 
-def test_a_broken_one_ends_with_code_four_and_names_the_place(clean: Path, tmp_path: Path) -> None:
+def test_a_broken_dataset_ends_with_code_4_and_names_the_place(clean: Path, tmp_path: Path) -> None:
     disk = Disk(clean, tmp_path / "data")
     disk.image("CAMERA_FRONT_id_0").unlink()
     file = tmp_path / "report.json"

@@ -78,7 +78,9 @@ def test_a_packages_set_up_is_flown(plugin: None, tmp_path: Path) -> None:
         ("tests.config.test_backends:X", "does not load"),
     ],
 )
-def test_a_packages_mistake_is_named_and_ours_work_on(monkeypatch: pytest.MonkeyPatch, value: str, words: str) -> None:
+def test_a_plug_ins_error_names_it_and_built_in_ones_still_work(
+    monkeypatch: pytest.MonkeyPatch, value: str, words: str
+) -> None:
     offer(monkeypatch, value)
     assert backend_of("carla").topology == "carla"
     with pytest.raises(InputError, match=words):
@@ -93,6 +95,6 @@ def test_sessions_name_the_server_that_is_missing() -> None:
 @pytest.mark.parametrize(
     "ports", ["uavsim.simulate.backends:brige", "uavsim.simulate.no_module:x", "uavsim.errors:__all__"]
 )
-def test_code_that_is_not_there(ports: str) -> None:
+def test_missing_code_is_refused(ports: str) -> None:
     with pytest.raises(InputError, match=r"topology x: .*(cannot be imported|is not a function)"):
         ports_of(Backend("x", (), ports))

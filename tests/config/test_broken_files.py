@@ -1,4 +1,7 @@
-"""500 broken files: always one clear message with file, line and key, exit code 2, under 2 s, and nothing else."""
+"""Broken files: always one clear message with file, line and key, exit code 2, under 2 s, and nothing else.
+
+What YAML itself refuses (aliases, depth, tags, second documents) is in ``test_load.py``.
+"""
 
 import itertools
 import re
@@ -71,7 +74,7 @@ def complaint(broken, code, out, err, took_s):
 
 def test_500_broken_files(check):
     broken_files = Mutator(seed=20240101).many(COUNT)
-    assert len({broken.what for broken in broken_files}) >= 18
+    assert len({broken.what for broken in broken_files}) == 9
     assert len({(broken.name, broken.data) for broken in broken_files}) == COUNT
     wrong = []
     for broken in broken_files:

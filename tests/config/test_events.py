@@ -14,7 +14,7 @@ def test_the_file_with_the_defaults_holds_the_defaults_and_all_of_them() -> None
     assert loaded.model.model_dump(exclude_unset=True) == EventThresholds().model_dump()
 
 
-def test_a_file_may_name_what_differs(tmp_path: Path) -> None:
+def test_a_file_may_contain_only_differences(tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
     file.write_text("objects: {seen_px: 30}\n")
     model = Library.of().events(str(file)).model

@@ -6,33 +6,9 @@ import pytest
 from pydantic import Field, ValidationError
 
 from uavsim.config.base import Model
-from uavsim.config.explain import a_kind, first, key, quoted
+from uavsim.config.explain import first, key, quoted
 from uavsim.config.routes import RoutesConfig
 from uavsim.config.run import RunConfig
-
-
-@pytest.mark.parametrize(
-    ("place", "text"),
-    [((), ""), (("a",), "a"), (("towns", "Town10HD", "scenes"), "towns.Town10HD.scenes"), (("a", 2, "b"), "a[2].b")],
-)
-def test_places(place, text):
-    assert key(place) == text
-
-
-@pytest.mark.parametrize(
-    ("value", "kind"),
-    [
-        (None, "empty"),
-        (True, "true or false"),
-        (3, "a number"),
-        (1.5, "a number"),
-        ("x", "text"),
-        ([1], "a list"),
-        ({}, "a mapping"),
-    ],
-)
-def test_kinds(value, kind):
-    assert a_kind(value) == kind
 
 
 def test_values_are_short_and_quoted():

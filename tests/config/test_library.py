@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from uavsim.config.kept import KEPT
-from uavsim.config.library import Library, kind_of, packaged_root
+from uavsim.config.library import Library, kind_of
 from uavsim.errors import ConfigError, InputError, UnknownNameError
 
 
@@ -92,10 +92,6 @@ def test_kinds_by_folder():
     assert kind_of(Path("flight_plans/town03.yaml")) == "routes"
     assert kind_of(Path("town_configs/town03.yaml")) == "town"
     assert kind_of(Path("elsewhere/x.yaml")) is None
-
-
-def test_packaged_files_are_all_there():
-    assert (packaged_root() / "flight_plans" / "datasets" / "uav3d.yaml").is_file()
 
 
 def test_half_a_character_in_a_kept_text_is_reported(tmp_path):

@@ -104,7 +104,7 @@ def test_words_are_words_and_numbers_numbers(write):
         ("name: a\nline: [1e999]\n", "some.yaml:2: line[0]: must be a finite number, got inf"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(write, text, message):
+def test_wrong_yaml_is_one_line(write, text, message):
     said = refused(write(text))
     assert said.startswith(message)
     assert len(said) < 400

@@ -5,8 +5,10 @@ from typing import Any
 import pytest
 
 from uavsim.config.dataset import dataset_config
+from uavsim.config.formation import Formation, Keyframe
 from uavsim.config.library import kinds
 from uavsim.config.load import load
+from uavsim.config.routes import Route
 from uavsim.errors import ConfigError
 
 ROUTES = "town: T\nroutes:\n  r:\n"
@@ -19,10 +21,11 @@ TOWN = "name: T\ncarla_map: T\nshort_name: t\n"
     [
         ("town", TOWN + "x_m: [5, 1]\ny_m: [0, 9]\n", "from smaller than to"),
         ("town", TOWN + "x_m: [0, 9]\ny_m: [0, 9]\n", "margin_m=5 leaves nothing of a town 9 m across"),
+        ("town", TOWN + "x_m: [0, 90]\ny_m: [0, 99]\nstreaming: {actor_active_distance_m: 3001}\n", "do not increase"),
         ("town", TOWN + "x_m: [0]\ny_m: [0, 9]\n", ":4: x_m[1]: the list is too short"),
         (
             "town",
-            TOWN + "x_m: [0, 90]\ny_m: [0, 99]\nobstacles:\n- {name: a, x_m: [2, 1], y_m: [0, 1], top_m: 3}\n",
+            TOWN + "x_m: [0, 90]\ny_m: [0, 99]\nobstacles:\n- {name: a, x_m: [2, 2], y_m: [0, 1], top_m: 3}\n",
             ":7: obst",
         ),
         ("routes", ROUTES + "    path: []\n", ":4: routes.r.path: the list must have at least 1 item"),
@@ -30,6 +33,12 @@ TOWN = "name: T\ncarla_map: T\nshort_name: t\n"
         ("routes", ROUTES + "    path: [[1, 2], [1, 3]]\n    closed: true\n", "needs three waypoints"),
         ("routes", ROUTES + "    path: [[1, 2, 3]]\n", ":4: routes.r.path[0]: the list must have at most 2 items"),
         ("routes", ROUTES + "    path: [{hover_s: 3}]\n", "either a waypoint (at: [x, y]) or an orbit"),
+        ("routes", ROUTES + "    path: [{at: [0, 0], orbit: {centre: [0, 0], radius_m: 5}}]\n", "either a waypoint"),
+        (
+            "routes",
+            ROUTES + "    path: [[0, 0], {orbit: {centre: [9, 9], radius_m: 5}}, [5, 0]]\n    closed: true\n",
+            "and no orbit",
+        ),
         (
             "routes",
             ROUTES + "    path: [[1, 2], {orbit: {centre: [0, 0], radius_m: -1}}]\n",
@@ -58,6 +67,9 @@ TOWN = "name: T\ncarla_map: T\nshort_name: t\n"
         ("formation", "drones: 33\nshape: cross\n", ":1: drones: must be less than or equal to 32, got 33"),
         ("formation", "drones: 3\nshape: crss\n", ":2: shape: unknown value 'crss'; did you mean 'cross'?"),
         ("formation", "drones: 3\n", "give either shape or keyframes"),
+        ("formation", "shape: vee\nkeyframes: [{time_s: 0, shape: line}]\n", "give either shape or keyframes"),
+        ("formation", "shape: free\n", "shape free needs it"),
+        ("formation", "shape: vee\noffsets_m: [[0, 0, 0]]\n", "offsets_m belongs to shape free"),
         ("formation", "drones: 3\nshape: free\noffsets_m: [[0, 0, 0]]\n", "offsets_m has 1 places for 3 drones"),
         (
             "formation",
@@ -156,3 +168,15 @@ def test_a_clip_decides_when_images_are_taken(tmp_path, clip, keyframe_s, time):
     (tmp_path / "d.yaml").write_text(f"{DATASET}captures: {{clip: {{{clip}}}}}\nkeyframe_s: {keyframe_s}\n")
     model = load(tmp_path / "d.yaml", dataset_config()).model
     assert (model.step_s, model.keyframe_s, model.sweeps_per_keyframe, model.samples) == time
+
+
+def test_formation_lists_its_shapes():
+    still = Formation(shape="grid", columns=3, spacing_m=7)
+    assert [(shape.shape, shape.columns, shape.spacing_m) for shape in still.shapes] == [("grid", 3, 7)]
+    changing = Formation(keyframes=(Keyframe(time_s=0, shape="line"), Keyframe(time_s=4, shape="vee")))
+    assert [shape.shape for shape in changing.shapes] == ["line", "vee"]
+
+
+def test_route_may_return_to_a_waypoint():
+    route = Route.model_validate({"path": [[0, 0], [5, 0], [0, 0]]}, strict=False)
+    assert [item.at for item in route.path] == [(0, 0), (5, 0), (0, 0)]

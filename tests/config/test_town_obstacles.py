@@ -6,7 +6,7 @@ from headless_simulator.towns.load import NAMES, load_town
 
 from tools.town_obstacles import FOLDER, SEED, obstacles_of, with_obstacles
 from uavsim.config.load import load
-from uavsim.config.town import TownConfig
+from uavsim.config.town import Obstacle, TownConfig
 
 CONFIGS = {path.stem: load(path, TownConfig).model for path in sorted(FOLDER.glob("*.yaml"))}
 FLAT = TownConfig(name="Flat", carla_map="Flat", short_name="flat", x_m=(-50, 50), y_m=(-50, 50))
@@ -45,8 +45,26 @@ def test_what_is_written_is_read_back_and_the_rest_of_the_file_stays():
     assert with_obstacles(again, CONFIGS["town10hd"].obstacles) == again
 
 
+@pytest.mark.parametrize("name", CONFIGS)
+def test_no_obstacle_of_a_town_holds_another(name: str) -> None:
+    config = CONFIGS[name]
+    assert config.name.lower() == name
+    for inner in config.obstacles:
+        assert not any(holds(outer, inner) for outer in config.obstacles if outer is not inner), inner.name
+
+
+def holds(outer: Obstacle, inner: Obstacle) -> bool:
+    return (
+        outer.x_m[0] <= inner.x_m[0]
+        and inner.x_m[1] <= outer.x_m[1]
+        and outer.y_m[0] <= inner.y_m[0]
+        and inner.y_m[1] <= outer.y_m[1]
+        and outer.top_m >= inner.top_m
+    )
+
+
 @pytest.mark.parametrize("name", [name for name, config in CONFIGS.items() if config.carla_map in NAMES])
-def test_the_file_says_what_the_town_has(name: str) -> None:
+def test_obstacles_match_the_headless_town(name: str) -> None:
     config = CONFIGS[name]
     wanted = obstacles_of(load_town(config.carla_map, seed=SEED).objects, config)
     assert list(config.obstacles) == wanted, f"run python -m tools.town_obstacles --write {config.name}"

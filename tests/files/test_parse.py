@@ -45,7 +45,7 @@ def test_fifo_folder_and_missing_file_are_refused(tmp_path):
         (KeyError("token"), "damaged, or of another form .KeyError: "),
         (TypeError("a\nb"), "TypeError: 'a b'"),
         (RecursionError("deep"), "RecursionError"),
-        (FrameError("not a rotation"), "the set: not a rotation; run uavsim validate"),
+        (FrameError("not a rotation"), "the set: not a rotation; run uavsim validate on the dataset"),
     ],
 )
 def test_exceptions_while_reading_become_dataset_errors(error, words):

@@ -6,20 +6,25 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
+import httpx
 import psutil
 import pytest
+from prefect.concurrency.asyncio import ConcurrencySlotAcquisitionError
 
 from tests.conftest import RunningPrefect
 from tests.run.every_front import EveryFront, Fly, Paper
 from tests.run.test_stages import run_all
 from tools.common.leftovers import contents
 from uavsim.errors import InputError, SystemFailure
+from uavsim.flows import runs
 from uavsim.flows.command import generate
 from uavsim.flows.server import check_api, use_api
 from uavsim.run.request import Request
 from uavsim.run.result import Result
+from uavsim.store.ledger import read_ledger
+from uavsim.store.local import LocalOutput
 from uavsim.terminal import Screen
 
 
@@ -52,6 +57,23 @@ def test_flow_and_stages_make_the_same_dataset(api: str, paper: Paper, tmp_path:
     run_all(paper(scenes="4", out=tmp_path / "plain"))
     flown, plain = contents(tmp_path / "out"), contents(tmp_path / "plain")
     assert flown == plain
+
+
+def test_refused_concurrency_limit_ends_the_run_before_a_flight(
+    api: str, paper: Paper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without the limit, another run could fly on the same simulator."""
+
+    def refused(*_: object, **__: object) -> NoReturn:
+        answer = httpx.Response(403, request=httpx.Request("POST", f"{api}/v2/concurrency_limits/increment"))
+        raise ConcurrencySlotAcquisitionError("403 Forbidden") from httpx.HTTPStatusError(
+            "403", request=answer.request, response=answer
+        )
+
+    monkeypatch.setattr(runs, "concurrency", refused)
+    with pytest.raises(SystemFailure, match=r"refuses the concurrency limit 'simulator 127\.0\.0\.1:\d+'.* 403"):
+        run(paper(scenes="1"))
+    assert read_ledger(LocalOutput(tmp_path / "out"))["scene_00"].state == "flying"
 
 
 @pytest.fixture

@@ -72,7 +72,7 @@ def test_the_accounts_server_is_private(running: tuple[Address, Path]) -> None:
     assert not any(name.lower() == "access-control-allow-origin" for name in headers)
 
 
-def test_runs_find_it_and_a_second_one_is_refused(running: tuple[Address, Path]) -> None:
+def test_runs_use_the_accounts_server_and_a_second_one_is_refused(running: tuple[Address, Path]) -> None:
     address, _ = running
     assert account_address() == address
     with pytest.raises(SystemFailure, match=f"running already at {address.url}"), account_server(port=0):

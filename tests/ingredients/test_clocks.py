@@ -196,7 +196,7 @@ def test_nothing_arrives_through_an_obstacle() -> None:
         ("clocks: {rate_hz: 10, ground: true, messages: {bandwidth_mbps: 9}}\n", "ground is true: give size_kb, too"),
     ],
 )
-def test_what_cannot_be_is_refused(tmp_path: Path, more: str, said: str) -> None:
+def test_impossible_values_are_refused(tmp_path: Path, more: str, said: str) -> None:
     with pytest.raises(ConfigError, match=r"own\.yaml:\d") as refused:
         plans(tmp_path, more)
     assert said in str(refused.value)

@@ -35,7 +35,7 @@ def test_the_body_is_as_low_as_its_cameras_allow(tmp_path: Path) -> None:
     assert plan(tmp_path, "rig: uav3d\n").of(DroneBodiesPlan) is None
 
 
-def test_in_a_merged_build_they_are_airsims_own(tmp_path: Path) -> None:
+def test_a_merged_build_has_airsims_own_bodies(tmp_path: Path) -> None:
     found = plan(tmp_path, "rig: aot\ntopology: merged\ntraffic: {walkers: 0}\ndrone_bodies: {size_m: [1, 1, 0.3]}\n")
     assert found.of(DroneBodiesPlan) == DroneBodiesPlan(AIRSIM_BODY, (1.0, 1.0, 0.3), 0.0)
 
@@ -49,7 +49,7 @@ def test_a_camera_sees_the_body_from_below(pitch_deg: float, above_m: float, see
 
 
 @pytest.mark.parametrize(("upper_deg", "seen"), [(2.0, False), (10.0, True)])
-def test_a_lidar_does_where_a_beam_rises_to_it(upper_deg: float, seen: bool) -> None:
+def test_a_lidar_sees_the_body_if_a_beam_rises_to_it(upper_deg: float, seen: bool) -> None:
     lidar = SensorSpec(
         "", (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), LidarParams(32, 50.0, 1000, 20.0, upper_deg, -30.0), ("lidar",)
     )
@@ -70,6 +70,6 @@ def test_a_lidar_does_where_a_beam_rises_to_it(upper_deg: float, seen: bool) -> 
         ("rig: uav3d\ntopology: cosys\ndrone_bodies: {}", r"own.yaml:5: drone_bodies: topology cosys has no bodies"),
     ],
 )
-def test_what_cannot_be_is_refused_at_its_line(tmp_path: Path, more: str, error: str) -> None:
+def test_impossible_values_are_refused_with_their_line(tmp_path: Path, more: str, error: str) -> None:
     with pytest.raises(ConfigError, match=error):
         plan(tmp_path, more)

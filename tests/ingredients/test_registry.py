@@ -16,7 +16,7 @@ def test_every_part_can_be_imported(name: str) -> None:
     ingredient = INGREDIENTS.pick(name)
     parts = [getattr(ingredient, field.name) for field in fields(ingredient)]
     parts += [part for file in ingredient.files.values() for part in (file.model, file.check)]
-    named = [part for part in parts if isinstance(part, Named)]
+    named = [part for part in (*parts, *ingredient.records) if isinstance(part, Named)]
     assert named
     for part in named:
         part.load()

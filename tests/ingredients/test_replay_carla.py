@@ -11,8 +11,8 @@ import pytest
 from tools.common.plans import scene_plan
 from uavsim.errors import MissedTick, SceneVoid
 from uavsim.geometry.se3 import SE3
+from uavsim.ingredients.carla.replay import RecordedTraffic, spawn
 from uavsim.ingredients.replay import ReplayPlan
-from uavsim.ingredients.replay_carla import RecordedTraffic, spawn
 from uavsim.records.actors import ActorInfo, ActorStates
 from uavsim.records.motion import SceneMotion, TickMotion
 from uavsim.simulate.carla.spawning import SpawnContext
@@ -127,7 +127,7 @@ def spawned(server: Server, **changes: Any) -> RecordedTraffic:
     return traffic
 
 
-def test_only_what_changed_is_reported() -> None:
+def test_only_changes_are_reported() -> None:
     server = Server()
     traffic = spawned(server)
     assert server.frozen

@@ -25,6 +25,6 @@ def test_poles_look_at_the_middle() -> None:
         assert abs(seen[1]) < 1e-9
 
 
-def test_more_than_there_is_room_for_is_refused_with_the_number() -> None:
+def test_too_many_are_refused_with_the_possible_number() -> None:
     with pytest.raises(SceneVoid, match=r"4 roadside units need places at junctions, 3 are within 100 m"):
         poles_at_junctions(TOWN, WAY_M, count=4, pole_m=5.0)

@@ -14,13 +14,13 @@ from tests.replays.test_requests import ACTORS, record
 from uavsim.config.library import Library
 from uavsim.config.skin import Colours
 from uavsim.errors import ConfigError, InputError, SceneVoid
+from uavsim.ingredients.carla.skins import paint
 from uavsim.ingredients.skin_plans import check_names
 from uavsim.ingredients.skins import Paint, SkinPlan
-from uavsim.ingredients.skins_carla import paint
 from uavsim.on_top import ON_TOP
-from uavsim.plan.weather import PARAMETERS
 from uavsim.records.codec import pack_plan, unpack_plan
 from uavsim.records.plan import ScenePlan
+from uavsim.records.vocabulary import WEATHER_PARAMETERS
 from uavsim.replays.twins import Twin, requested_twins, requests_of
 from uavsim.run import resolve as of_resolve
 from uavsim.simulate.carla.spawning import SpawnContext
@@ -54,7 +54,7 @@ def plans_of(recorded: Path, text: str) -> list[ScenePlan]:
     return [resolve(request).plan_of("scene_0000") for request in requests.values()]
 
 
-def test_each_twin_draws_anew_and_the_same_again(recorded: Path) -> None:
+def test_each_twin_draws_differently_and_reproducibly(recorded: Path) -> None:
     path, asked = twins_of(recorded, SKIN)
     assert [(twin.name, twin.kind, twin.words) for twin in asked] == [
         ("skin-mine-0", "skin", ("mine", "0")),
@@ -63,7 +63,7 @@ def test_each_twin_draws_anew_and_the_same_again(recorded: Path) -> None:
     first, second = plans_of(recorded, SKIN)
     assert [pack_plan(plan) for plan in plans_of(recorded, SKIN)] == [pack_plan(first), pack_plan(second)]
     assert pack_plan(unpack_plan(pack_plan(first))) == pack_plan(first)
-    altitudes = [plan.weather.values[0, PARAMETERS.index("sun_altitude_angle")] for plan in (first, second)]
+    altitudes = [plan.weather.values[0, WEATHER_PARAMETERS.index("sun_altitude_angle")] for plan in (first, second)]
     assert 20 <= min(altitudes) < max(altitudes) <= 60
     assert {first.weather.name, second.weather.name} <= {"cloudy_noon", "hard_rain"}
     requests = requests_of(recorded, recorded.parent / "twins", asked)
@@ -167,6 +167,6 @@ def test_a_share_of_the_objects_of_a_name_is_painted_whatever_their_order() -> N
     assert "Tree_1" not in found
 
 
-def test_a_name_that_no_object_has_voids_the_scene() -> None:
+def test_an_unknown_object_name_voids_the_scene() -> None:
     with pytest.raises(SceneVoid, match=r"skin own: T has no object called House\*; it has Building, Tree"):
         painted(Paint(("House*",), 1.0, ("1,2,3",), seed=4), ["Building_1", "Tree_1"])

@@ -28,7 +28,7 @@ def plans(tmp_path: Path, words: str) -> list[MapsPlan | None]:
     return [plan.of(MapsPlan) for plan in plan_scenes(str(path))]
 
 
-def test_a_plan_says_which_maps(tmp_path: Path) -> None:
+def test_a_plan_lists_its_maps(tmp_path: Path) -> None:
     assert plans(tmp_path, "maps: [expansion, graph, expansion]\n") == [MapsPlan(("expansion", "graph"))]
     assert plans(tmp_path, "maps: [buildings, expansion]\n") == [MapsPlan(("expansion",), buildings=True)]
     assert plans(tmp_path, "") == [None]
@@ -96,7 +96,7 @@ def test_other_roads_under_the_same_name_are_refused(tmp_path: Path, asked: list
     assert asked == [b"roads"]
 
 
-def test_a_map_of_somebody_else_stays(tmp_path: Path, asked: list[bytes]) -> None:
+def test_a_map_of_another_program_stays(tmp_path: Path, asked: list[bytes]) -> None:
     output: Any = LocalOutput(tmp_path / "out")
     key = f"maps/expansion/{scene_plan().town.name}.json"
     output.create(key, b"theirs")

@@ -80,7 +80,7 @@ def test_without_them_plans_are_what_they_were(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_cannot_be_is_refused_at_its_line(tmp_path: Path, more: str, error: str) -> None:
+def test_impossible_values_are_refused_with_their_line(tmp_path: Path, more: str, error: str) -> None:
     with pytest.raises(ConfigError, match=error):
         plan(tmp_path, more)
 

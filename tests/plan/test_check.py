@@ -16,7 +16,7 @@ MOST_SCENES, MOST_SAMPLES = (
 
 @pytest.mark.release
 @pytest.mark.timeout(1200)
-def test_everything_that_comes_with_uavsim_is_good():
+def test_all_packaged_files_are_valid():
     """Every file fits its kind, and every dataset plans its scenes in every town that it names."""
     findings = check_paths([ROOT / "flight_plans", ROOT / "town_configs"])
     assert [f.error for f in findings if f.error] == []
@@ -90,7 +90,7 @@ def one(tmp_path, monkeypatch):
         ),
     ],
 )
-def test_what_is_wrong(one, name, text, error):
+def test_wrong_files_are_reported(one, name, text, error):
     found = one(name, text).error
     assert error in found
     assert "\n" not in found
@@ -107,7 +107,7 @@ def test_good_files(one):
     assert one("datasets/a.yaml", "towns: {Town03: {scenes: 1}}\nformation: cross\nrig: uav3d\n").error is None
 
 
-def test_paths_that_are_not_there(tmp_path):
+def test_missing_paths_are_refused(tmp_path):
     with pytest.raises(InputError, match="no such file or folder"):
         check_paths([tmp_path / "none"])
     with pytest.raises(InputError, match="holds no YAML file"):

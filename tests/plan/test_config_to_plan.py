@@ -51,7 +51,7 @@ def test_several_sensors_of_a_kind_have_names(tmp_path: Path) -> None:
         ("{NOSE: {radar: {range: 90}}}", "mounted.NOSE.radar.range: unknown key; did you mean 'range_m'?"),
     ],
 )
-def test_a_mounted_sensor_that_cannot_be_is_refused(mounted: str, error: str, tmp_path: Path) -> None:
+def test_an_impossible_mounted_sensor_is_refused(mounted: str, error: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=error):
         _plan(tmp_path, f"{CAMERAS}mounted: {mounted}\n")
 
@@ -91,7 +91,7 @@ def test_a_lens_by_field_of_view_shows_as_much(tmp_path: Path) -> None:
         assert camera.fov_deg == 100.0
 
 
-def test_a_calibration_is_taken_as_it_is(tmp_path: Path) -> None:
+def test_a_calibration_stays_unchanged(tmp_path: Path) -> None:
     rig = f"lens: {FISHEYE}, focal_px: [380, 381.5], centre_px: [396.2, 231]}}\n{CAMERAS}"
     plan = _plan(tmp_path, rig)
     camera = plan.rig[0].camera
@@ -137,7 +137,7 @@ def test_a_calibration_is_taken_as_it_is(tmp_path: Path) -> None:
         (f"lens: {FISHEYE.replace(']', ', 0.1]')}}}\n{CAMERAS}", "equidistant has 4 coefficients, not 5"),
     ],
 )
-def test_a_lens_that_cannot_be_is_refused_with_the_nearest_that_can(rig: str, error: str, tmp_path: Path) -> None:
+def test_an_impossible_lens_is_refused_with_the_nearest_possible(rig: str, error: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=error):
         _plan(tmp_path, rig)
     path = tmp_path / "rig.yaml"
@@ -207,7 +207,7 @@ def test_a_shutter_is_whole_steps_and_the_scene_is_as_much_longer(tmp_path: Path
         ),
     ],
 )
-def test_a_shutter_that_cannot_be_is_refused_with_the_nearest_that_can(rig: str, error: str, tmp_path: Path) -> None:
+def test_an_impossible_shutter_is_refused_with_the_nearest_possible(rig: str, error: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=error):
         _plan(tmp_path, rig)
 

@@ -66,7 +66,7 @@ def test_the_same_seed_gives_the_same_plans_and_another_seed_others(files: Path)
     assert first[3].notes.drawn != other[3].notes.drawn
 
 
-def test_a_number_does_not_depend_on_what_else_is_drawn(files: Path) -> None:
+def test_a_number_does_not_depend_on_other_draws(files: Path) -> None:
     before = plan_scenes("d")[2].notes.drawn
     (files / "formations/f.yaml").write_text("drones: 3\nshape: line\nspacing_m: 20\n")
     after = plan_scenes("d")[2].notes.drawn

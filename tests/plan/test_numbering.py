@@ -83,12 +83,12 @@ def test_the_town_follows_from_the_scenes():
 
 def test_scenes_asked_for():
     smoke = numbering.town_scenes(Library.of().dataset("smoke"), "Town10HD")
-    assert list(numbering.asked(smoke, None)) == [0, 1]
-    assert list(numbering.asked(smoke, [7, 3, 7])) == [3, 7]  # more than the two that are made by default
-    with pytest.raises(InputError, match="scene 100 is not of Town10HD, which has 0-99 in this dataset"):
-        numbering.asked(smoke, [1, 100])
+    assert list(numbering.requested(smoke, None)) == [0, 1]
+    assert list(numbering.requested(smoke, [7, 3, 7])) == [3, 7]  # more than the two that are made by default
+    with pytest.raises(InputError, match="Town10HD has no scene 100, only 0-99 in this dataset"):
+        numbering.requested(smoke, [1, 100])
     with pytest.raises(InputError, match="no scenes"):
-        numbering.asked(smoke, [])
+        numbering.requested(smoke, [])
 
 
 def test_two_towns_with_one_number(tmp_path):
@@ -110,7 +110,7 @@ def test_numbers_as_people_write_them(text, numbers):
     "text",
     ["", "a", "1-", "-1", "3-1", "1,,2", "1;2", "1.5", "0-99999999", "0-99999999999", "9" * 5000, "\u0663", "\u00b2"],
 )
-def test_numbers_that_are_none(text):
+def test_invalid_numbers_are_refused(text):
     with pytest.raises(InputError, match=r"^--scenes '"):
         numbering.parse_numbers(text)
 

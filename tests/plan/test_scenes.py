@@ -210,7 +210,7 @@ def test_choices_instead_of_the_datasets(own):
         ),
     ],
 )  # fmt: skip
-def test_what_cannot_fly_is_said_with_its_line(own, changes, message):
+def test_impossible_flights_are_refused_with_their_line(own, changes, message):
     for name, text in changes.items():
         own(f"flight_plans/{name}", text)
     with pytest.raises(ConfigError) as caught:
@@ -228,10 +228,10 @@ def test_what_cannot_fly_is_said_with_its_line(own, changes, message):
         ({"overrides": {"weather": "foggy"}}, UnknownNameError, "unknown weather 'foggy'"),
         ({"overrides": {"rig": "uav3"}}, UnknownNameError, "did you mean 'uav3d'"),
         ({"town": "Town99"}, UnknownNameError, "unknown town of the dataset 'smoke'"),
-        ({"scenes": [555]}, InputError, "scene 555 is not of Town10HD"),
+        ({"scenes": [555]}, InputError, "Town10HD has no scene 555"),
     ],
 )
-def test_arguments_that_cannot_be(arguments, error, message):
+def test_impossible_arguments_are_refused(arguments, error, message):
     more = {"overrides": Overrides(**arguments.pop("overrides", {}))}
     with pytest.raises(error, match=message):
         plan_scenes("smoke", **({"town": "Town10HD"} | arguments | more))

@@ -5,7 +5,8 @@ import pytest
 from uavsim.config.load import load
 from uavsim.config.weather import Weather
 from uavsim.errors import ConfigError
-from uavsim.plan.weather import PARAMETERS, PRESETS, preset_track, weather_track
+from uavsim.plan.weather import PRESETS, preset_track, weather_track
+from uavsim.records.vocabulary import WEATHER_PARAMETERS
 
 
 def carlas_presets():
@@ -17,14 +18,14 @@ def test_every_preset_is_carlas_own():
     theirs = carlas_presets()
     assert set(theirs) == set(PRESETS)
     for name, preset in theirs.items():
-        values = [getattr(preset, parameter) for parameter in PARAMETERS]
+        values = [getattr(preset, parameter) for parameter in WEATHER_PARAMETERS]
         np.testing.assert_allclose(PRESETS[name], values, rtol=1e-6, err_msg=name)
 
 
 def test_parameters_are_in_wire_order():
     # the constructor takes them in the order of the struct
     distinct = carla.WeatherParameters(*[float(i) for i in range(1, 15)])
-    assert [getattr(distinct, name) for name in PARAMETERS] == list(range(1, 15))
+    assert [getattr(distinct, name) for name in WEATHER_PARAMETERS] == list(range(1, 15))
 
 
 @pytest.fixture
@@ -59,7 +60,7 @@ def test_changing_weather(track):
     assert one_sample.times_us == (0, 1)
 
 
-def test_a_preset_that_is_none(track):
+def test_an_unknown_preset_is_refused(track):
     with pytest.raises(
         ConfigError, match=r"mine\.yaml:2: to\.preset: CARLA has no preset 'ClerNoon'; did you mean 'ClearNoon'"
     ):

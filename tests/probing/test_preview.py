@@ -80,6 +80,14 @@ def test_preview_flies_one_sample_and_leaves_no_other_files(paper, tmp_path, mon
     assert {path.name for path in tmp_path.iterdir()} <= {"p.png", "run.yaml", "faults.json", "log"}
 
 
+@pytest.mark.parametrize("place", ["/proc/p.png", "/dev/null/p.png", "folder.png"])
+def test_unwritable_image_path_is_refused_before_the_flight(place: str, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder.png").mkdir()
+    with pytest.raises(InputError, match=f"--png {place}: "):
+        preview(dataset="smoke", png=Path(place))
+
+
 def test_another_kind_of_image_is_refused() -> None:
     with pytest.raises(InputError, match=r"a name that ends with \.png"):
         preview(dataset="smoke", png=Path("p.jpg"))

@@ -83,7 +83,7 @@ def test_no_secret_is_written_down() -> None:
             assert "${POSTGRES_PASSWORD" in line or "no-new-privileges" in line, line
 
 
-def test_commands_are_commands_of_ours() -> None:
+def test_only_our_commands_are_registered() -> None:
     from typer.main import get_command
 
     from uavsim.cli import build_app

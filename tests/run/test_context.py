@@ -31,7 +31,7 @@ def at_port(request: Request, port: int) -> Request:
         (rpc_ports.rpc(version=[[1, "0.9.14"]]), r"is CARLA 0\.9\.14; served are 0\.9\.16"),
     ],
 )
-def test_a_foreign_one_at_the_port_is_refused_before_anything_starts(
+def test_another_program_at_the_port_is_refused_before_anything_starts(
     paper: Paper, serve: rpc_ports.Serve, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object, **__: object) -> None:

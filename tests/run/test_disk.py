@@ -77,7 +77,7 @@ def test_a_read_only_disk(paper: Paper, small_disk: Path, tmp_path: Path) -> Non
     assert [o.state for o in run_all(paper(scenes="2", out=out))] == ["committed"] * 2
 
 
-def test_a_folder_of_somebody_else(paper: Paper, tmp_path: Path) -> None:
+def test_a_folder_of_another_user(paper: Paper, tmp_path: Path) -> None:
     """Root may write anywhere, so a file stands in the way instead."""
     (tmp_path / "file").write_text("x")
     with pytest.raises(InputError, match=r"file is not a directory, so .* cannot be one"):

@@ -23,18 +23,24 @@ from uavsim.store.ledger import LedgerEntry, write_entry
 from uavsim.store.local import LocalOutput
 
 
+def copied(folder: Path, rig: str) -> Path:
+    """Copy the dataset ``smoke`` as ``my.yaml`` with its rig at the path ``rig``; return that of the rig."""
+    plans = packaged_root() / "flight_plans"
+    text = (plans / "datasets/smoke.yaml").read_text()
+    named = next(line for line in text.splitlines() if line.startswith("rig:"))
+    path = folder / rig
+    path.parent.mkdir(parents=True)
+    path.write_text((plans / f"rigs/{named.partition(':')[2].split('#')[0].strip()}.yaml").read_text())
+    (folder / "my.yaml").write_text(text.replace(named, f"rig: {rig}"))
+    return path
+
+
 @pytest.fixture
 def begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, bytes]:
     """A dataset of YAML files that name one another by relative paths, whose folder is gone since, and its first plan."""
-    plans = packaged_root() / "flight_plans"
     theirs = tmp_path / "theirs"
-    (theirs / "parts").mkdir(parents=True)
-    text = (plans / "datasets/smoke.yaml").read_text()
-    rig = next(line for line in text.splitlines() if line.startswith("rig:"))
-    name = rig.partition(":")[2].split("#")[0].strip()
-    (theirs / "parts/rig.yaml").write_text((plans / f"rigs/{name}.yaml").read_text())
-    (theirs / "my.yaml").write_text(text.replace(rig, "rig: parts/rig.yaml"))
-    (theirs / "arrow.yaml").write_text((plans / "formations/cross.yaml").read_text())
+    copied(theirs, "parts/rig.yaml")
+    (theirs / "arrow.yaml").write_text((packaged_root() / "flight_plans/formations/cross.yaml").read_text())
     monkeypatch.chdir(theirs)
     out = tmp_path / "out"
     job = resolve(Request(dataset="my.yaml", out=str(out), towns=("Town10HD",), scenes="0", formation="arrow.yaml"))
@@ -47,7 +53,7 @@ def begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, bytes]
     return out, plan
 
 
-def test_regenerate_and_status_find_it(begun: tuple[Path, bytes]) -> None:
+def test_regenerate_and_status_use_the_kept_configuration(begun: tuple[Path, bytes]) -> None:
     out, plan = begun
     job = resolve(request_of_folder(out, scenes="0", simulators=(), run=None))
     assert pack_plan(job.plan_of(job.scenes[0].name)) == plan
@@ -67,15 +73,8 @@ def test_the_same_command_goes_on_elsewhere(begun: tuple[Path, bytes]) -> None:
 @pytest.fixture
 def flown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Request, Path]:
     """The request of a dataset with scenes 0 and 1, both committed, and the rig that it names."""
-    theirs = tmp_path / "theirs"
-    theirs.mkdir()
-    plans = packaged_root() / "flight_plans"
-    text = (plans / "datasets/smoke.yaml").read_text()
-    named = next(line for line in text.splitlines() if line.startswith("rig:"))
-    rig = theirs / "rig.yaml"
-    rig.write_text((plans / f"rigs/{named.partition(':')[2].split('#')[0].strip()}.yaml").read_text())
-    (theirs / "my.yaml").write_text(text.replace(named, "rig: rig.yaml"))
-    monkeypatch.chdir(theirs)
+    rig = copied(tmp_path / "theirs", "rig.yaml")
+    monkeypatch.chdir(rig.parent)
     out = LocalOutput(tmp_path / "out")
     request = Request(dataset="my.yaml", out=str(out.root), towns=("Town10HD",), scenes="0-1", samples=2)
     job = resolve(request)
@@ -94,9 +93,7 @@ def wider(rig: Path) -> None:
 
 
 @pytest.mark.parametrize("scenes", ["0", "0-1", "2"])
-def test_scenes_of_an_edited_rig_are_not_flown_beside_those_of_the_old_one(
-    flown: tuple[Request, Path], scenes: str
-) -> None:
+def test_scenes_of_an_edited_rig_are_not_mixed_with_old_ones(flown: tuple[Request, Path], scenes: str) -> None:
     request, rig = flown
     wider(rig)
     with pytest.raises(InputError, match=r"begun with another rig.yaml \(width_px: \d+ there, 402 now\)") as caught:
@@ -106,7 +103,7 @@ def test_scenes_of_an_edited_rig_are_not_flown_beside_those_of_the_old_one(
         intent_of(request)
 
 
-def test_all_scenes_may_be_flown_anew_with_an_edited_rig_and_some_may_not(flown: tuple[Request, Path]) -> None:
+def test_only_all_scenes_together_may_be_flown_again_with_an_edited_rig(flown: tuple[Request, Path]) -> None:
     request, rig = flown
     wider(rig)
     forced = request.model_copy(update={"force": True})
@@ -134,7 +131,7 @@ def test_a_comment_or_a_description_is_no_edit(flown: tuple[Request, Path]) -> N
     assert intent_of(request).kept == ("scene_0000", "scene_0001")
 
 
-def test_a_scene_whose_plan_is_another_one_now_is_said_to_be_replaced(flown: tuple[Request, Path]) -> None:
+def test_a_scene_with_a_changed_plan_is_reported_as_replaced(flown: tuple[Request, Path]) -> None:
     request, _ = flown
     out = LocalOutput(Path(request.out or ""))
     write_entry(out, LedgerEntry("scene_0001", "committed", index=1, town="Town10HD", plan_sha256="of another version"))
@@ -153,7 +150,7 @@ def test_regenerate_of_a_scene_never_flown_names_the_command_that_adds_it(flown:
     assert (added["samples"], added["scenes"]) == (2, {"Town10HD": ["scene_0002", "scene_0003", "scene_0007"]})
 
 
-def test_another_dataset_is_reported_by_what_differs(flown: tuple[Request, Path]) -> None:
+def test_another_dataset_in_the_folder_is_reported_with_the_differences(flown: tuple[Request, Path]) -> None:
     request, _ = flown
     with pytest.raises(InputError, match=r"holds another dataset .* samples: 2 there, 3 now"):
         prepared(request.model_copy(update={"samples": 3}))

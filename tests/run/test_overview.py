@@ -87,7 +87,7 @@ def test_jobs_name_scenes_in_order(tmp_path: Path) -> None:
         ({"dataset": "smok"}, "did you mean 'smoke'"),
         ({"towns": ("Twn07",)}, "did you mean 'Town07'"),
         ({"scenes": "9999"}, "no scene of these numbers"),
-        ({"towns": ("Town07",), "scenes": "3"}, "scene 3 is not of Town07"),
+        ({"towns": ("Town07",), "scenes": "3"}, "Town07 has no scene 3"),
         ({"topology": "brige"}, "did you mean 'bridge'"),
         ({"topology": "bridge", "simulators": ("h:2000",)}, "needs AirSim"),
     ],

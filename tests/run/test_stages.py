@@ -92,7 +92,8 @@ def test_a_worker_that_froze_and_lost_its_lock_leaves_what_another_committed(
         paper(faults={"scene_00": [fault]} if fault else None)
         yield
 
-    with opened(prepared(request), console=QUIET, gate=frozen) as context:
+    with opened(prepared(request), console=QUIET) as context:
+        context.gate = frozen
         outcome = fly_scene(context, "scene_00")
     run_all(paper(scenes="1", out=tmp_path / "undisturbed"))
     assert outcome.state == "committed"
@@ -177,7 +178,7 @@ def test_the_last_image_of_a_scene_that_is_given_up_is_kept(paper: Paper, tmp_pa
     assert not Path(failed.last_image).parent.exists()
 
 
-def test_only_traffic_that_stood_still_gives_a_scene_other_traffic(paper: Paper, tmp_path: Path) -> None:
+def test_only_stalled_traffic_changes_a_scenes_traffic(paper: Paper, tmp_path: Path) -> None:
     run_all(paper(faults={"scene_00": ["SceneVoid", "TrafficStalled"], "scene_01": ["MissedTick"]}))
     ledger = read_ledger(LocalOutput(tmp_path / "out"))
     retries = {name: entry.facts.traffic_retry for name, entry in ledger.items() if entry.facts is not None}
@@ -195,7 +196,7 @@ def test_traffic_that_never_moves_quarantines_a_scene_with_the_last_plan(paper: 
     assert plan.traffic_retry == 2
 
 
-def test_a_mistake_of_ours_in_one_scene_is_in_its_log_and_on_the_screen(
+def test_a_bug_in_one_scene_is_in_its_log_and_on_the_screen(
     paper: Paper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def wrong(_: object) -> None:

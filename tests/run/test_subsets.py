@@ -75,19 +75,19 @@ def test_a_merge_or_selection_that_stops_loses_nothing_and_continues(made: Path,
     assert not list(Path("again/.uavsim/staging").iterdir())
 
 
-def test_splits_are_written_anew(made: Path) -> None:
+def test_splits_are_rewritten(made: Path) -> None:
     run("split", "out", "--assign", "uav_val=1", "--assign", "uav_test=2", "--rest", "uav_train", "--out", "other")
     assert open_folder("other").splits == {"uav_train": ["scene_00"], "uav_val": ["scene_01"], "uav_test": ["scene_02"]}
     assert validate_version(Path("other"), VERSION, pixels=False).errors == 0
     assert next(subsets.differences(made, Path("other"))).startswith("scene_01: splits uav_train, and uav_val")
 
 
-def test_scenes_are_found_by_what_they_show(made: Path) -> None:
+def test_scenes_are_selected_by_their_objects(made: Path) -> None:
     annotations = json.loads(tables("out")["sample_annotation.json"])
     labels = {row["token"]: row["uav_label"] for row in json.loads(tables("out")["instance.json"])}
     seen = {labels[row["instance_token"]] for row in annotations if row["num_lidar_pts"] > 0}
     label = min(seen)
-    assert len(subsets.choose(made, subsets.Wanted(classes=(label,)))) == 3
+    assert len(subsets.choose(made, subsets.SceneFilter(classes=(label,)))) == 3
     assert "none of its 3 scenes" in refused("select", "out", "--class", label, "--within-m", "0", "--out", "x")
 
 

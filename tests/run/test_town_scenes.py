@@ -46,7 +46,7 @@ def test_a_scene_of_another_process_is_asked_for_until_it_is_done(monkeypatch: p
     assert run.waited == 3
 
 
-def test_a_run_that_ends_waits_for_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_ending_run_waits_for_no_start(monkeypatch: pytest.MonkeyPatch) -> None:
     run = Run("a", "b")
 
     def held(*_: object) -> bool:

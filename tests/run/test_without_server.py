@@ -44,7 +44,7 @@ class TestThreads(EveryFront):
     pass
 
 
-def test_it_makes_the_same_dataset_as_the_stages_alone(paper: Paper, tmp_path: Path) -> None:
+def test_the_flow_makes_the_same_dataset_as_the_stages_alone(paper: Paper, tmp_path: Path) -> None:
     result = run(paper())
     assert result.error is None
     assert result.committed == ("scene_00", "scene_01", "scene_02")

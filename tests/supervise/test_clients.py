@@ -73,7 +73,7 @@ def test_another_interpreter_is_asked(bare: Path, furnished: Path) -> None:
     assert "pip" in pip_install(str(bare))
 
 
-def test_a_request_names_it_for_one_simulator(bare: Path) -> None:
+def test_a_request_names_the_interpreter_of_one_simulator(bare: Path) -> None:
     other = SimulatorConfig(client_python=str(bare))
     request = Request(
         dataset="smoke", out="o", scenes="0", samples=1, run=RunConfig(simulators=(SimulatorConfig(), other))
@@ -87,6 +87,6 @@ def test_an_interpreter_that_is_not_there() -> None:
         check_clients(backend_of("carla"), python="/no/python")
 
 
-def test_something_that_is_no_interpreter() -> None:
+def test_a_file_that_is_no_interpreter_is_refused() -> None:
     with pytest.raises(InputError, match=r"client_python /bin/false: ended with code 1"):
         check_clients(backend_of("carla"), python="/bin/false")

@@ -8,7 +8,7 @@ import pytest
 from uavsim.supervise.health import Pace, free_gpu_mb
 
 
-def test_a_simulator_that_stays_far_behind_itself_is_slow() -> None:
+def test_a_simulator_far_below_its_best_pace_is_slow() -> None:
     pace = Pace()
     for images_per_s, slow in ((8.0, False), (12.0, False), (4.0, False), (2.9, False), (2.9, False), (2.9, True)):
         pace.note(images_per_s)

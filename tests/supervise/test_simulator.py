@@ -27,6 +27,11 @@ def started(tmp_path: Path, *, code: str = LISTEN, servers: tuple[Server, ...] =
     return Simulator(config, servers=servers, name="sim", logs=tmp_path)
 
 
+def attached(tmp_path: Path, port: int, **fields: float) -> Simulator:
+    config = SimulatorConfig(kind="attach", ports={"carla": port}, **fields)
+    return Simulator(config, servers=(CARLA,), name="sim", logs=tmp_path)
+
+
 def test_a_command_gets_free_ports_and_is_ready_when_it_listens(tmp_path: Path) -> None:
     simulator = started(tmp_path, arguments=("{carla_port}", "{airsim_port}"), servers=(CARLA, AIRSIM))
     endpoints = simulator.ensure()
@@ -79,16 +84,12 @@ def test_a_command_that_never_listens(tmp_path: Path, code: str, words: str) -> 
 def test_an_attached_server_is_asked_and_never_ended(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        simulator = Simulator(
-            SimulatorConfig(kind="attach", ports={"carla": port}), servers=(CARLA,), name="sim", logs=tmp_path
-        )
+        simulator = attached(tmp_path, port)
         assert simulator.ensure()["carla"] == f"127.0.0.1:{port}"
         assert not simulator.due_for_recycling
         simulator.stop()
         socket.create_connection(("127.0.0.1", port)).close()
-    simulator = Simulator(
-        SimulatorConfig(kind="attach", ports={"carla": port}), servers=(CARLA,), name="sim", logs=tmp_path
-    )
+    simulator = attached(tmp_path, port)
     with pytest.raises(SimulatorError, match=rf"tried CARLA at 127\.0\.0\.1:{port}: connection refused"):
         simulator.ensure()
 
@@ -105,8 +106,7 @@ def test_an_attached_server_may_still_be_starting_behind_a_forwarded_port(tmp_pa
 
         forwarder = threading.Thread(target=forward)
         forwarder.start()
-        config = SimulatorConfig(kind="attach", ports={"carla": port}, wait_s=30.0)
-        simulator = Simulator(config, servers=(CARLA,), name="sim", logs=tmp_path)
+        simulator = attached(tmp_path, port, wait_s=30.0)
         said: list[str] = []
         simulator.say = said.append
         assert simulator.ensure()["carla"] == f"127.0.0.1:{port}"
@@ -118,12 +118,7 @@ def test_an_attached_server_may_still_be_starting_behind_a_forwarded_port(tmp_pa
 def test_an_attached_server_that_was_lost_may_come_back(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        simulator = Simulator(
-            SimulatorConfig(kind="attach", ports={"carla": port}, ready_s=30.0),
-            servers=(CARLA,),
-            name="sim",
-            logs=tmp_path,
-        )
+        simulator = attached(tmp_path, port, ready_s=30.0)
         simulator.ensure()
     simulator.lost()
     back = threading.Event()

@@ -89,9 +89,7 @@ def test_a_client_starts_while_its_simulator_comes_up(tmp_path: Path, monkeypatc
     one.close()
 
 
-def test_of_a_simulator_that_does_not_come_up_no_client_is_left(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_simulator_start_leaves_no_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def never_up() -> dict[str, str]:
         raise SimulatorLost("it died")
 
@@ -246,7 +244,7 @@ def test_an_interrupt_while_simulators_start_ends_them_and_leaves_no_thread(tmp_
 
 
 @pytest.mark.parametrize("kind", ["ours", "of others"])
-def test_an_end_of_the_run_does_not_wait_for_a_simulator_that_starts_anew(
+def test_the_end_of_a_run_does_not_wait_for_a_restarting_simulator(
     tmp_path: Path, port: int, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One that compiles takes minutes, and one of others may come back as late as its configuration says."""
@@ -283,7 +281,7 @@ def test_an_end_of_the_run_does_not_wait_for_a_simulator_that_starts_anew(
     assert one.simulator.pid is None
 
 
-def test_a_client_that_comes_up_when_the_run_has_ended_is_ended(tmp_path: Path, port: int) -> None:
+def test_a_client_that_starts_after_the_runs_end_is_ended(tmp_path: Path, port: int) -> None:
     one = slot(tmp_path, port, behaviour="connect@hang")
     start = one.simulator.ensure
 
@@ -327,7 +325,7 @@ def test_an_interrupt_waits_for_the_slot_that_ends_last(tmp_path: Path) -> None:
     assert [thread.name for thread in threading.enumerate() if thread.name.startswith("ready-")] == []
 
 
-def test_a_card_that_fills_is_named_once_before_it_is_full(
+def test_a_nearly_full_graphics_card_is_reported_once(
     tmp_path: Path, port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one = slot(tmp_path, port)

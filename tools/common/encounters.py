@@ -8,7 +8,7 @@ import numpy as np
 
 from uavsim.geometry import quaternion
 from uavsim.geometry.se3 import SE3
-from uavsim.ingredients.intruders.kinds import INTRUDERS
+from uavsim.ingredients.intruders.intruder_plans import INTRUDERS
 from uavsim.ingredients.intruders.paths import OwnPath
 from uavsim.ingredients.intruders.solve import Encounter, EncounterSpec
 from uavsim.typing import FloatArray

@@ -14,8 +14,7 @@ import numpy as np
 from uavsim.geometry.se3 import SE3
 from uavsim.images import codec, points
 from uavsim.ingredients.corner_cases.case_plans import CornerCasesPlan
-from uavsim.ingredients.traffic import TrafficPlan
-from uavsim.ingredients.walkers import WalkersPlan
+from uavsim.ingredients.traffic import TrafficPlan, WalkersPlan
 from uavsim.records.plan import (
     ImageFormat,
     ScenePlan,

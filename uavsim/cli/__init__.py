@@ -1,4 +1,4 @@
-"""The command line: one module per job; every error of ours is one line and an exit code.
+"""The command line: one module per job; an expected error is one line and an exit code.
 
 Exit codes: 0 good, 1 our own mistake, 2 bad input, 3 simulator or system, 4 dataset not valid, 130 interrupted.
 """
@@ -33,22 +33,22 @@ _AFTER_CLAUSE: Final = re.compile(r"[:;]| \(|\.( |$)")
 _CONTINUED: Final = ("generate", "regenerate")
 _NO_THREAD: Final = "can't start new thread"  # as the interpreter reports a limit of the host
 _GROUPS: Final = ("Make", "Look", "Check", "Label", "Share", "Simulate")
-_QUIET_HELP: Final = "Print errors alone, and what --json asks for."
+_QUIET_HELP: Final = "Print only errors and --json output."
 
 
-def _hush(asked: bool) -> None:
+def _set_quiet(asked: bool) -> None:
     if asked:
         be_quiet()
 
 
-def _say_version(asked: bool) -> None:
+def _print_version(asked: bool) -> None:
     if asked:
         typer.echo(f"uavsim {importlib.metadata.version(DISTRIBUTION)}")
         raise typer.Exit
 
 
 def build_app(command: str | None = None) -> typer.Typer:
-    """Return the command line with one command, or with all when none is asked for."""
+    """Return the app with one command, or with all by default."""
     app = _empty_app()
     for name in COMMANDS.names() if command is None else (command,):
         chosen = COMMANDS.pick(name)
@@ -59,7 +59,7 @@ def build_app(command: str | None = None) -> typer.Typer:
 
 
 def build_overview() -> typer.Typer:
-    """Return the command line with the name and the help of every command, and nothing behind them."""
+    """Return the app with the name and help of every command, without importing their functions."""
     app = _empty_app()
     grouped = sorted(COMMANDS.names(), key=lambda name: _group_order(_command_or_reason(name).group))
     for name in grouped:
@@ -71,7 +71,7 @@ def build_overview() -> typer.Typer:
 
 
 def _command_or_reason(name: str) -> Command:
-    """Return a command; for one of a package that does not load, the reason as its help."""
+    """Return a command; for a plug-in that does not load, show the reason as its help."""
     try:
         return COMMANDS.pick(name)
     except InputError as error:
@@ -99,9 +99,9 @@ def _empty_app() -> typer.Typer:
 def _options_of_all(
     *,
     version: Annotated[
-        bool, typer.Option("--version", is_eager=True, callback=_say_version, help="Print the version and end.")
+        bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Print the version and end.")
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", is_eager=True, callback=_hush, help=_QUIET_HELP)] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", is_eager=True, callback=_set_quiet, help=_QUIET_HELP)] = False,
 ) -> None:
     """YAML in, labelled multi-drone datasets out."""
 
@@ -111,7 +111,7 @@ def _nothing() -> None:
 
 
 def with_quiet(app: typer.Typer) -> TyperGroup:
-    """Return the command line with ``--quiet`` at every command; what passes its options on has its own."""
+    """Return the app with ``--quiet`` at every command, except one that passes its options on and has its own."""
     alone = typer.Typer(add_completion=False)
     alone.command()(_quiet)
     option = get_command(alone).params[0]
@@ -132,7 +132,7 @@ def _quiet(
             "-q",
             is_eager=True,
             expose_value=False,
-            callback=_hush,
+            callback=_set_quiet,
             help=_QUIET_HELP,
         ),
     ] = False,
@@ -141,7 +141,7 @@ def _quiet(
 
 
 def main(*, take_signals: bool = False) -> None:
-    """Run the command line; whatever goes wrong becomes one line on stderr and its exit code.
+    """Run the command line; every error becomes one line on stderr and an exit code.
 
     Args:
         take_signals: this process is the command's alone, so that SIGINT, SIGTERM and SIGHUP are its to handle.
@@ -163,11 +163,11 @@ def _flushed(code: int) -> int:
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        _drop_stdout()  # whoever read it has seen enough
+        _drop_stdout()  # the reader closed the pipe
     except (OSError, ValueError) as error:  # ValueError: a plug-in has closed it
         _drop_stdout()
         reason = error.strerror if isinstance(error, OSError) else "is closed"
-        return _say(f"what was printed is lost: standard output: {reason}", code=3)
+        return _print_error(f"the output is lost: standard output: {reason}", code=3)
     return code
 
 
@@ -197,8 +197,8 @@ def _run(stop: StopSignals) -> int:
         if package_behind(end) is not None:
             return _unexpected(end)
         return end.code if isinstance(end.code, int) else 0 if end.code is None else 1
-    except TyperException as error:  # what was typed is no command of ours
-        return _say(
+    except TyperException as error:  # an unknown command
+        return _print_error(
             f"{error.format_message()} (`uavsim --help` lists the commands; uavsim-benchmarks and other packages add theirs)",
             code=2,
         )
@@ -207,21 +207,23 @@ def _run(stop: StopSignals) -> int:
         if os.environ.get("UAVSIM_TRACEBACK"):
             traceback.print_exception(error)
         said = (error.every if isinstance(error, ConfigError) else ()) or (str(error),)
-        return max(_say(text, code=error.exit_code) for text in said)
-    except (typer.Abort, KeyboardInterrupt):  # the end of the input, where something is asked, or Ctrl-C
+        return max(_print_error(text, code=error.exit_code) for text in said)
+    except (typer.Abort, KeyboardInterrupt):  # end of input at a prompt, or Ctrl-C
         raise
     except BaseException as error:  # noqa: BLE001 - the last door: nothing behind it could say the user anything
         stop.raise_if_asked(error)
         return _unexpected(error)
     if result == INTERRUPTED:  # typer's way of saying so
         if stop.is_unasked:
-            return _say("an installed package raised KeyboardInterrupt, and no signal came; report it there", code=2)
+            return _print_error(
+                "an installed package raised KeyboardInterrupt, and no signal came; report it there", code=2
+            )
         raise KeyboardInterrupt
     return result if isinstance(result, int) else 0
 
 
 def _typed_command() -> str | None:
-    """Return the first word after ``uavsim`` that is no option; a shell that wants completions has it in the environment."""
+    """Return the command among the words after ``uavsim``, or in the environment when a shell asks for completions."""
     words = sys.argv
     if "_UAVSIM_COMPLETE" in os.environ:
         words = (os.environ.get("_TYPER_COMPLETE_ARGS") or os.environ.get("COMP_WORDS", "")).split()
@@ -229,17 +231,19 @@ def _typed_command() -> str | None:
 
 
 def _interrupted() -> int:
-    """Say how to continue: the exact command, where one continues."""
+    """Print the interruption, with the exact command to continue if the command can."""
     from uavsim.store.journal import redact
 
     again = redact(f"{own_command()} {shlex.join(sys.argv[1:])}")
     if _typed_command() in _CONTINUED:
-        return _say(f"interrupted; the scenes that are committed stay. Continue with: {again}", code=INTERRUPTED)
-    return _say(f"interrupted; nothing goes on. Begin anew with: {again}", code=INTERRUPTED)
+        return _print_error(
+            f"interrupted; the scenes that are committed stay. Continue with: {again}", code=INTERRUPTED
+        )
+    return _print_error(f"interrupted. Start again with: {again}", code=INTERRUPTED)
 
 
 def _unexpected(error: BaseException) -> int:
-    """Report what nobody raised on purpose: the machine's refusals, mistakes of plug-ins, and everything else as ours."""
+    """Report an unexpected error: refused by the machine, a plug-in's mistake, or else a bug in uavsim."""
     if os.environ.get("UAVSIM_TRACEBACK"):
         traceback.print_exception(error)
     if isinstance(error, RuntimeError) and _NO_THREAD in str(error):
@@ -250,28 +254,30 @@ def _unexpected(error: BaseException) -> int:
         where = f" ({error.filename})" if isinstance(error, OSError) and error.filename else ""
         again = None if _typed_command() in _CONTINUED else AGAIN
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error) or "out of memory"
-        return _say(f"this machine: {reason}{where}; {remedy_of(error, again=again)}", code=3)
+        return _print_error(f"this machine: {reason}{where}; {remedy_of(error, again=again)}", code=3)
     frames = traceback.extract_tb(error.__traceback__)
     package = package_behind(error)
     if package is not None:
         said = " ".join(str(error).split())[:300]
         where = f"{frames[-1].filename}:{frames[-1].lineno}"
-        return _say(f"the package {package} raised {type(error).__name__}: {said} at {where}; report it there", code=2)
+        return _print_error(
+            f"the package {package} raised {type(error).__name__}: {said} at {where}; report it there", code=2
+        )
     where = next((f"{f.filename}:{f.lineno}" for f in reversed(frames) if "uavsim" in f.filename), "?")
     said = " ".join(str(error).split())[:300]
-    return _say(
+    return _print_error(
         f"this is a mistake of uavsim, report it: {type(error).__name__}: {said} at {where} (UAVSIM_TRACEBACK=1 says more)",
         code=1,
     )
 
 
-def _say(text: str, *, code: int) -> int:
+def _print_error(text: str, *, code: int) -> int:
     Screen(stderr=True, errors=True).print(line(("bold red", "error: "), text))
     return code
 
 
 def _drop_stdout() -> None:
-    """Let the interpreter's own flush at the end go nowhere: it would print and change the exit code."""
+    """Redirect stdout to nowhere, so that the interpreter's final flush neither prints nor changes the exit code."""
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 1)
     os.close(null)

@@ -1,4 +1,4 @@
-"""The table of commands: group, function, help and examples of each; nothing behind it is imported until a command runs."""
+"""The table of commands: group, function, help and examples of each; functions are imported when they run."""
 
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -74,7 +74,7 @@ _OWN: Final = {
     "generate": Command(
         "Make",
         "uavsim.cli.generate:generate",
-        "Fly a dataset; what was interrupted continues.",
+        "Fly a dataset; an interrupted run continues.",
         examples=(
             "uavsim generate --dataset smoke --town Town10HD --scenes 0-1 --samples 5 --out out/demo",
             "uavsim generate --dataset uav3d --town Town03 --simulator 127.0.0.1:2000 --out out/uav3d",
@@ -94,7 +94,7 @@ _OWN: Final = {
     "replay": Command(
         "Make",
         "uavsim.cli.replay:replay",
-        "Show the recorded scenes of a dataset again, changed; what was interrupted continues.",
+        "Render the recorded scenes of a dataset again with changes; an interrupted run continues.",
         examples=(
             "uavsim replay out/demo --out out/demo-lidar --sensors +lidar,+depth",
             "uavsim replay out/demo --out out/demo-rain --weather hard_rain --scenes 0",
@@ -105,7 +105,7 @@ _OWN: Final = {
     "twins": Command(
         "Make",
         "uavsim.cli.replay:twins",
-        "Show the same instants without an occluder, in another weather or skin, and link them; default: its YAML's `twins:`.",
+        "Render the same instants without an occluder, in another weather or skin; by default the `twins:` of its YAML.",
         examples=(
             "uavsim twins out/demo --out out/demo-twins --weather night --occluders",
             "uavsim twins out/demo --out out/demo-twins --without bus --dry-run --json",
@@ -114,13 +114,13 @@ _OWN: Final = {
     "adopt": Command(
         "Make",
         "uavsim.cli.export:adopt",
-        "Take videos back as an image twin of a dataset, and say of each object whether its label still holds.",
+        "Import converted videos as an image twin of a dataset, and check for each object whether its label still fits.",
         examples=("uavsim adopt out/videos --as-twin-of out/clip --out out/clip-twins",),
     ),
     "status": Command(
         "Make",
         "uavsim.cli.status:status",
-        "Show what is done, flying, quarantined and missing, and how long the rest takes. Changes nothing.",
+        "Show the scenes that are done, flying, quarantined and missing, and the time left. Changes nothing.",
         examples=(
             "uavsim status out/demo",
             "uavsim status out/demo --json",
@@ -130,8 +130,8 @@ _OWN: Final = {
     ),
     "deploy": Command(
         "Make",
-        "uavsim.cli.deploy:deploy",
-        "Register every flow as a deployment that workers pick up (PREFECT_API_URL names the server).",
+        "uavsim.cli.prefect_server:deploy",
+        "Register every flow as a deployment for workers (PREFECT_API_URL names the server).",
         examples=("uavsim deploy --pool uavsim --kind process",),
     ),
     "view": Command(
@@ -146,7 +146,7 @@ _OWN: Final = {
     "video": Command(
         "Look",
         "uavsim.cli.export:video",
-        "Make a video of chosen cameras as a grid, with boxes, to show to people.",
+        "Make a video of chosen cameras as a grid, with boxes.",
         examples=(
             "uavsim video out/demo --out demo.mp4",
             "uavsim video out/demo --camera CAMERA_FRONT_id_0 --out demo.gif",
@@ -160,8 +160,8 @@ _OWN: Final = {
     ),
     "ui": Command(
         "Look",
-        "uavsim.cli.ui:ui",
-        "Serve Prefect's pages of your runs, past ones too, until Ctrl-C; while it is up, your runs show there.",
+        "uavsim.cli.prefect_server:ui",
+        "Serve Prefect's pages of your current and past runs until Ctrl-C; runs report to it while it is up.",
         examples=(
             "uavsim ui",
             "uavsim ui --port 4300",
@@ -170,7 +170,7 @@ _OWN: Final = {
     "check": Command(
         "Check",
         "uavsim.cli.configs:check",
-        "Check YAML files and what they refer to, without a simulator.",
+        "Check YAML files and the files they refer to, without a simulator.",
         examples=(
             "uavsim check flight_plans town_configs",
             "uavsim check flight_plans/rigs/uav3d.yaml --json",
@@ -179,7 +179,7 @@ _OWN: Final = {
     "doctor": Command(
         "Check",
         "uavsim.cli.probe:doctor",
-        "Look at clients, servers, maps, pace, disk and clock, by one short flight a town; exit code 3 if something is bad.",
+        "Check clients, servers, maps, pace, disk and clock with a short flight per town; exit code 3 if a check fails.",
         examples=(
             "uavsim doctor --dataset uav3d --simulator 127.0.0.1:2000",
             "uavsim doctor --json",
@@ -188,7 +188,7 @@ _OWN: Final = {
     "conform": Command(
         "Check",
         "uavsim.cli.probe:conform",
-        "Ask a simulator what it can do, in a quarter of an hour, and lay its answers beside the headless simulator's.",
+        "Test a simulator's abilities for a quarter of an hour, and compare them with the headless simulator's.",
         examples=(
             "uavsim conform --simulator 127.0.0.1:2000 --airsim 127.0.0.1:41451 --out out/conform",
             "uavsim conform --simulator 127.0.0.1:2000 --against out/conform/answers.json --strict",
@@ -197,7 +197,7 @@ _OWN: Final = {
     "validate": Command(
         "Check",
         "uavsim.cli.validate:validate",
-        "Check a dataset by what is on disk; exit code 4 when a check fails.",
+        "Check a dataset on disk; exit code 4 if a check fails.",
         examples=(
             "uavsim validate out/demo",
             "uavsim validate out/demo --devkit --json report.json",
@@ -206,7 +206,7 @@ _OWN: Final = {
     "list": Command(
         "Check",
         "uavsim.cli.names:list_names",
-        "List the names that options take, one line each: formations, rigs, weathers, datasets, towns, exports, metrics.",
+        "List the names for options, one line each: formations, rigs, weathers, datasets, towns, exports, metrics.",
         examples=(
             "uavsim list",
             "uavsim list formations",
@@ -231,7 +231,7 @@ _OWN: Final = {
     "occupancy": Command(
         "Label",
         "uavsim.cli.occupancy:occupancy",
-        "Label voxels: what stands, what moves, what is air, and who sees it.",
+        "Label voxels: static, moving or free, and which agents see them.",
         examples=(
             "uavsim occupancy out/demo --out out/voxels",
             "uavsim occupancy out/demo --out out/occ3d --format occ3d --of 0",
@@ -249,7 +249,7 @@ _OWN: Final = {
     "merge": Command(
         "Share",
         "uavsim.cli.subsets:merge",
-        "Put finished datasets together that have no scene number in common.",
+        "Merge finished datasets without common scene numbers.",
         examples=("uavsim merge out/town03 out/town05 --out out/both",),
     ),
     "split": Command(
@@ -261,7 +261,7 @@ _OWN: Final = {
     "diff": Command(
         "Share",
         "uavsim.cli.subsets:diff",
-        "Compare two finished datasets scene by scene; the exit code is 4 where they differ.",
+        "Compare two finished datasets scene by scene; exit code 4 if they differ.",
         examples=("uavsim diff out/demo out/demo-again",),
     ),
     "convert": Command(
@@ -292,13 +292,13 @@ _OWN: Final = {
     "publish": Command(
         "Share",
         "uavsim.cli.publish:publish",
-        "Write what a dataset needs to be uploaded and used from where it lies: Parquet, tar files, card, Croissant, hashes.",
+        "Pack a dataset for upload and streaming: Parquet, tar files, card, Croissant, hashes.",
         examples=('uavsim publish out/demo --out out/demo-pack --creator "My Lab"',),
     ),
     "verify": Command(
         "Share",
         "uavsim.cli.publish:verify",
-        "Check a download: every file is there and is the one that was published, no other is; exit code 4 when not.",
+        "Check a download against its list of hashes: no file is missing, changed or added; exit code 4 otherwise.",
         examples=(
             "uavsim verify out/demo-pack",
             "uavsim verify out/demo-pack --json",
@@ -307,7 +307,7 @@ _OWN: Final = {
     "reproduce": Command(
         "Share",
         "uavsim.cli.publish:reproduce",
-        "Make scenes again from the card alone, and compare hashes; exit code 4 when one differs.",
+        "Make scenes again from the card alone, and compare hashes; exit code 4 if one differs.",
         examples=("uavsim reproduce out/demo-pack/README.md --scenes 0",),
     ),
     "mock-sim": Command(
@@ -325,9 +325,9 @@ _OWN: Final = {
     "calibrate": Command(
         "Simulate",
         "uavsim.cli.probe:calibrate",
-        "Measure where AirSim's origin lies in CARLA's town.",
+        "Measure the position of AirSim's origin in CARLA's town.",
         examples=("uavsim calibrate --simulator 127.0.0.1:2000:41451 --town Town03",),
     ),
 }
 COMMANDS: Final[Registry[Command]] = Registry("commands", _OWN, expects=Command)
-"""Our commands, then those of installed packages."""
+"""Built-in commands, then those of installed packages."""

@@ -1,4 +1,4 @@
-"""``uavsim plan``, ``check`` and ``schema``: what is known before anything flies."""
+"""``uavsim plan``, ``check`` and ``schema``: plans and configuration, without a flight."""
 
 from __future__ import annotations
 
@@ -11,19 +11,24 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from uavsim.cli.generate import RunOption, SimulatorOption, refuse_lists
-from uavsim.cli.overrides import (
+from uavsim.cli.generate import refuse_lists
+from uavsim.cli.options import (
     DATASET_HELP,
     FormationOption,
+    JsonOption,
     RigOption,
+    RunOption,
     SamplesOption,
     SeedOption,
     SettleOption,
+    SimulatorOption,
     TopologyOption,
     WeatherOption,
+    check_png,
+    overrides_of,
+    run_config,
 )
 from uavsim.config.library import Library
-from uavsim.config.overrides import Overrides
 from uavsim.environment import python_command
 from uavsim.errors import DatasetError, InputError
 from uavsim.files.results import ResultPath
@@ -39,7 +44,7 @@ if TYPE_CHECKING:
     from uavsim.records.plan import ScenePlan
     from uavsim.records.road_map import RoadMap
 
-_CITY_BYTES = 10_000_000  # whose map takes longer than a plan
+_CITY_BYTES = 10_000_000  # reading such a map takes longer than planning
 _LARGEST_MAP_BYTES = 300_000_000
 _SITE_FARTHEST_M = 150.0  # as corner cases are looked for
 
@@ -68,34 +73,26 @@ def plan(
     make_routes: Annotated[
         str | None, typer.Option(metavar="TOWN", help="write flight_plans/TOWN.yaml instead")
     ] = None,
-    rows: Annotated[int, typer.Option(help="of --make-routes")] = 5,
-    columns: Annotated[int, typer.Option(help="of --make-routes")] = 5,
+    rows: Annotated[int, typer.Option(help="with --make-routes: rows of the grid of routes")] = 5,
+    columns: Annotated[int, typer.Option(help="with --make-routes: columns of the grid of routes")] = 5,
     force: Annotated[bool, typer.Option("--force", help="let --make-routes replace the file")] = False,
     forecast: Annotated[
-        bool, typer.Option("--forecast", help="fly a few short scenes and say what a run of this will take")
+        bool, typer.Option("--forecast", help="fly a few short scenes and estimate the time and disk space of the run")
     ] = False,
-    out: Annotated[str, typer.Option(help="of --forecast: where the dataset is to be")] = "data",
+    out: Annotated[str, typer.Option(help="with --forecast: folder of the future dataset")] = "data",
     simulator: SimulatorOption = None,
     run: RunOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Run ``uavsim plan``."""
+    overrides = overrides_of(locals())
     if make_routes is not None:
         _make_routes(make_routes, rows=rows, columns=columns, force=force)
         return
     if dataset is None:
         raise InputError("name a dataset: uavsim plan --dataset smoke --town Town10HD")
     refuse_lists([town] if town is not None else ())
-    _check_png(png)
-    overrides = Overrides(
-        samples=samples,
-        seed=seed,
-        topology=topology,
-        formation=formation,
-        rig=rig,
-        weather=weather,
-        settle=settle,
-    )
+    check_png(png)
     if forecast:
         request = Request(
             dataset=dataset,
@@ -104,7 +101,7 @@ def plan(
             scenes=scenes,
             **overrides.model_dump(),
             simulators=tuple(simulator or ()),
-            run=Library.of().run(run).model if run else None,
+            run=run_config(run),
         )
         from uavsim.probing.forecast import show_forecast
 
@@ -142,7 +139,7 @@ def _used(plans: Sequence[ScenePlan]) -> list[Ingredient]:
 
 
 def _refuse_far(plans: Sequence[ScenePlan], given: Sequence[FloatArray] | RoadMap) -> None:
-    """Refuse scenes whose flight passes none of what they need in the town's map: crossings, junctions.
+    """Refuse scenes that need a crossing or a junction, but whose flight passes none in the town's map.
 
     Raises:
         InputError: there is none near; without ``--xodr`` on the headless simulator's map.
@@ -169,11 +166,6 @@ def _refuse_far(plans: Sequence[ScenePlan], given: Sequence[FloatArray] | RoadMa
                     )
 
 
-def _check_png(path: Path | None) -> None:
-    if path is not None and path.suffix.lower() != ".png":
-        raise InputError(f"--png {path}: a PNG image is written; give it a name that ends with .png")
-
-
 def _draw(
     dataset: str,
     plans: Sequence[ScenePlan],
@@ -182,7 +174,7 @@ def _draw(
     *,
     as_json: bool = False,
 ) -> None:
-    """Write the image and say what is in it."""
+    """Write the image and print its content."""
     from uavsim.images.codec import encode_png
     from uavsim.plan.chart import draw_plan
     from uavsim.plan.trajectories import route_path
@@ -214,7 +206,7 @@ def _roads(xodr: Path) -> Sequence[FloatArray] | RoadMap:
 
 
 def _headless_roads(town: str) -> Sequence[FloatArray] | RoadMap:
-    """Return the roads of the headless simulator's town; none where it has no such town, or is not installed."""
+    """Return the roads of the headless simulator's town; none without that town or that package."""
     with scratch_folder("uavsim-plan-") as folder:
         path = folder / "town.xodr"
         command = python_command("headless_simulator", "--town", town, "--write-xodr", str(path))
@@ -243,7 +235,7 @@ def _scene_as_json(scene: ScenePlan) -> JsonDict:
 
 
 def _summary(scene: ScenePlan, *, as_json: bool = False) -> JsonDict:
-    """Return what the ingredients of a scene say of themselves."""
+    """Return the ingredients' own lines about a scene."""
     found: JsonDict = {}
     for used in ingredients_of(scene.ingredients):
         part = (as_json and used.ingredient.summary_json) or used.ingredient.summary
@@ -252,7 +244,7 @@ def _summary(scene: ScenePlan, *, as_json: bool = False) -> JsonDict:
 
 
 def _print_scenes(screen: Screen, plans: Sequence[ScenePlan]) -> None:
-    """Print what all scenes have in common, and a table of the rest."""
+    """Print the values that all scenes share, and a table of the rest."""
     first, rows = plans[0], [_cells(scene) for scene in plans]
     columns = list(dict.fromkeys(column for row in rows for column in row))
     values = {column: [row.get(column, "-") for row in rows] for column in columns}
@@ -275,7 +267,7 @@ def _print_scenes(screen: Screen, plans: Sequence[ScenePlan]) -> None:
 
 
 def _cells(scene: ScenePlan) -> dict[str, str]:
-    """Return what people are told of a scene, by column."""
+    """Return the table cells of a scene, by column."""
     heights_m = scene.swarm.map_SE3_flu.translation_m[..., 2] - scene.town.ground_z_m
     low, high = f"{heights_m.min():.0f}", f"{heights_m.max():.0f}"
     return {
@@ -292,7 +284,7 @@ def _cells(scene: ScenePlan) -> dict[str, str]:
 
 
 def _make_routes(town: str, *, rows: int, columns: int, force: bool) -> None:
-    """Write the routes of a town, never over a file that is there unless --force is given."""
+    """Write the routes of a town; replace an existing file only with --force."""
     from uavsim.plan.route_maker import make_routes
 
     site = Library.of().town(town)
@@ -307,7 +299,7 @@ def _make_routes(town: str, *, rows: int, columns: int, force: bool) -> None:
 def check(
     paths: Annotated[list[Path], typer.Argument(help="YAML files and folders of them")],
     *,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Run ``uavsim check``."""
     from uavsim.plan.check import check_paths
@@ -329,7 +321,7 @@ def check(
         sys.exit(2)
 
 
-def schema(out: Annotated[Path, typer.Option(help="folder to write into; it is made when it is missing")]) -> None:
+def schema(out: Annotated[Path, typer.Option(help="folder to write into; created if missing")]) -> None:
     """Run ``uavsim schema``."""
     from uavsim.config.schema import schema_texts
 

@@ -11,6 +11,7 @@ from uavsim.access import open_folder
 from uavsim.annotate import AnnotateOptions, annotate, options_of_plan, write_label_files
 from uavsim.annotate.relocate import in_dataset
 from uavsim.capture.recording_reader import LOG_NAME, read_recording
+from uavsim.cli.options import DatasetFolder, NewFolder, WriteNothingOption, print_intent
 from uavsim.dataset import assemble, draw_map_mask, final_paths, pack_fragment, scene_fragment
 from uavsim.dataset.convert import conversion_job, convert
 from uavsim.dataset.dialects import DIALECTS
@@ -32,11 +33,7 @@ from uavsim.store.commit import generation_of
 from uavsim.store.ledger import LedgerEntry
 from uavsim.store.output import Output
 from uavsim.store.places import open_output
-from uavsim.terminal import Screen, count, counts
-
-Folder = Annotated[Path, typer.Argument(help="The dataset's folder: the one that holds v1.0-mini or the like.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be written; write nothing.")]
-NewFolder = Annotated[Path, typer.Argument(help="Where the result goes: a new folder.")]
+from uavsim.terminal import Screen, count
 
 
 def annotate_again(
@@ -103,7 +100,7 @@ def _label_recording(target: Path, out: Path, *, options: AnnotateOptions) -> No
 
 
 def convert_dialect(
-    folder: Folder,
+    folder: DatasetFolder,
     out: NewFolder,
     *,
     dialect: Annotated[str, typer.Option(help="What to write: strict, uav3d, or one that a package adds.")],
@@ -117,7 +114,7 @@ def convert_dialect(
     data_path: Annotated[
         str, typer.Option(help="uav3d: where UAV3D's code will find the images.")
     ] = "./data/uav3d/v1.0",
-    dry_run: DryRun = False,
+    dry_run: WriteNothingOption = False,
 ) -> None:
     """Run ``uavsim convert``."""
     check_result_beside(folder, out)
@@ -126,11 +123,7 @@ def convert_dialect(
         check_centre_camera(folder)
     if dry_run:
         DIALECTS.pick(dialect)
-        data = open_folder(folder)
-        Screen().print(
-            f"{folder}: {counts(scene=len(data.scene_names), sample=sum(map(len, data)))} would be written to {out} in the "
-            f"dialect {dialect}; nothing was written (--dry-run)"
-        )
+        print_intent(open_folder(folder), f"written to {out} in the dialect {dialect}")
         return
     result = ResultPath.open(out)
     job = conversion_job(folder, dialect, (options, infos, data_path))

@@ -1,4 +1,4 @@
-"""``uavsim export``, ``video`` and ``adopt``: other people's formats, clips to show, and clips that come back."""
+"""``uavsim export``, ``video`` and ``adopt``: write other formats and clips, and import converted clips."""
 
 import json
 from dataclasses import asdict
@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from uavsim.access import open_folder
-from uavsim.cli.intent import say_intent
+from uavsim.cli.options import DatasetFolder, JsonOption, NewFolder, VersionOption, WriteNothingOption, print_intent
 from uavsim.environment import replay_command
 from uavsim.errors import InputError
 from uavsim.exports.formats import EXPORTERS, ExportRequest
@@ -19,28 +19,23 @@ from uavsim.terminal import Screen, line, write_out
 
 __all__ = ["adopt", "export_format", "video"]
 
-Folder = Annotated[Path, typer.Argument(help="The dataset's folder: the one that holds v1.0-mini or the like.")]
-NewFolder = Annotated[Path, typer.Argument(help="Where the result goes: a new folder.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be written; write nothing.")]
-Version = Annotated[str | None, typer.Option(help="Version folder; default: the only one.")]
-
 
 def export_format(
-    folder: Folder,
+    folder: DatasetFolder,
     out: NewFolder,
     *,
-    kind: Annotated[str, typer.Option("--format", help="coco, mcap, opv2v, ... (uavsim list exports).")],
-    version: Version = None,
+    kind: Annotated[str, typer.Option("--format", help="coco, mcap, ... (uavsim list exports).")],
+    version: VersionOption = None,
     split: Annotated[str | None, typer.Option(help="uav_train, uav_val, ...; default: every scene.")] = None,
     topics: Annotated[str, typer.Option(help="Names of rosbag2's topics: airsim, carla, nuscenes2mcap.")] = "airsim",
     ros: Annotated[
         str, typer.Option(help="Distribution that plays rosbag2's bags: humble, or jazzy and later.")
     ] = "jazzy",
-    model: Annotated[str, typer.Option(help=f"Of cosmos: {', '.join(MODELS)}; default: by the rate.")] = "",
+    model: Annotated[str, typer.Option(help=f"With cosmos: {', '.join(MODELS)}; default: by the rate.")] = "",
     received: Annotated[
-        bool, typer.Option("--received", help="Of opv2v, griffin, v2xsim: others' images as the ego has them.")
+        bool, typer.Option("--received", help="With opv2v, griffin, v2xsim: partners' images as the ego received them.")
     ] = False,
-    dry_run: DryRun = False,
+    dry_run: WriteNothingOption = False,
 ) -> None:
     """Run ``uavsim export``."""
     check_result_beside(folder, out)
@@ -50,7 +45,7 @@ def export_format(
             f"--received is of --format opv2v, griffin and v2xsim; {kind} has the synchronous keyframes alone"
         )
     if dry_run:
-        say_intent(open_folder(folder, version), f"written to {out} in format {kind}")
+        print_intent(open_folder(folder, version), f"written to {out} in format {kind}")
         return
     if (missing := lacks(open_folder(folder, version), kind)) is not None:
         hint = f"; {replay_command(folder, 'lidar')} records it" if "lidar" in missing else ""
@@ -60,20 +55,20 @@ def export_format(
 
 
 def video(
-    folder: Folder,
+    folder: DatasetFolder,
     *,
     out: Annotated[Path, typer.Option(help="The video: .mp4 or .gif.")] = Path("video.mp4"),
-    version: Version = None,
+    version: VersionOption = None,
     scene: Annotated[str | None, typer.Option(help="Name of the scene. Default: the first.")] = None,
     camera: Annotated[
         list[str] | None,
         typer.Option(help="Channel, as CAMERA_FRONT_id_0; repeat for more. Default: up to six, of all drones in turn."),
     ] = None,
-    columns: Annotated[int, typer.Option(min=0, help="Of the grid; 0: about as many as rows.")] = 0,
-    width: Annotated[int, typer.Option(min=64, max=7680, help="Of the whole video, pixels.")] = 1280,
-    fps: Annotated[float, typer.Option(min=0, max=240, help="Frames a second; 0: as the images were taken.")] = 0.0,
-    frames: Annotated[int, typer.Option(min=0, help="The first so many; 0: all.")] = 0,
-    boxes: Annotated[bool, typer.Option(help="Draw the boxes that each image shows.")] = True,
+    columns: Annotated[int, typer.Option(min=0, help="Columns of the grid; 0: about as many as rows.")] = 0,
+    width: Annotated[int, typer.Option(min=64, max=7680, help="Width of the whole video, pixels.")] = 1280,
+    fps: Annotated[float, typer.Option(min=0, max=240, help="Frames per second; 0: the images' own rate.")] = 0.0,
+    frames: Annotated[int, typer.Option(min=0, help="Number of frames from the start; 0: all.")] = 0,
+    boxes: Annotated[bool, typer.Option(help="Draw the boxes visible in each image.")] = True,
 ) -> None:
     """Run ``uavsim video``."""
     from uavsim.exports.formats.video import VideoRequest, write_video
@@ -89,12 +84,12 @@ def video(
 
 
 def adopt(
-    clips: Annotated[Path, typer.Argument(help="Folder of the videos that came back, each beside its manifest.json.")],
+    clips: Annotated[Path, typer.Argument(help="Folder of the converted videos, each beside its manifest.json.")],
     *,
     as_twin_of: Annotated[Path, typer.Option("--as-twin-of", help="The dataset that the clips were exported from.")],
     out: Annotated[Path | None, typer.Option(help="Folder of the twins; default: the dataset's with -twins.")] = None,
-    name: Annotated[str | None, typer.Option(help="Of the twin; default: that of the videos' folder.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
+    name: Annotated[str | None, typer.Option(help="Name of the twin; default: that of the videos' folder.")] = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Run ``uavsim adopt``."""
     from uavsim.exports.adopt import adopt as take

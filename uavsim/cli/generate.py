@@ -12,19 +12,25 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from uavsim.cli.overrides import (
+from uavsim.cli.options import (
     DATASET_HELP,
+    CheckOption,
+    DryRunOption,
     FormationOption,
+    JsonOption,
     RigOption,
+    RunOption,
     SamplesOption,
     SeedOption,
     SettleOption,
+    SimulatorOption,
     TopologyOption,
     TownsOption,
+    WaitOption,
     WeatherOption,
+    overrides_of,
+    run_config,
 )
-from uavsim.config.library import Library
-from uavsim.config.overrides import Overrides
 from uavsim.config.run import RunConfig
 from uavsim.environment import install_line, own_command
 from uavsim.errors import InputError
@@ -35,32 +41,7 @@ from uavsim.typing import JsonDict
 if TYPE_CHECKING:
     from uavsim.run.result import Result
 
-__all__ = [
-    "CheckOption",
-    "DryRunOption",
-    "JsonOption",
-    "RunOption",
-    "SimulatorOption",
-    "WaitOption",
-    "refuse_lists",
-    "run_request",
-]
-
-SimulatorOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--simulator",
-        help="mock (default: started and stopped by the run), or HOST:CARLA_PORT[:AIRSIM_PORT]; repeat for more.",
-    ),
-]
-RunOption = Annotated[str | None, typer.Option("--run", help="A run's YAML: simulators, deadlines, attempts.")]
-WaitOption = Annotated[
-    float | None,
-    typer.Option("--wait", min=0, help="Seconds that a HOST:PORT may take to answer: a server that still starts."),
-]
-CheckOption = Annotated[bool, typer.Option(help="Validate the result.")]
-DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Say what would be done; start and write nothing.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")]
+__all__ = ["generate", "refuse_lists", "regenerate", "run_request"]
 
 
 def generate(
@@ -79,30 +60,22 @@ def generate(
     simulator: SimulatorOption = None,
     wait: WaitOption = None,
     run: RunOption = None,
-    force_scenes: Annotated[bool, typer.Option("--force-scenes", help="Fly anew what is committed.")] = False,
+    force_scenes: Annotated[bool, typer.Option("--force-scenes", help="Also fly committed scenes again.")] = False,
     check: CheckOption = True,
     dry_run: DryRunOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Run ``uavsim generate``."""
+    overrides = overrides_of(locals())
     refuse_lists(town or ())
-    config = Library.of().run(run).model if run else RunConfig()
-    name, place = dataset or config.dataset, out or config.out
-    if name is None or place is None:
+    config = run_config(run) or RunConfig()
+    name, address = dataset or config.dataset, out or config.out
+    if name is None or address is None:
         missing = "--dataset" if name is None else "--out"
         raise InputError(f"{missing} is missing; uavsim generate --dataset smoke --out data/smoke")
-    overrides = Overrides(
-        samples=samples,
-        seed=seed,
-        topology=topology,
-        formation=formation,
-        rig=rig,
-        weather=weather,
-        settle=settle,
-    )
     request = Request(
         dataset=name,
-        out=place,
+        out=address,
         towns=tuple(town or config.towns),
         scenes=scenes,
         **overrides.instead_of(seed=config.seed, topology=config.topology),
@@ -116,7 +89,7 @@ def generate(
 
 
 def refuse_lists(towns: Sequence[str]) -> None:
-    """Say how several towns are named.
+    """Refuse a list of towns in one argument, with the correct command.
 
     Raises:
         InputError: a name holds a comma.
@@ -144,15 +117,14 @@ def regenerate(
 
     if failed and scenes is not None:
         raise InputError("--failed and --scenes: give one of them")
-    config = Library.of().run(run).model if run else None
-    request = request_of_folder(folder, scenes=scenes, simulators=tuple(simulator or ()), run=config)
+    request = request_of_folder(folder, scenes=scenes, simulators=tuple(simulator or ()), run=run_config(run))
     run_request(request.model_copy(update={"check": check, "wait_s": wait}), dry_run=dry_run, as_json=as_json)
 
 
 def run_request(request: Request, *, dry_run: bool, as_json: bool) -> None:
-    """Fly what a command asks for, or say what that would be; ends with the exit code of what happened."""
+    """Fly the scenes of a request, or print them for --dry-run; end with the run's exit code."""
     if dry_run:
-        _say_intent(request, as_json=as_json)
+        _print_intent(request, as_json=as_json)
         return
     from uavsim.flows.command import generate as run_generate
 
@@ -178,10 +150,10 @@ def run_request(request: Request, *, dry_run: bool, as_json: bool) -> None:
     if result.error is not None:
         raise result.error
     if result.contact_sheet is not None:
-        _say_what_next(out, result.address)
+        _print_next_steps(out, result.address)
 
 
-def _say_what_next(out: Screen, folder: str) -> None:
+def _print_next_steps(out: Screen, folder: str) -> None:
     name = shlex.quote(folder)
     page = shlex.quote(f"{folder.rstrip('/')}-report.html")
     command = own_command()
@@ -209,8 +181,8 @@ def _as_json(result: Result) -> JsonDict:
     }
 
 
-def _say_intent(request: Request, *, as_json: bool) -> None:
-    """Check all that a run checks first, and say which scenes it would fly."""
+def _print_intent(request: Request, *, as_json: bool) -> None:
+    """Run the checks of a run, and print the scenes it would fly."""
     from uavsim.on_top import ON_TOP
     from uavsim.run.intent import intent_of
 

@@ -1,4 +1,4 @@
-"""``uavsim init``: commented YAML files to start from, valid as they are."""
+"""``uavsim init``: commented and valid YAML files to start from."""
 
 import re
 from importlib import resources

@@ -1,4 +1,4 @@
-"""``uavsim view`` and ``uavsim report``: look at a dataset before anything is trained on it."""
+"""``uavsim view`` and ``uavsim report``: look at a dataset."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from uavsim.access import open_folder
+from uavsim.cli.options import DatasetFolder, VersionOption
 from uavsim.environment import install_line
 from uavsim.errors import InputError
 from uavsim.files.result_folder import refuse_inside
@@ -16,25 +17,22 @@ from uavsim.terminal import Screen, count
 if TYPE_CHECKING:
     from uavsim.viewing.view import ViewSummary
 
-Folder = Annotated[Path, typer.Argument(help="The dataset's folder: the one that holds v1.0-mini or the like.")]
-Version = Annotated[str | None, typer.Option(help="Version folder; default: the only one.")]
-
 
 def view(
-    folder: Folder,
+    folder: DatasetFolder,
     *,
     scene: Annotated[list[str] | None, typer.Option(help="Name of a scene; repeat for more. Default: all.")] = None,
     save: Annotated[Path | None, typer.Option(help="Write the recording here and open nothing.")] = None,
     web: Annotated[bool, typer.Option("--web", help="Serve a web page on 127.0.0.1, until Ctrl-C.")] = False,
-    version: Version = None,
-    samples: Annotated[int, typer.Option(min=1, help="The recording ends after so many keyframes.")] = 400,
+    version: VersionOption = None,
+    samples: Annotated[int, typer.Option(min=1, help="End the recording after this many keyframes.")] = 400,
     image_width: Annotated[
         int | None,
-        typer.Option(min=16, help="Pixels; images are made this small. Default: 640 to 288, by their number."),
+        typer.Option(min=16, help="Width of images, pixels. Default: 640 to 288, fewer for more images."),
     ] = None,
     voxels: Annotated[Path | None, typer.Option(help="A folder that uavsim occupancy wrote, as Parquet.")] = None,
-    port: Annotated[int, typer.Option(min=1, max=65535, help="With --web: of the data.")] = 9876,
-    web_port: Annotated[int, typer.Option(min=1, max=65535, help="With --web: of the page.")] = 9090,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="With --web: port of the data.")] = 9876,
+    web_port: Annotated[int, typer.Option(min=1, max=65535, help="With --web: port of the page.")] = 9090,
 ) -> None:
     """Run ``uavsim view``."""
     if save is not None and web:
@@ -51,20 +49,20 @@ def view(
     request = ViewRequest(tuple(scene or ()), most_samples=samples, image_width_px=image_width, voxels=voxels)
     screen = Screen()
     if save is not None:
-        _say(write_recording(data, save, request), f"wrote {save}, {save.stat().st_size / 1e6:.1f} MB")
+        _print(write_recording(data, save, request), f"wrote {save}, {save.stat().st_size / 1e6:.1f} MB")
         return
     with open_viewer(web=web, port=port, web_port=web_port) as viewer:
         if viewer.page:
             screen.print(f"{viewer.page} until Ctrl-C")
         summary = send_recording(data, viewer.url, request, wanted=viewer.is_open)
         try:
-            _say(summary, "shown")
+            _print(summary, "shown")
             viewer.wait()
         except KeyboardInterrupt:
             screen.print("ended")
 
 
-def _say(summary: ViewSummary, what: str) -> None:
+def _print(summary: ViewSummary, what: str) -> None:
     screen = Screen()
     for note in summary.notes:
         screen.print(f"note: {note}")
@@ -75,12 +73,12 @@ def _say(summary: ViewSummary, what: str) -> None:
 
 
 def report(
-    folder: Folder,
+    folder: DatasetFolder,
     *,
     out: Annotated[Path, typer.Option(help="The page: one HTML file.")] = Path("report.html"),
-    version: Version = None,
-    check: Annotated[bool, typer.Option(help="Let the validator look at it, and show what it finds.")] = True,
-    pixels: Annotated[bool, typer.Option(help="Let the validator decode every image; large sets take long.")] = False,
+    version: VersionOption = None,
+    check: Annotated[bool, typer.Option(help="Run the validator and show its findings.")] = True,
+    pixels: Annotated[bool, typer.Option(help="Let the validator decode every image; slow on large datasets.")] = False,
 ) -> None:
     """Run ``uavsim report``."""
     from uavsim.viewing.report import ReportRequest, write_report

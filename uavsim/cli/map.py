@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from uavsim.cli.options import JsonOption, check_png
 from uavsim.errors import InputError
 from uavsim.files.names import check_part
 from uavsim.registry import pick
@@ -26,7 +27,7 @@ def make_map(
     format_: Annotated[str, typer.Option("--format", help="nuscenes, geojson, graph or lanelet2.")] = "nuscenes",
     name: Annotated[str | None, typer.Option(help="The map's name in files; default: the town's.")] = None,
     borrow: Annotated[
-        str | None, typer.Option(help="A name that nuScenes' devkit takes unchanged, such as boston-seaport.")
+        str | None, typer.Option(help="A name that the nuScenes devkit accepts unchanged, such as boston-seaport.")
     ] = None,
     at_corner: Annotated[
         bool, typer.Option("--at-corner", help="Move the town so that its south west corner is (0, 0), as in nuScenes.")
@@ -36,7 +37,7 @@ def make_map(
         typer.Option("--buildings", help="Ask the simulator for its buildings: a layer of footprints with heights."),
     ] = False,
     png: Annotated[Path | None, typer.Option(help="Also draw the town into this PNG.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Run ``uavsim map``."""
     from uavsim.cli.map_source import network_of
@@ -50,8 +51,7 @@ def make_map(
     files_of = pick(FORMATS, format_, what="format")
     if borrow is not None:
         pick(BORROWED, borrow, what="name to borrow")
-    if png is not None and png.suffix.lower() != ".png":
-        raise InputError(f"--png {png}: a PNG image is written; give it a name that ends with .png")
+    check_png(png)
     if buildings and format_ == "graph":
         raise InputError("--buildings: a lane graph has none; nuscenes and geojson have")
     folder, drawing = ResultPath.open(out), png and ResultPath.of_file(png)

@@ -1,4 +1,4 @@
-"""Where a town's OpenDRIVE comes from: a file, a server that runs, or the headless simulator's own town."""
+"""Sources of a town's OpenDRIVE: a file, a running server, or the headless simulator's own town."""
 
 import json
 import re
@@ -27,14 +27,14 @@ _TOWN: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,60}")
 
 
 def network_of(target: str, *, buildings: bool = False) -> tuple[Network, str, list[Building]]:
-    """Return a town's roads, its name, and its buildings where they are asked for.
+    """Return a town's roads, its name, and its buildings if requested.
 
     Args:
         target: an OpenDRIVE file; ``HOST:PORT`` of a CARLA server; or a town of the headless simulator.
         buildings: ask the simulator for them; OpenDRIVE has none.
 
     Raises:
-        InputError: none of these, or the file is not OpenDRIVE, or is to say where buildings stand.
+        InputError: none of these, the file is not OpenDRIVE, or it should give buildings.
         SimulatorError: the server does not answer.
     """
     path = Path(target)
@@ -61,7 +61,7 @@ def network_of(target: str, *, buildings: bool = False) -> tuple[Network, str, l
 
 
 def _write_headless(town: str, file: Path) -> None:
-    """Let the headless simulator write the map of a town of its own into a file."""
+    """Write the map of one of the headless simulator's own towns into a file."""
     command = python_command("headless_simulator", "--town", town, "--write-xodr", str(file))
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0 or not file.is_file():
@@ -85,7 +85,7 @@ def _ask_headless(town: str, file: Path) -> tuple[str, list[Building]]:
 
 
 def _ask(server: str, file: Path, *, buildings: bool) -> tuple[str, list[Building]]:
-    """Let a client process write the map of a server into a file; return the town's name and its buildings."""
+    """Write the map of a server into a file, by a client process; return the town's name and its buildings."""
     more = ["--buildings"] if buildings else []
     own = python_command("uavsim.simulate.carla.opendrive", server, str(file), *more)
     where = Endpoint.parse(server, what="server")

@@ -1,4 +1,4 @@
-"""``uavsim list``: the names that options take, one line each."""
+"""``uavsim list``: the names for options, one line each."""
 
 import json
 import re
@@ -9,6 +9,7 @@ from typing import Annotated, Final
 
 import typer
 
+from uavsim.cli.options import JsonOption
 from uavsim.config.library import Library, folders
 from uavsim.errors import ConfigError, UavsimError
 from uavsim.files.parse import read_regular
@@ -24,7 +25,7 @@ _FOR_EDITORS: Final = "# yaml-language-server"
 def list_names(
     kind: Annotated[str | None, typer.Argument(help="formations, rigs, weathers, ...; without it, every list.")] = None,
     *,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Run ``uavsim list``."""
     found = {name: LISTS.pick(name)() for name in ([kind] if kind is not None else LISTS.names())}
@@ -42,12 +43,12 @@ def list_names(
 
 
 def _files(kind: str) -> Mapping[str, str]:
-    """Return the configurations of one kind in the search path, by name, with what each is."""
+    """Return the configurations of one kind in the search path: name -> description."""
     return {name: _first_sentence(path) for name, path in Library.of().names(kind).items()}
 
 
 def _towns() -> Mapping[str, str]:
-    """Return the towns by the names that they have in CARLA."""
+    """Return the towns by their names in CARLA."""
     library, found = Library.of(), {}
     for stem, path in library.names("town").items():
         try:
@@ -58,14 +59,14 @@ def _towns() -> Mapping[str, str]:
 
 
 def _weathers() -> Mapping[str, str]:
-    """Return the weathers, and the presets of CARLA, which are weathers by name."""
+    """Return the weathers of the search path and CARLA's presets."""
     from uavsim.plan.weather import PRESETS
 
     return {**_files("weather"), **dict.fromkeys(PRESETS, "CARLA's preset")}
 
 
 def _first_sentence(path: Path) -> str:
-    """Return the first sentence of the comment that a file begins with; its path where there is none."""
+    """Return the first sentence of a file's leading comment, or its path without one."""
     comment = []
     try:
         lines = read_regular(path).decode("utf-8", "replace").splitlines()

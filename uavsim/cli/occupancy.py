@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from uavsim.cli.options import JsonOption
 from uavsim.terminal import Screen, write_out
 
 __all__ = ["occupancy"]
@@ -23,21 +24,21 @@ def occupancy(
     ] = None,
     of: Annotated[
         list[str] | None,
-        typer.Option("--of", help="An agent (0, v0) or a channel whose grid is wanted; may be repeated."),
+        typer.Option("--of", help="An agent (0, v0) or a channel to make grids for; may be repeated."),
     ] = None,
     scan: Annotated[
         list[Path] | None, typer.Option("--scan", help="A further dataset that shows the same towns; may be repeated.")
     ] = None,
     kept: Annotated[
-        Path | None, typer.Option(help="Folder where scans of scenes are kept and found; default: scans in --out.")
+        Path | None, typer.Option(help="Folder that caches scans of scenes; default: scans in --out.")
     ] = None,
     scenes: Annotated[
         list[str] | None, typer.Option("--scene", help="A scene's name; may be repeated; default: all.")
     ] = None,
     cameras: Annotated[
-        bool, typer.Option("--cameras", help="In Parquet, say which cameras see a voxel, not only which agents.")
+        bool, typer.Option("--cameras", help="In Parquet, list the cameras that see a voxel, not only the agents.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Run ``uavsim occupancy``."""
     from uavsim.access import open_folder

@@ -1,23 +1,28 @@
 """``uavsim preview``: one sample of one scene as an image, the first look at a new YAML file."""
 
 import json
+import os
+import tempfile
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from uavsim.cli.generate import JsonOption, RunOption, SimulatorOption
-from uavsim.cli.overrides import (
+from uavsim.cli.options import (
     DATASET_HELP,
     FormationOption,
+    JsonOption,
     RigOption,
+    RunOption,
     SeedOption,
+    SimulatorOption,
     TopologyOption,
     WeatherOption,
+    check_png,
+    overrides_of,
+    run_config,
 )
-from uavsim.config.library import Library
-from uavsim.config.overrides import Overrides
 from uavsim.errors import InputError
 from uavsim.run.request import Request
 from uavsim.terminal import Screen, count, write_out
@@ -27,7 +32,7 @@ def preview(
     *,
     dataset: Annotated[str, typer.Option(help=DATASET_HELP)],
     scene: Annotated[int | None, typer.Option(min=0, help="Scene number; default: the first one.")] = None,
-    town: Annotated[str | None, typer.Option(help="Take the first scene of this town.")] = None,
+    town: Annotated[str | None, typer.Option(help="Use the first scene of this town.")] = None,
     seed: SeedOption = None,
     topology: TopologyOption = None,
     formation: FormationOption = None,
@@ -35,7 +40,7 @@ def preview(
     weather: WeatherOption = None,
     settle: Annotated[
         bool,
-        typer.Option("--settle", help="Let the cameras settle first; takes longer, and looks as the dataset will."),
+        typer.Option("--settle", help="Let the cameras settle first, as in a dataset; takes longer."),
     ] = False,
     simulator: SimulatorOption = None,
     run: RunOption = None,
@@ -43,13 +48,11 @@ def preview(
     as_json: JsonOption = False,
 ) -> None:
     """Run ``uavsim preview``."""
-    if png.suffix.lower() != ".png":
-        raise InputError(f"--png {png}: the preview is a PNG image; give it a name that ends with .png")
+    overrides = overrides_of(locals() | {"settle": None if settle else False})
+    check_png(png)
+    _refuse_unwritable(png)  # now, not after the flight
     from uavsim.probing.preview import write_preview
 
-    overrides = Overrides(
-        seed=seed, topology=topology, formation=formation, rig=rig, weather=weather, settle=None if settle else False
-    )
     request = Request(
         dataset=dataset,
         out="preview",
@@ -57,10 +60,25 @@ def preview(
         scenes=str(scene) if scene is not None else None,
         **overrides.model_dump(),
         simulators=tuple(simulator or ()),
-        run=Library.of().run(run).model if run is not None else None,
+        run=run_config(run),
     )
     shown = write_preview(request, png, console=Screen(stderr=True))
     if as_json:
         write_out(json.dumps({"png": str(png)} | asdict(shown)))
     visible = f"{shown.visible} of {count(shown.objects, 'object')} in view"
     Screen(quiet=as_json).print(f"{png}: {shown.scene} in {shown.town}, {count(shown.images, 'image')}, {visible}")
+
+
+def _refuse_unwritable(png: Path) -> None:
+    """Refuse an image path that cannot be written: a directory, or a parent that is no directory or takes no files.
+
+    Raises:
+        InputError: it cannot be written.
+    """
+    if png.is_dir():
+        raise InputError(f"--png {png}: is a directory; name a file in it")
+    parent = next(folder for folder in png.absolute().parents if os.path.lexists(folder))  # write_whole makes the rest
+    try:
+        tempfile.TemporaryFile(dir=parent).close()
+    except OSError as error:
+        raise InputError(f"--png {png}: cannot write into {parent}: {error.strerror}; choose another path") from error

@@ -1,4 +1,4 @@
-"""``uavsim doctor``, ``conform`` and ``calibrate``: what a simulator is, can do, and does otherwise, before a long run."""
+"""``uavsim doctor``, ``conform`` and ``calibrate``: check the host and a simulator before a long run."""
 
 import json
 import subprocess
@@ -8,10 +8,17 @@ from typing import Annotated
 
 import typer
 
-from uavsim.cli.generate import JsonOption, RunOption, SimulatorOption, WaitOption
-from uavsim.cli.overrides import DATASET_HELP, TopologyOption, TownsOption
+from uavsim.cli.options import (
+    DATASET_HELP,
+    JsonOption,
+    RunOption,
+    SimulatorOption,
+    TopologyOption,
+    TownsOption,
+    WaitOption,
+    run_config,
+)
 from uavsim.config.backends import backend_of
-from uavsim.config.library import Library
 from uavsim.config.run import RunConfig
 from uavsim.environment import python_command
 from uavsim.errors import InputError, SimulatorError, SystemFailure
@@ -33,7 +40,7 @@ def doctor(
     dataset: Annotated[str, typer.Option(help=DATASET_HELP)] = "smoke",
     town: TownsOption = None,
     topology: TopologyOption = None,
-    out: Annotated[str, typer.Option(help="Where the dataset is to be; its disk is looked at.")] = "data",
+    out: Annotated[str, typer.Option(help="Folder of the future dataset, to check its disk.")] = "data",
     simulator: SimulatorOption = None,
     wait: WaitOption = None,
     run: RunOption = None,
@@ -42,7 +49,6 @@ def doctor(
     """Run ``uavsim doctor``."""
     from uavsim.probing.doctor import examine
 
-    config = Library.of().run(run).model if run else RunConfig()
     request = Request(
         dataset=dataset,
         out=out,
@@ -50,7 +56,7 @@ def doctor(
         topology=topology,
         simulators=tuple(simulator or ()),
         wait_s=wait,
-        run=config,
+        run=run_config(run) or RunConfig(),
     )
     console = Screen(quiet=as_json)
     bad, found = [], []
@@ -70,16 +76,14 @@ def doctor(
 def conform(
     *,
     simulator: Annotated[
-        str, typer.Option(help="HOST:PORT of a CARLA server that nobody else uses; it stays in its town.")
+        str, typer.Option(help="HOST:PORT of a CARLA server that no other program uses; it stays in its town.")
     ],
     airsim: Annotated[str, typer.Option(help="HOST:PORT of an AirSim server.")] = "",
     out: Annotated[Path, typer.Option(help="Folder for answers.json and index.html.")] = Path("conform"),
     against: Annotated[
         Path | None, typer.Option(help="Another answers.json, instead of the headless simulator's.")
     ] = None,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Exit code 3 where something is other, or not there.")
-    ] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit code 3 if an answer differs or is missing.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Run ``uavsim conform``."""
@@ -131,7 +135,7 @@ def conform(
 def calibrate(
     simulator: Annotated[str, typer.Option(help="HOST:CARLA_PORT:AIRSIM_PORT of a running merged simulator")],
     town: Annotated[
-        str, typer.Option(help="Town03, Town10HD, Town12, ... (uavsim list towns): the result belongs into its YAML.")
+        str, typer.Option(help="Town03, Town10HD, Town12, ... (uavsim list towns); copy the result into its YAML.")
     ],
 ) -> None:
     """Run ``uavsim calibrate``."""

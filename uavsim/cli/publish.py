@@ -1,4 +1,4 @@
-"""``uavsim publish``, ``verify`` and ``reproduce``: hand a dataset on, check a download, make a scene again."""
+"""``uavsim publish``, ``verify`` and ``reproduce``: publish a dataset, check a download, make a scene again."""
 
 import json
 from datetime import date as calendar_date
@@ -8,7 +8,16 @@ from typing import Annotated
 
 import typer
 
-from uavsim.cli.intent import say_intent
+from uavsim.cli.options import (
+    DatasetFolder,
+    JsonOption,
+    RunOption,
+    SimulatorOption,
+    VersionOption,
+    WriteNothingOption,
+    print_intent,
+    run_config,
+)
 from uavsim.environment import install_line
 from uavsim.errors import DatasetError, InputError
 from uavsim.files.result_folder import check_result_beside
@@ -19,18 +28,18 @@ __all__ = ["publish", "reproduce", "verify"]
 
 
 def publish(
-    folder: Annotated[Path, typer.Argument(help="The dataset's folder: the one that holds v1.0-mini or the like.")],
+    folder: DatasetFolder,
     *,
     out: Annotated[Path, typer.Option(help="The pack: a new folder.")],
-    version: Annotated[str | None, typer.Option(help="Version folder; default: the only one.")] = None,
-    name: Annotated[str | None, typer.Option(help="Of the dataset; default: what it calls itself.")] = None,
-    licence: Annotated[str, typer.Option("--licence", "--license", help="As on the Hub.")] = "cc-by-4.0",
+    version: VersionOption = None,
+    name: Annotated[str | None, typer.Option(help="Name of the dataset; default: the name in its YAML.")] = None,
+    licence: Annotated[str, typer.Option("--licence", "--license", help="Identifier, as on the Hub.")] = "cc-by-4.0",
     creator: Annotated[str, typer.Option(help="Person or organisation.")] = "uavsim",
-    url: Annotated[str, typer.Option(help="Where the dataset will be.")] = "https://example.org",
-    date: Annotated[str | None, typer.Option(help="Of publication, 2026-11-22; default: today.")] = None,
-    shards: Annotated[bool, typer.Option(help="Write the nuScenes folder as tar files, too.")] = True,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be written; write nothing.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
+    url: Annotated[str, typer.Option(help="Future address of the dataset.")] = "https://example.org",
+    date: Annotated[str | None, typer.Option(help="Date of publication, 2026-11-22; default: today.")] = None,
+    shards: Annotated[bool, typer.Option(help="Also write the nuScenes folder as tar files.")] = True,
+    dry_run: WriteNothingOption = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Run ``uavsim publish``."""
     try:
@@ -54,7 +63,7 @@ def publish(
         if as_json:
             write_out(json.dumps(found))
         else:
-            say_intent(data, f"published to {out}")
+            print_intent(data, f"published to {out}")
         return
     done = write(data, out, request)
     if as_json:
@@ -74,9 +83,10 @@ def verify(
     pack: Annotated[Path, typer.Argument(help="A folder that uavsim publish wrote.")],
     *,
     sums_sha256: Annotated[
-        str | None, typer.Option(help="What uavsim publish printed: the sha256 of SHA256SUMS; proves the list, too.")
+        str | None,
+        typer.Option(help="The sha256 of SHA256SUMS, as printed by uavsim publish; verifies the list itself."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Run ``uavsim verify``."""
     try:
@@ -94,24 +104,20 @@ def reproduce(
     card: Annotated[Path, typer.Argument(help="README.md of a pack, or its folder.")],
     *,
     scenes: Annotated[str, typer.Option(help="Numbers in the dataset, 0-4,7.")],
-    out: Annotated[Path | None, typer.Option(help="Keep what is made in this new folder.")] = None,
-    simulator: Annotated[
-        list[str] | None, typer.Option(help="mock (default), or HOST:CARLA_PORT[:AIRSIM_PORT]; repeat for more.")
-    ] = None,
-    run: Annotated[str | None, typer.Option(help="A run's YAML: simulators, deadlines, attempts.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Keep the new scenes in this new folder.")] = None,
+    simulator: SimulatorOption = None,
+    run: RunOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Run ``uavsim reproduce``."""
     try:
         from uavsim.exports.reproduce import reproduce as make
     except ImportError as error:
         raise InputError(f"publishing is not installed ({error.name}): {install_line('publish')}") from error
-    from uavsim.config.library import Library
     from uavsim.flows.command import generate
 
     if out is not None:
         _refuse_full(out)
-    config = Library.of().run(run).model if run else None
     with scratch_folder("uavsim-reproduce-") as scratch:
         target = out or scratch / "dataset"
         results, differing = make(
@@ -119,7 +125,7 @@ def reproduce(
             target,
             scenes=scenes,
             simulators=tuple(simulator or ()),
-            run=config,
+            run=run_config(run),
             generate=partial(generate, console=Screen(stderr=True)),
         )
     if as_json:

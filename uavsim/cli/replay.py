@@ -1,4 +1,4 @@
-"""``uavsim replay`` and ``twins``: recorded motion shown again, with something changed."""
+"""``uavsim replay`` and ``twins``: render recorded motion again with changes."""
 
 import json
 from dataclasses import asdict, replace
@@ -8,16 +8,19 @@ from typing import Annotated
 
 import typer
 
-from uavsim.cli.generate import (
+from uavsim.cli.generate import run_request
+from uavsim.cli.options import (
     CheckOption,
     DryRunOption,
+    FormationOption,
     JsonOption,
+    RigOption,
     RunOption,
     SimulatorOption,
-    run_request,
+    TopologyOption,
+    WeatherOption,
+    run_config,
 )
-from uavsim.cli.overrides import FormationOption, RigOption, TopologyOption, WeatherOption
-from uavsim.config.library import Library
 from uavsim.terminal import Screen, write_out
 
 __all__ = ["replay", "twins"]
@@ -45,7 +48,6 @@ def replay(
     """Run ``uavsim replay``."""
     from uavsim.replays.requests import request_of_recordings
 
-    config = Library.of().run(run).model if run else None
     request = request_of_recordings(
         folder,
         out,
@@ -54,7 +56,7 @@ def replay(
         hide=tuple(hide or ()),
         changes={"formation": formation, "rig": rig, "weather": weather, "topology": topology},
         simulators=tuple(simulator or ()),
-        run=config,
+        run=run_config(run),
     )
     run_request(request.model_copy(update={"check": check}), dry_run=dry_run, as_json=as_json)
 
@@ -87,11 +89,10 @@ def twins(
     """Run ``uavsim twins``."""
     from uavsim.replays.twins import make_twins, requested_twins, requests_of
 
-    config = Library.of().run(run).model if run else None
     asked = requested_twins(
         folder, weather=weather or (), without=without or (), occluders=occluders, skins=skin or (), scenes=scenes
     )
-    requests = requests_of(folder, out, asked, scenes=scenes, simulators=tuple(simulator or ()), run=config)
+    requests = requests_of(folder, out, asked, scenes=scenes, simulators=tuple(simulator or ()), run=run_config(run))
     screen = Screen(quiet=as_json)
     if dry_run:
         if as_json:

@@ -1,4 +1,4 @@
-"""``uavsim mock-sim`` and ``airsim-settings``: the simulators and what they need to know."""
+"""``uavsim mock-sim`` and ``airsim-settings``: start the headless simulator, write AirSim's settings."""
 
 import json
 import os
@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from uavsim.cli.overrides import DATASET_HELP
+from uavsim.cli.options import DATASET_HELP
 from uavsim.environment import python_command
 from uavsim.files.whole import write_whole
 from uavsim.terminal import Screen
@@ -26,7 +26,7 @@ def airsim_settings(
     town: Annotated[
         str | None, typer.Option(help="one of the dataset's, when it has several (uavsim list towns)")
     ] = None,
-    client: Annotated[Literal["airsim", "cosys"], typer.Option(help="whose server reads it")] = "airsim",
+    client: Annotated[Literal["airsim", "cosys"], typer.Option(help="server that reads it")] = "airsim",
 ) -> None:
     """Run ``uavsim airsim-settings``."""
     from uavsim.plan import plan_scenes

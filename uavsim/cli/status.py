@@ -29,14 +29,14 @@ def status(
     *,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of a table.")] = False,
     watch: Annotated[
-        bool, typer.Option("--watch", "-w", help="Again every 2 s, until all is there or Ctrl-C.")
+        bool, typer.Option("--watch", "-w", help="Repeat every 2 s until all scenes are done or Ctrl-C.")
     ] = False,
     failed: Annotated[
         bool, typer.Option("--failed", help="The scenes in quarantine: reasons, times, simulators and the last image.")
     ] = False,
     bill: Annotated[
         bool,
-        typer.Option("--bill", help="What it took so far: simulators, processors, bytes and failures, by machine."),
+        typer.Option("--bill", help="Cost so far: simulator and processor time, bytes and failures, by machine."),
     ] = False,
 ) -> None:
     """Run ``uavsim status``."""
@@ -90,7 +90,7 @@ def _print_failed(scenes: list[FailedScene], folder: str) -> None:
 
 
 def _parts(found: Overview, folder: str) -> list[RenderableType]:
-    """Return everything that is said of a dataset, line by line."""
+    """Return the lines of the status report."""
     images = count(found.images, "image")
     parts: list[RenderableType] = [
         line(("bold", found.dataset), f" (seed {found.seed}) in {found.address}: {images}"),
@@ -131,7 +131,7 @@ def _shown(names: list[str]) -> str:
 
 
 def _bill_table(bills: dict[str, SceneBill]) -> Table:
-    """Lay out a bill, a row a machine; scenes that nobody finished yet are the row "unfinished"."""
+    """Lay out the costs, a row per machine; the row "unfinished" is of scenes without a commit."""
     machines: dict[str, list[SceneBill]] = defaultdict(list)
     for row in bills.values():
         machines[row.machine or "unfinished"].append(row)

@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and SIGHUP: the first one stops the work, whatever the command; what was begun is put in order."""
+"""Ctrl-C, SIGTERM and SIGHUP: the first one interrupts any command, which then cleans up."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 INTERRUPTED: Final = 130
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_PATIENCE_S: Final = 10.0  # who asks again later than this does not want to wait for order
+_PATIENCE_S: Final = 10.0  # a second signal later than this ends the process at once
 _AGAIN_S: Final = 0.02
 _EXIT_S: Final = 5
 
 
 class StopSignals:
-    """Lets the first signal raise ``KeyboardInterrupt`` in the main thread; more of them do not disturb the tidying up.
+    """Raises ``KeyboardInterrupt`` in the main thread on the first signal; later ones do not disturb the cleanup.
 
     A signal that is ignored when the process starts, as ``nohup`` has it, stays ignored.
     """
@@ -32,7 +32,7 @@ class StopSignals:
         self._taken = False
 
     def install(self) -> None:
-        """Take the signals."""
+        """Install the signal handlers."""
         self._taken = True
         for number in _SIGNALS:
             if signal.getsignal(number) is not signal.SIG_IGN:
@@ -42,7 +42,7 @@ class StopSignals:
         atexit.register(self._leave)
 
     def end_with(self, code: int) -> None:
-        """Let a signal end the process at once from now on: the work is done, its exit code is known.
+        """From now on end the process at once on a signal, with the known exit code: the work is done.
 
         Threads of libraries that still have something to send, as to a Prefect server that is gone, are given five seconds.
         """
@@ -54,11 +54,11 @@ class StopSignals:
 
     @property
     def is_unasked(self) -> bool:
-        """Return whether the signals are taken and none came."""
+        """Return whether the handlers are installed and no signal came."""
         return self._taken and self._since_s is None
 
     def raise_if_asked(self, error: BaseException) -> None:
-        """Call what a library made of the interrupt by its name.
+        """Raise ``KeyboardInterrupt`` if a signal came, in place of the error that a library turned it into.
 
         Raises:
             KeyboardInterrupt: a signal came.
@@ -76,7 +76,7 @@ class StopSignals:
             os._exit(INTERRUPTED)
 
     def _leave(self) -> None:
-        """End here, behind everybody else's last work.
+        """End the process after all other exit handlers.
 
         An interpreter that is taken apart has no handlers, and one whose imports were interrupted kills itself by SIGINT.
         """
@@ -84,7 +84,7 @@ class StopSignals:
             os._exit(self._code)
 
     def _lost(self, unraisable: UnraisableHookArgs) -> None:
-        """Ask again when the interpreter dropped the interrupt, as it does in destructors and callbacks."""
+        """Raise the interrupt again after the interpreter dropped it, as it does in destructors and callbacks."""
         if issubclass(unraisable.exc_type, KeyboardInterrupt):
             self._since_s = None
             signal.setitimer(signal.ITIMER_REAL, _AGAIN_S)

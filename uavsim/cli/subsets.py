@@ -1,4 +1,4 @@
-"""``uavsim select``, ``merge``, ``split`` and ``diff``: new datasets from finished ones, and what differs between two."""
+"""``uavsim select``, ``merge``, ``split`` and ``diff``: make datasets from finished ones, and compare two."""
 
 from pathlib import Path
 from typing import Annotated
@@ -34,7 +34,7 @@ def select(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Name the scenes; write nothing.")] = False,
 ) -> None:
     """Run ``uavsim select``."""
-    wanted = subsets.Wanted(
+    wanted = subsets.SceneFilter(
         numbers=parse_numbers(scenes) if scenes is not None else None,
         towns=tuple(town or ()),
         weathers=tuple(weather or ()),
@@ -43,7 +43,7 @@ def select(
         least_visibility=min_visibility,
         within_m=within_m,
     )
-    if wanted == subsets.Wanted():
+    if wanted == subsets.SceneFilter():
         raise InputError("name a condition: --scenes, --town, --weather, --split or --class")
     chosen = subsets.choose(folder, wanted)
     if dry_run:

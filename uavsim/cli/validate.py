@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+from uavsim.cli.options import DatasetFolder
 from uavsim.errors import DatasetError
 from uavsim.files.whole import write_whole
 from uavsim.terminal import Screen, counts, line, write_out
@@ -18,22 +19,19 @@ from uavsim.validate.devkit_process import devkit_report, problems_of
 _SHOWN_PER_CODE = 3
 _PRINTED = Path("-")
 
-Folder = Annotated[Path, typer.Argument(help="The dataset's folder: the one that holds v1.0-mini or the like.")]
-Version = Annotated[str | None, typer.Option(help="Check this version folder only.")]
-
 
 def validate(
-    folder: Folder,
+    folder: DatasetFolder,
     *,
-    version: Version = None,
+    version: Annotated[str | None, typer.Option(help="Check this version folder only.")] = None,
     report: Annotated[
         Path | None, typer.Option("--report", "--json", help="Write the full report here; - prints it.")
     ] = None,
-    dialect: Annotated[str | None, typer.Option(help="strict or uav3d; default: what it looks like.")] = None,
+    dialect: Annotated[str | None, typer.Option(help="strict or uav3d; default: detected from the files.")] = None,
     pixels: Annotated[bool, typer.Option(help="Decode every image and mask.")] = True,
-    workers: Annotated[int, typer.Option(min=1, help="Processes that look at images.")] = 2,
-    devkit: Annotated[bool, typer.Option("--devkit", help="Ask the official nuScenes devkit as well.")] = False,
-    images: Annotated[Path | None, typer.Option(help="With --devkit: keep its drawings here.")] = None,
+    workers: Annotated[int, typer.Option(min=1, help="Processes that check images.")] = 2,
+    devkit: Annotated[bool, typer.Option("--devkit", help="Also load it with the official nuScenes devkit.")] = False,
+    images: Annotated[Path | None, typer.Option(help="With --devkit: folder for its drawings.")] = None,
 ) -> None:
     """Run ``uavsim validate``."""
     console = Screen(quiet=report == _PRINTED)

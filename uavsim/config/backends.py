@@ -1,4 +1,4 @@
-"""A simulator backend, said once: the servers it talks to, the clients that its worker needs, where its code is.
+"""Simulator backends: their servers, client packages and code.
 
 This is data, so that a wrong name is found where it is typed and no vendor's client is imported to read it. The code
 behind an entry is imported by ``simulate/session.py``, in the client process alone. Other packages add backends through the
@@ -24,7 +24,7 @@ class Server:
     Attributes:
         name: in ``ports`` of a run's YAML, on the client worker's command line, in ``{NAME_port}`` of a command.
         title: for people.
-        default_port: where it listens when nobody says otherwise.
+        default_port: its port unless the configuration names another.
         adjacent_ports: how many ports it takes, from the one that is named on.
         answers: as whom it answers when it is asked before its client is; "" when its client alone can say.
         clients: the Python modules that speak to it.
@@ -94,11 +94,11 @@ COSYS: Final = Server(
     answers="cosys",
 )
 HEADLESS: Final = (CARLA.name, AIRSIM.name)
-"""The names of the servers that the headless simulator plays."""
+"""Names of the headless simulator's servers."""
 
 
 def beside(environment: str) -> str:
-    """Return the interpreter of an environment that lies beside uavsim's own, "" where there is none."""
+    """Return the interpreter of an environment beside uavsim's own, or ""."""
     python = Path(sys.prefix).parent / environment / "bin" / "python"
     return str(python) if environment and python.exists() else ""
 
@@ -122,7 +122,7 @@ BACKENDS: Final = Registry(
 
 
 def topologies() -> list[str]:
-    """Return the names of all backends, ours first; nothing of other packages is imported."""
+    """Return the names of all backends, built-in ones first, without importing plug-ins."""
     return BACKENDS.names()
 
 
@@ -148,4 +148,4 @@ def _list_names(schema: dict[str, Any]) -> None:
 
 
 Topology = Annotated[str, AfterValidator(_known), Field(json_schema_extra=_list_names)]
-"""The name of a backend, as people type it."""
+"""The name of a backend in YAML and options."""

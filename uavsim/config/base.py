@@ -47,7 +47,7 @@ PATTERNS: Final = {
     _REFERENCE: "a name or a path: 1 to 500 printable characters",
     _CAMERA: "a camera's name: A-Z, 0-9 and _ only, 32 at most",
 }
-"""What a pattern asks for, in words."""
+"""Descriptions of patterns, for messages."""
 
 Name = Annotated[str, StringConstraints(pattern=_NAME)]
 """A word that may become part of a file name: it cannot climb out of a folder."""
@@ -67,7 +67,7 @@ Speed = Annotated[float, Field(gt=0, le=50)]
 
 
 class Model(BaseModel):
-    """Parsed once, then never changed; a key that it does not know is an error, and so is ``"5"`` where a number goes."""
+    """Frozen after parsing; an unknown key is an error, and so is ``"5"`` for a number."""
 
     model_config = ConfigDict(
         frozen=True,
@@ -86,18 +86,18 @@ class Model(BaseModel):
 
     @classmethod
     def model_fields_by_key(cls) -> dict[str, FieldInfo]:
-        """Return the fields by the keys that people write."""
+        """Return the fields by their keys in YAML."""
         return {field.alias or name: field for name, field in cls.model_fields.items()}
 
     @classmethod
     def about_unknown(cls, key: str) -> str | None:
-        """Return what is to be said of a key that the model does not know; None where its nearest is named."""
+        """Return the hint for an unknown key; None to name the nearest known key instead."""
         del key
         return None
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        """Show editors what a key means, which its docstring says, and of the short form."""
+        """Add the docstrings of keys and the short form to the schema, for editors."""
         schema = handler(core)
         whole = handler.resolve_ref_schema(schema)
         docs = _attribute_docstrings(cls)
@@ -114,7 +114,7 @@ class Model(BaseModel):
 
 @cache
 def _attribute_docstrings(model: type[BaseModel]) -> dict[str, str]:
-    """Return the docstring below each attribute; pydantic itself would look for them at every import, which takes long."""
+    """Return the docstring below each attribute; pydantic's own search would slow down every import."""
     found: dict[str, str] = {}
     for base in reversed(model.__mro__):
         if not issubclass(base, Model) or not base.__dict__.get("has_source", True):

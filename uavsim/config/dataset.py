@@ -1,4 +1,4 @@
-"""``flight_plans/datasets/*.yaml``: what a dataset is made of."""
+"""``flight_plans/datasets/*.yaml``: datasets."""
 
 from functools import cache
 from typing import Annotated, Any, ClassVar, Final, Literal, Self
@@ -7,7 +7,6 @@ from pydantic import Field, create_model, field_validator, model_validator
 
 from uavsim.config.backends import Topology
 from uavsim.config.base import Metres3, Model, Name, Reference, Seconds, Text
-from uavsim.config.ingredients import ingredient_fields
 from uavsim.config.routes import Altitude
 from uavsim.errors import InputError
 from uavsim.records.classes import Label
@@ -90,15 +89,15 @@ class TownShare(Model):
     """One town's share of the dataset."""
 
     scenes: Annotated[int, Field(ge=1, le=100_000)]
-    """Made when no ``--scenes`` is given."""
+    """Number of scenes without ``--scenes``."""
     first_scene: Annotated[int, Field(ge=0, le=10_000_000)] | None = None
-    """Number of the town's first scene; after the town before by default."""
+    """Number of the town's first scene; by default it follows the previous town."""
     most_scenes: Annotated[int, Field(ge=1, le=100_000)] | None = None
-    """As many as ``--scenes`` may ask for; ``scenes`` by default."""
+    """Largest number of scenes for ``--scenes``; ``scenes`` by default."""
     vehicles: Annotated[int, Field(ge=0, le=2000)] | None = None
-    """Instead of the dataset's number."""
+    """Number of vehicles, instead of the dataset's."""
     routes: tuple[Name, ...] = ()
-    """Of the town's routes; all of them, in their file's order, by default."""
+    """Routes of the town; by default all, in their file's order."""
 
     @model_validator(mode="after")
     def _most_is_most(self) -> Self:
@@ -116,19 +115,19 @@ class Images(Model):
 
 
 class VoxelLabels(Model):
-    """Voxels, as of ``uavsim occupancy``, made into ``occupancy`` of the dataset's folder when the last scene is flown."""
+    """Voxels like those of ``uavsim occupancy``, written into the dataset's ``occupancy`` folder after the last scene."""
 
     format: Name = "parquet"
     grid: Text | None = None
     """A grid's name or its YAML file; the format's by default."""
     of: tuple[Name, ...] = ()
-    """Agents (``"0"``, ``v0``) or channels whose grids are wanted; by default as the command has it."""
+    """Agents (``"0"``, ``v0``) or channels to make grids for; by default those of the command."""
     cameras: bool = False
-    """In Parquet, say which cameras see a voxel, not only which agents."""
+    """In Parquet, list the cameras that see a voxel, not only the agents."""
 
 
 class Labels(Model):
-    """The objects that get boxes, and the meaning of their attributes; what is left out is as uavsim has it."""
+    """The objects that get boxes, and the meaning of their attributes; omitted keys have uavsim's defaults."""
 
     classes: (
         Annotated[
@@ -137,13 +136,13 @@ class Labels(Model):
         ]
         | None
     ) = None
-    """Everything else is scenery; all of them by default."""
+    """Classes to label; everything else is scenery. All by default."""
     columns: tuple[Name, ...] = ()
     """Label columns that installed packages add (entry points ``uavsim.label_columns``), beside the built-in ones."""
     range_m: Annotated[float, Field(gt=0, le=100_000)] | None = None
     """Horizontally from the nearest drone; everything in the town by default."""
     moving_mps: Annotated[float, Field(ge=0, le=100)] | None = None
-    """Faster is ``moving``."""
+    """Speed above which an object is ``moving``."""
     parked_moved_m: Annotated[float, Field(ge=0, le=1000)] | None = None
     """A parked vehicle that moves less than this in the scene is ``parked``."""
 
@@ -191,11 +190,11 @@ class AgentErrors(Model):
     clock_offset_s: Annotated[float, Field(ge=-10, le=10)] = 0.0
     """Largest offset of an agent's clock; each gets its own, drawn once a scene."""
     latency_s: Annotated[float, Field(ge=0, le=10)] = 0.0
-    """Between an image and its arrival at the ego."""
+    """Delay from an image to its arrival at the ego."""
     drop_probability: Share = 0.0
-    """Of an image that never arrives."""
+    """Probability that an image never arrives."""
     pixel_noise_sigma: Annotated[float, Field(ge=0, le=255)] = 0.0
-    """Grey levels."""
+    """Standard deviation of the noise, grey levels."""
     blur_sigma_px: Annotated[float, Field(ge=0, le=100)] = 0.0
     exposure_stops: Annotated[float, Field(ge=-10, le=10)] = 0.0
     """+1 doubles the light."""
@@ -204,7 +203,7 @@ class AgentErrors(Model):
 
 
 class Link(Model):
-    """The way from those who take images to those who receive them."""
+    """The link from the agents that take images to those that receive them."""
 
     latency_s: Annotated[float, Field(ge=0, le=10)] = 0.0
     drop_probability: Share = 0.0
@@ -214,11 +213,11 @@ class Degradations(AgentErrors):
     """Errors of the agents' sensors; the truth stays in the tables and clean images are kept."""
 
     vehicles: AgentErrors | None = None
-    """Those of sensing cars instead of the drones'; what is left out is perfect."""
+    """Errors of sensing cars, instead of the drones'; omitted ones are zero."""
     roadside: AgentErrors | None = None
-    """Those of roadside units instead of the drones'."""
+    """Errors of roadside units, instead of the drones'; omitted ones are zero."""
     links: dict[LinkName, Link] = Field(default_factory=dict)
-    """Latency and losses by who sends and who receives."""
+    """Latency and losses by sender and receiver."""
 
     @property
     def by_kind(self) -> dict[str, AgentErrors]:
@@ -228,7 +227,7 @@ class Degradations(AgentErrors):
 
 
 class Twins(Model):
-    """The twins that ``uavsim twins`` makes of a dataset where its command says nothing."""
+    """The twins that ``uavsim twins`` makes of a dataset by default."""
 
     weather: tuple[Reference, ...] = ()
     """The same instants in these weathers, by name or path."""
@@ -237,7 +236,7 @@ class Twins(Model):
     occluders: bool = False
     """The same instants without the actors that hide others."""
     skins: tuple[Reference, ...] = ()
-    """The same instants with other weather, sun and colours, drawn of the distributions of these files."""
+    """The same instants with other weather, sun and colours, drawn from the distributions in these files."""
 
 
 class Clip(Model):
@@ -245,19 +244,19 @@ class Clip(Model):
 
     fps: Literal[10, 16, 24, 30]
     frames: Annotated[int, Field(ge=2, le=10_000)]
-    """Of each camera in a scene; keyframes are the first, the last and every so many between."""
+    """Images of each camera per scene; the first, the last and evenly spaced ones between are keyframes."""
     cameras: tuple[Name, ...] = ()
-    """The rigs' cameras that film; others take keyframes alone. All by default."""
+    """Cameras of the rigs that film; others take only keyframes. All by default."""
 
 
 class Captures(Model):
-    """The times of images, if not by keyframes and sweeps."""
+    """The times of images, instead of keyframes and sweeps."""
 
     clip: Clip
 
 
 class DatasetConfig(Model):
-    """A dataset: towns, scenes, time, swarm, traffic, weather and how it is stored."""
+    """A dataset: towns, scenes, time, swarm, traffic, weather and storage."""
 
     drawable: ClassVar = ("altitude_m", "traffic", "wind_mps")
 
@@ -266,51 +265,51 @@ class DatasetConfig(Model):
     version: Literal["v1.0-mini", "v1.0-trainval", "v1.0-test"] = "v1.0-mini"
     """nuScenes version folder."""
     towns: Annotated[dict[Name, TownShare], Field(min_length=1, max_length=100)]
-    """In the order in which scenes are numbered."""
+    """Towns, in the order of the scenes' numbers."""
     scene_digits: Annotated[int, Field(ge=1, le=8)] = 4
-    """scene_0007 has four."""
+    """Digits of a scene's number in its name; scene_0007 has four."""
     samples: Annotated[int, Field(ge=1, le=10_000)] = 20
-    """Keyframes of a scene."""
+    """Number of keyframes of a scene."""
     keyframe_s: Annotated[float, Field(gt=0, le=60)] = 0.5
-    """Between two keyframes; above 1.5 s the devkit has no velocities."""
+    """Time between two keyframes; above 1.5 s the devkit has no velocities."""
     sweeps_per_keyframe: Annotated[int, Field(ge=0, le=MOST_SWEEPS)] = 0
-    """Images between two keyframes."""
+    """Number of images between two keyframes."""
     step_s: Annotated[float, Field(ge=0.001, le=0.1)] = 0.05
-    """Of the simulation."""
+    """Time of one step of the simulation."""
     captures: Captures | None = None
-    """Video instead: ``{clip: {fps: 16, frames: 93}}``; ``keyframe_s`` is kept as near as whole frames allow."""
+    """Video, with keyframes as near to ``keyframe_s`` as whole frames allow: ``{clip: {fps: 16, frames: 93}}``."""
     warmup_s: Seconds = 4.0
-    """Traffic gets up to speed before the first image."""
+    """Time for traffic to get up to speed before the first image."""
     settle: bool = True
-    """RGB cameras draw some ticks before each image, as their rigs' ``settle`` says; false keeps images as drawn first."""
+    """Whether RGB cameras render some ticks before each image (their rigs' ``settle``); false keeps the first rendering."""
     scenes_per_route: Annotated[int, Field(ge=1, le=100_000)] = 1
-    """Scenes that fly one route before the next route's turn; they start evenly spread along it."""
+    """Consecutive scenes on one route; they start evenly spread along it."""
     formation: NameSchedule
     rig: Reference
     weather: NameSchedule = NameSchedule(fixed="ClearNoon")
     altitude_m: AltitudeSchedule | None = None
-    """Instead of the routes' and the formation's."""
+    """Altitude above the ground, instead of the routes' and the formation's."""
     topology: Topology = "carla"
     images: Images = Images()
     splits: Splits = Splits()
     labels: Labels = Labels()
     degradations: Degradations | None = None
     wind_mps: Metres3 = (0.0, 0.0, 0.0)
-    """On the drones, map frame; bridge."""
+    """bridge: wind on the drones, map frame."""
     max_formation_error_m: Annotated[float, Field(gt=0, le=1000)] = 5.0
     """bridge: a drone farther than this from its place voids the scene."""
     pose_read_back_s: Annotated[float, Field(gt=0, le=600)] = 2.0
-    """bridge, merged: AirSim shows a pose that was set within this time, or the scene is void."""
+    """bridge, merged: time for AirSim to report a pose after it was set; otherwise the scene is void."""
     min_moving_share: Share = 0.3
-    """Of the traffic that no light holds; where fewer vehicles move, the scene is flown again with other traffic."""
+    """Least share of moving vehicles among those not at a red light; below it the scene is flown again with other traffic."""
     recording: Literal["full", "keyframes"] = "full"
-    """Motion that is kept beside the dataset for ``uavsim replay``: of every tick, or only where images are taken."""
+    """Motion kept beside the dataset for ``uavsim replay``: of every tick, or only of ticks with images."""
 
     twins: Twins | None = None
-    """What ``uavsim twins`` shows again of this dataset."""
+    """Twins that ``uavsim twins`` makes of this dataset by default."""
 
     def block(self, key: str) -> Any:
-        """Return what stands under an ingredient's key (``traffic``, ``encounters``, ...), None where nothing does."""
+        """Return the value of an ingredient's key (``traffic``, ``encounters``, ...); None without it."""
         return getattr(self, key)
 
     @model_validator(mode="after")
@@ -325,7 +324,7 @@ class DatasetConfig(Model):
 
     @model_validator(mode="after")
     def _time_of_clip(self) -> Self:
-        """Put the numbers that a clip gives in place: a step is a frame's time or half of it, in whole microseconds."""
+        """Set the numbers that follow from a clip: a step is a frame's time or half of it, in whole microseconds."""
         if self.captures is None:
             return self
         fps, last = self.captures.clip.fps, self.captures.clip.frames - 1
@@ -365,9 +364,25 @@ class DatasetConfig(Model):
         return self
 
 
+def _is_none(value: object) -> bool:
+    """Omit a key from the dataset's identity, which must not depend on the installed packages."""
+    return value is None
+
+
 @cache
 def dataset_config() -> type[DatasetConfig]:
     """Return the model with a field for the key of each ingredient, those of installed packages among them."""
-    made = create_model("DatasetConfig", __base__=DatasetConfig, __doc__=DatasetConfig.__doc__, **ingredient_fields())
+    fields: dict[str, Any] = {}
+    for _, ingredient in every():
+        if ingredient.block is None:
+            continue
+        block: Any = ingredient.block.load()
+        about = ingredient.about or None
+        if ingredient.always:
+            fields[ingredient.key] = (block, Field(block(), description=about))
+        else:
+            optional = Annotated[block | None, Field(exclude_if=_is_none)]
+            fields[ingredient.key] = (optional, Field(None, description=about))
+    made = create_model("DatasetConfig", __base__=DatasetConfig, __doc__=DatasetConfig.__doc__, **fields)
     made.has_source = False
     return made

@@ -1,4 +1,4 @@
-"""How long anything may take: the one table of time-outs of a run, which reaches every call to a simulator."""
+"""Deadlines of a run, for every call to a simulator."""
 
 from pydantic import Field
 
@@ -28,11 +28,11 @@ class Deadlines(Model):
 
     @property
     def hang_s(self) -> float:
-        """How long a client may take to return from a tick that is simulated: longer than any call to CARLA."""
+        """Longest time for a client to return from a tick: longer than any call to CARLA."""
         return self.call_s + 10.0
 
     def silence_s(self, phase: str) -> float:
-        """Return the longest silence of a client process in ``phase``: between two signs of life, each call may come once."""
+        """Return the longest silence of a client process in ``phase``: each call may come once between two signs of life."""
         flight_s = self.images_s + self.airsim_s
         slowest_s = {"connect": self.connect_s, "load": self.load_s, "spawn": self.spawn_s}.get(phase, flight_s)
         return self.call_s + slowest_s

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 from pydantic import BaseModel
 
-from uavsim.config.explain import DISTRIBUTIONS, Place, a_kind
+from uavsim.config.explain import DISTRIBUTIONS, Place, kind_word
 from uavsim.typing import JsonDict
 
 __all__ = ["DISTRIBUTION_SCHEMA", "Distribution", "DistributionError", "distributions", "with_plain", "with_value"]
@@ -101,7 +101,7 @@ def parse_distribution(value: Mapping[str, Any]) -> Distribution | None:
     if set(value) - {law, *_LAWS[law]}:
         raise ValueError(f"{sorted(set(value) - {law, *_LAWS[law]})[0]} does not belong to {law}; {_FORMS}")
     if not isinstance(numbers, tuple) or not all(map(_is_number, numbers)):
-        raise ValueError(f"{law} needs a list of numbers, not {a_kind(numbers)}; {_FORMS}")
+        raise ValueError(f"{law} needs a list of numbers, not {kind_word(numbers)}; {_FORMS}")
     if law == "choice":
         return _choice(numbers, value.get("weights"))
     if len(numbers) != 2:
@@ -150,7 +150,7 @@ def distributions(value: Any, place: Place = ()) -> Iterator[tuple[Place, Distri
 
 
 class DistributionError(ValueError):
-    """What is wrong with a distribution, and where it stands."""
+    """An error in a distribution, with its key."""
 
     def __init__(self, place: Place, what: str) -> None:
         super().__init__(what)

@@ -1,4 +1,4 @@
-"""From what measurement on an image or an object is called what: thresholds of ``uavsim events``.
+"""Thresholds of ``uavsim events``, on measurements of images and objects.
 
 Defaults were set so that median sizes agree with AirCopBench's annotators (docs/events.md); none is learned.
 """
@@ -38,7 +38,7 @@ class QualityLevels(Model):
     clipped_share: Four = (0.15, 0.3, 0.5, 0.75)
     """Share of pixels that are black or white."""
     psnr_db: Four = (38.0, 30.0, 24.0, 18.0)
-    """Of a degraded image against its clean one; less is worse."""
+    """PSNR of a degraded image against its clean one; less is worse."""
 
     @model_validator(mode="after")
     def _borders_in_order(self) -> Self:
@@ -51,28 +51,28 @@ class QualityLevels(Model):
 
 
 FALLING = frozenset({"contrast", "dark", "psnr_db"})
-"""Measures of which less is worse."""
+"""Measures for which less is worse."""
 
 
 class ObjectLevels(Model):
-    """Levels from which something hinders an object from being perceived."""
+    """Levels from which an object is hard to perceive."""
 
     seen_px: Annotated[int, Field(ge=1, le=100_000)] = 12
     """An object with fewer visible pixels is not seen."""
     occluded_share: Share = 0.3
-    """Hidden beyond this: occluded."""
+    """Hidden share beyond which an object is occluded."""
     least_amodal_px: Annotated[int, Field(ge=1, le=100_000)] = 40
     """An object that would have fewer pixels with nothing in front is too small to be called occluded."""
     named_share: Share = 0.5
-    """An actor that covers more of what is hidden than this is named as occluder."""
+    """An actor that covers more than this share of the hidden part is named as occluder."""
     small_share: Annotated[float, Field(ge=0, le=0.1)] = 2e-4
-    """Its box takes less of the image: too small."""
+    """Share of the image under which an object's box is too small."""
     cut_share: Share = 0.3
-    """More of it lies outside of the image: out of view."""
+    """Share outside the image beyond which an object is out of view."""
     shade: Share = 0.6
     """Ground darker than this share of the same kind of ground in the sun lies in shadow."""
     shaded_share: Share = 0.75
-    """More of the ground around it lies in shadow: under shadow."""
+    """Share of shadowed ground around an object beyond which it is under shadow."""
     usable_share: Share = 0.1
     """An image in which less of the objects in view can be perceived is not usable."""
 
@@ -81,17 +81,17 @@ class CollaborationLevels(Model):
     """Levels from which an image of another drone helps."""
 
     range_m: Annotated[float, Field(gt=0, le=100_000)] = 80.0
-    """Horizontally from a drone: what it should know of."""
+    """Horizontal distance within which a drone should know of an object."""
     gain_ratio: Annotated[float, Field(ge=1, le=1000)] = 1.5
-    """A partner sees an object better with so many times its pixels."""
+    """A partner sees an object better with this many times the drone's own pixels."""
     least_share: Share = 0.1
-    """Of a drone's objects that a partner sees better; with fewer, nobody is asked."""
+    """Least share of a drone's objects that a partner must see better to be asked at all."""
     tie_share: Share = 0.1
     """Partners whose gain is within this of the best one are named together."""
 
 
 class EventThresholds(Model):
-    """Thresholds of labels by rule; what a file leaves out is as uavsim has it."""
+    """Thresholds of labels by rule; omitted keys have uavsim's defaults."""
 
     quality: QualityLevels = QualityLevels()
     objects: ObjectLevels = ObjectLevels()

@@ -1,4 +1,4 @@
-"""From pydantic's list of errors to the one line that helps: what is wrong, what was there, what was probably meant."""
+"""Turn pydantic's list of errors into one helpful line: the error, the value, and a suggestion."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, Final, TypeAlias, TypeVar, get_args
@@ -10,7 +10,7 @@ from uavsim.config.base import PATTERNS, Model
 from uavsim.errors import InputError
 from uavsim.registry import nearest
 
-__all__ = ["Place", "a_kind", "each", "first", "key", "quoted", "validated", "wrong_key"]
+__all__ = ["Place", "each", "first", "key", "kind_word", "quoted", "validated", "wrong_key"]
 
 M = TypeVar("M", bound=Model)
 Place: TypeAlias = tuple[str | int, ...]
@@ -34,14 +34,14 @@ _SAID: Final = {
 
 
 def key(place: Place) -> str:
-    """Write a place as people do: ``towns.Town10HD.scenes``, ``cameras[2].fov_deg``."""
+    """Format a place: ``towns.Town10HD.scenes``, ``cameras[2].fov_deg``."""
     text = ""
     for step in place:
         text += f"[{step}]" if isinstance(step, int) else f"{'.' if text else ''}{_clean(step)}"
     return text
 
 
-def a_kind(value: object) -> str:
+def kind_word(value: object) -> str:
     """Name the kind of a YAML value: "a list", "a number"."""
     if value is None:
         return "empty"
@@ -57,13 +57,13 @@ def a_kind(value: object) -> str:
 def quoted(value: object) -> str:
     """Show a value on one short line."""
     if isinstance(value, (dict, tuple, list)) or value is None:
-        return {"empty": "nothing"}.get(a_kind(value), a_kind(value))
+        return {"empty": "nothing"}.get(kind_word(value), kind_word(value))
     text = repr(value) if isinstance(value, str) else str(value)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 4]}...{text[-1]}"
 
 
 def first(error: ValidationError, model: type[Model], *, line_of: Callable[[Place], int]) -> tuple[Place, str, bool]:
-    """Return where and what the first error is, and whether that key is in the file at all.
+    """Return the key and the text of the first error, and whether the file has that key.
 
     A misspelt key comes before the missing one that it causes, and a wrong item before the list that is too short without it.
     """
@@ -75,7 +75,7 @@ def first(error: ValidationError, model: type[Model], *, line_of: Callable[[Plac
     detail = details[0]
     more = len({key(_place(d)) for d in details}) - 1
     tail = f" (and {more} more {'error' if more == 1 else 'errors'} in this file)" if more > 0 else ""
-    return _place(detail), _say(detail, model) + tail, detail["type"] != "missing"
+    return _place(detail), _message(detail, model) + tail, detail["type"] != "missing"
 
 
 def each(
@@ -85,17 +85,17 @@ def each(
     found: dict[str, tuple[Place, str, bool]] = {}
     for detail in _real(error.errors(include_url=False)):
         place = _place(detail)
-        found.setdefault(key(place), (place, _say(detail, model), detail["type"] != "missing"))
+        found.setdefault(key(place), (place, _message(detail, model), detail["type"] != "missing"))
     return sorted(found.values(), key=lambda one: line_of(one[0]))
 
 
 def _real(every: list[ErrorDetails]) -> list[ErrorDetails]:
-    """Leave out what is called too short only because of errors inside it."""
+    """Leave out containers that are too short only because of errors inside them."""
     return [d for d in every if not (_lacks(d, every) and _is_long_enough(d))]
 
 
 def _lacks(detail: ErrorDetails, details: list[ErrorDetails]) -> bool:
-    """Return whether a container is called too short of which items are wrong: pydantic counts the good ones only."""
+    """Return whether a "too short" error only follows from wrong items: pydantic counts the good ones only."""
     where = _place(detail)
     below = (_place(other) for other in details)
     return detail["type"] == "too_short" and any(len(p) > len(where) and p[: len(where)] == where for p in below)
@@ -106,7 +106,7 @@ def _is_long_enough(detail: ErrorDetails) -> bool:
 
 
 def validated(value: object, model: type[M], *, what: object) -> M:
-    """Return data of others that was parsed already as what it has to be.
+    """Validate parsed data from outside against a model.
 
     Args:
         value: of JSON, or the like.
@@ -129,12 +129,12 @@ def wrong_key(name: str, what: str, *, below: tuple[int | str, ...] = ()) -> Pyd
 
 
 def _place(detail: ErrorDetails) -> Place:
-    """Drop what no file has: pydantic's mark of a key."""
+    """Return the place without pydantic's marks of keys."""
     place = tuple(step for step in detail["loc"] if step != "[key]")
     return (*place, detail["ctx"]["key"], *detail["ctx"]["below"]) if detail["type"] == _WRONG_KEY else place
 
 
-def _say(detail: ErrorDetails, model: type[Model]) -> str:
+def _message(detail: ErrorDetails, model: type[Model]) -> str:
     kind, value, context = detail["type"], detail["input"], detail.get("ctx", {})
     if kind == "missing":
         place = _place(detail)
@@ -150,13 +150,13 @@ def _say(detail: ErrorDetails, model: type[Model]) -> str:
         return " ".join(str(context.get("error", detail["msg"])).split())
     if kind == "string_pattern_mismatch":
         return f"{quoted(value)} is not {PATTERNS.get(str(context.get('pattern')), 'of the form that is needed here')}"
-    said = _SAID.get(kind) or _pydantics_words(detail["msg"])
+    said = _SAID.get(kind) or _pydantic_message(detail["msg"])
     if said in (_NUMBER, _SAID["int_type"]) and isinstance(value, dict) and len(value) == 1 and model.drawable:
         return f"unknown distribution {next(iter(value))!r}" + _guess(str(next(iter(value))), list(DISTRIBUTIONS))
     return f"{said}, got {quoted(value)}"
 
 
-def _pydantics_words(said: str) -> str:
+def _pydantic_message(said: str) -> str:
     for theirs, ours in (
         ("Input should", "must"),
         ("Tuple should", "the list must"),

@@ -12,7 +12,7 @@ _USUAL: Final = Exposure()
 
 
 class CameraExposure(Model):
-    """How bright images are: adapted to what the camera sees, or constant.
+    """Brightness of images: adapted to the camera's view, or constant.
 
     An adapted exposure closes 1 - 2^(-speed t) of its distance from what the image asks for in t seconds of drawn frames, and
     only then. CARLA's own speeds, 3 up and 1 down, leave 35 % of a first error after 30 ticks of 0.05 s at the slower one,
@@ -21,17 +21,17 @@ class CameraExposure(Model):
     """
 
     mode: Literal["histogram", "manual"] = "histogram"
-    """histogram adapts over the frames that the camera draws; manual is constant."""
+    """histogram adapts over the camera's frames; manual is constant."""
     compensation: _Stops = 0.0
     """Stops: 1 is twice as bright."""
     speed: Annotated[float, Field(gt=0, le=1000)] | None = None
-    """Of histogram, in stops a second, up and down; 10 by default."""
+    """histogram: speed in stops per second, up and down; 10 by default."""
     shutter_speed: Annotated[float, Field(gt=0, le=100_000)] | None = None
-    """Of manual: one over seconds; 200 by default. It changes the brightness alone, and blurs nothing."""
+    """manual: 1 / exposure time in seconds; 200 by default. It changes only the brightness, without blur."""
     iso: Annotated[float, Field(ge=1, le=1_000_000)] | None = None
-    """Of manual: sensitivity; 100 by default."""
+    """manual: sensitivity; 100 by default."""
     fstop: Annotated[float, Field(gt=0, le=64)] | None = None
-    """Of manual: aperture, which changes the depth of field as well; 1.4 by default."""
+    """manual: aperture, which also changes the depth of field; 1.4 by default."""
 
     @model_validator(mode="after")
     def _of_its_mode(self) -> Self:

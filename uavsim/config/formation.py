@@ -21,7 +21,7 @@ class Shape(Model):
     shape: ShapeName
     """cross, vee, line (side by side), column (one behind the other), diamond, grid, circle, or free (``offsets_m``)."""
     spacing_m: Annotated[float, Field(gt=0, le=1000)] = 20.0
-    """Between neighbours, centre to centre."""
+    """Distance between neighbours, centre to centre."""
     angle_deg: Annotated[float, Field(gt=0, lt=90)] = 45.0
     """vee: of each arm, from straight behind."""
     columns: Annotated[int, Field(ge=1, le=32)] | None = None
@@ -62,7 +62,7 @@ class Formation(Model):
     keyframes: Annotated[tuple[Keyframe, ...], Field(max_length=1000)] = ()
     """Shapes in time order; replaces ``shape``."""
     altitude_m: Altitude = 60.0
-    """Above the ground, where the route gives none."""
+    """Altitude above the ground, if the route has none."""
     altitude_offsets_m: tuple[Annotated[float, Field(ge=-500, le=500)], ...] = ()
     """One for each drone, added to the altitude."""
     yaw_offsets_deg: tuple[Degrees, ...] = ()
@@ -70,7 +70,7 @@ class Formation(Model):
     align: Literal["world", "route"] = "world"
     """``world``: the formation keeps its heading; ``route``: it turns with the path."""
     heading_deg: Degrees = 0.0
-    """world: where forward is, counter-clockwise from the map's x."""
+    """world: heading of the formation, counter-clockwise from the map's x."""
     jitter_m: Annotated[float, Field(ge=0, le=50)] = 0.0
     """Standard deviation of each drone's own place, drawn once a scene."""
     jitter_yaw_deg: Annotated[float, Field(ge=0, le=180)] = 0.0

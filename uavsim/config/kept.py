@@ -1,4 +1,4 @@
-"""The configuration that a dataset was made with, kept beside it: found again from any folder, whatever became of the YAML.
+"""The configuration of a dataset, kept inside it: usable from any folder and after changes to the YAML.
 
 One JSON file holds every text that planning asked for, by what it was asked for as: a name, or a path as it was typed.
 """
@@ -39,13 +39,13 @@ class Kept:
 
 
 def key_of(kind: str, name: str) -> str:
-    """Say under what a file is kept; names are found whatever their case."""
+    """Return the key of a kept file; the case of names does not matter, that of paths does."""
     is_path = kind == "trajectory" or name.endswith((".yaml", ".yml"))
     return f"{kind}:{name if is_path else name.casefold()}"
 
 
 def pack(dataset: str, used: Mapping[str, Path]) -> JsonDict:
-    """Return the texts of the files that planning asked for."""
+    """Return the texts of the files that planning used."""
     files = {key: [path.name, path.read_bytes().decode("utf-8-sig")] for key, path in sorted(used.items())}
     return {"format": _FORMAT, "dataset": dataset, "files": files}
 
@@ -73,7 +73,7 @@ def read_kept(path: Path) -> Kept:
 
 
 def first_edit(there: Kept, now: JsonDict) -> str | None:
-    """Say what a file holds now that held something else when it was kept; comments and descriptions do not count.
+    """Describe the first edit of the kept files; comments and descriptions do not count.
 
     Args:
         there: what was kept.
@@ -99,7 +99,7 @@ def _reported(value: Any) -> Any:
 
 
 def first_difference(before: Any, after: Any, place: str = "") -> str | None:
-    """Say the first place where two values of plain data differ, and both; None where they are equal."""
+    """Describe the first difference of two values of plain data; None if they are equal."""
     if before == after:
         return None
     if isinstance(before, dict) and isinstance(after, dict):

@@ -25,11 +25,11 @@ class CameraLens(Model):
     coefficients: Annotated[tuple[Annotated[float, Field(ge=-1e60, le=1e60)], ...], Field(min_length=4, max_length=5)]
     """k1, k2, p1, p2 and k3 of ``brown_conrady``, where k3 may be left out; k1, k2, k3, k4 of ``equidistant``."""
     focal_px: tuple[_Focal, _Focal] | None = None
-    """Of a calibration; by default such that the image is ``fov_deg`` wide."""
+    """Focal length of a calibration; by default that of an image ``fov_deg`` wide."""
     fineness: Annotated[int, Field(ge=1, le=4)] = 1
-    """At least so many pixels along a side are rendered for one: finer edges, at the square of the cost."""
+    """Least number of rendered pixels along each side of an image's pixel: finer edges, at the square of the cost."""
     centre_px: tuple[float, float] | None = None
-    """From the image's top left corner: half a pixel more than from its first pixel's middle. By default the middle."""
+    """Optical centre from the image's top left corner, not the first pixel's middle; by default the image's middle."""
 
     @model_validator(mode="after")
     def _as_many_as_the_model_has(self) -> Self:
@@ -55,7 +55,7 @@ class CameraLens(Model):
         return Lens(self.model, self.coefficients, focal, centre, (width_px, height_px), self.fineness)
 
     def fault(self, *, width_px: int, height_px: int, fov_deg: float) -> tuple[str, str] | None:
-        """Return the key at fault and why no pinhole image holds what the lens sees, with the nearest value that will do."""
+        """Return the wrong key and why no pinhole image covers the lens' view, with the nearest possible value."""
         if self.centre_px is not None:
             cx, cy = (min(max(c, 1.0), s - 1.0) for c, s in zip(self.centre_px, (width_px, height_px), strict=True))
             if (cx, cy) != self.centre_px:
@@ -91,7 +91,7 @@ class CameraLens(Model):
 
 
 def _last_good(is_good: Callable[[float], bool], good: float, bad: float) -> float | None:
-    """Return the value nearest to ``bad`` that is good, between one that should be and one that is not."""
+    """Return the good value nearest to ``bad``, by bisection."""
     if not is_good(good):
         return None
     for _ in range(_STEPS):

@@ -1,4 +1,4 @@
-"""Places of configurations: the user's folders first, then what comes with uavsim.
+"""Find configurations: in the user's folders first, then in uavsim's own.
 
 A folder of the search path holds ``flight_plans/`` and ``town_configs/``, or is itself a ``flight_plans`` folder. Inside:
 ``corner_cases/ datasets/ encounters/ formations/ rigs/ weather/`` and one ``<town>.yaml`` of routes a town. A name is looked
@@ -34,7 +34,7 @@ __all__ = ["PLANS", "Library", "folders", "kind_of", "kinds", "packaged_root"]
 
 M = TypeVar("M", bound=Model)
 PLANS: Final = "UAVSIM_PLANS"
-"""Names folders that hold flight_plans/ and town_configs/, for processes that start in no folder of ours, as workers do."""
+"""Environment variable with folders that have flight_plans/ and town_configs/, for processes started elsewhere."""
 _SUFFIXES: Final = (".yaml", ".yml")
 _MOST_TRAJECTORY_BYTES: Final = 8 << 20  # an hour of 20 poses a second
 
@@ -64,7 +64,7 @@ _FOLDERS: Final = {
 
 
 def kinds() -> dict[str, type[Model]]:
-    """Return the model of every kind of file, those that ingredients bring among them."""
+    """Return the model of every kind of file, including those of ingredients."""
     brought = {kind: file.model.load() for kind, file in file_kinds().items()}
     return _KINDS | {"dataset": dataset_config()} | brought
 
@@ -75,14 +75,14 @@ def folders() -> dict[str, str]:
 
 
 def packaged_root() -> Path:
-    """Return the folder with the ``flight_plans`` and ``town_configs`` that come with uavsim."""
+    """Return the folder of uavsim's own ``flight_plans`` and ``town_configs``."""
     package = Path(__file__).resolve().parents[1]
     installed = package / "_data"
     return installed if installed.is_dir() else package.parent
 
 
 def kind_of(path: Path) -> str | None:
-    """Return what a YAML file is by where it lies; None when that says nothing."""
+    """Return the kind of a YAML file by its folder; None when the folder names no kind."""
     kind_by_folder = {folder: kind for kind, folder in folders().items() if folder != "."}
     parent = path.resolve().parent.name
     if parent in kind_by_folder:
@@ -108,7 +108,7 @@ class Library:
 
     @classmethod
     def of(cls, search_dirs: Iterable[Path] = ()) -> Library:
-        """Make a library of the given folders, the current one, those of ``UAVSIM_PLANS`` and what comes with uavsim.
+        """Make a library of the given folders, the current one, those of ``UAVSIM_PLANS`` and uavsim's own.
 
         Raises:
             InputError: one of them is not there.
@@ -124,14 +124,14 @@ class Library:
         return cls(tuple(dict.fromkeys(_pair(folder) for folder in (*given, Path(), *named, packaged_root()))))
 
     def beside(self, path: Path) -> Library:
-        """Return a library that searches first where ``path``, a file of a flight_plans folder, lies."""
+        """Return a library that first searches the folder of ``path``, a file of a flight_plans folder."""
         folder = path.resolve().parent
         if folder.name in folders().values():
             folder = folder.parent
         return replace(self, roots=tuple(dict.fromkeys((_pair(folder), *self.roots))))
 
     def with_dataset(self, name: str) -> tuple[Loaded[DatasetConfig], Library]:
-        """Load a dataset by name, path, or the configuration that it keeps, and give the library of what it refers to."""
+        """Load a dataset by name, path, or its kept configuration; return it with the library for its references."""
         if Path(name).name == KEPT:
             kept = read_kept(Path(name))
             library = replace(self, kept=kept)
@@ -149,7 +149,7 @@ class Library:
         return files
 
     def dataset(self, name: str) -> Loaded[DatasetConfig]:
-        """Load a dataset by name, path, or the configuration that it keeps."""
+        """Load a dataset by name, path, or its kept configuration."""
         return self.with_dataset(name)[0]
 
     def formation(self, name: str, *, named_in: Path | None = None) -> Loaded[Formation]:
@@ -173,7 +173,7 @@ class Library:
         return self._by_name("weather", name, Weather, named_in=named_in, also=presets)
 
     def of_ingredient(self, kind: str, name: str, *, named_in: Path | None = None) -> Loaded[Any]:
-        """Load a file of a kind that an ingredient brings, by name or path.
+        """Load a file of an ingredient's kind, by name or path.
 
         Raises:
             UnknownNameError: no installed package brings this kind.

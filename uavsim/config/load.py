@@ -58,7 +58,7 @@ class Source:
     root: _Node = field(repr=False)
 
     def line(self, place: Place) -> int:
-        """Return the line of a value given by its keys; of the nearest one above when it is not in the file."""
+        """Return the line of a value by its keys; if the file does not have it, of the nearest one above."""
         return self._walk(place)[0]
 
     def written(self, place: Place) -> Place:
@@ -122,7 +122,7 @@ class Loaded(Generic[M]):
 
 
 def shown(path: Path) -> str:
-    """Return the path as a person knows it: relative when it is below the current folder."""
+    """Return the path for messages: relative if it is below the current folder."""
     try:
         return str(path.resolve().relative_to(Path.cwd()))
     except (ValueError, OSError):
@@ -130,7 +130,7 @@ def shown(path: Path) -> str:
 
 
 def load(path: Path, model: type[M], *, text: str | None = None) -> Loaded[M]:
-    """Read one file, or a text that was one.
+    """Read one file, or the text of one.
 
     Raises:
         ConfigError: it cannot be read, is not YAML, or does not fit the model; one line with file, line and key.
@@ -138,7 +138,7 @@ def load(path: Path, model: type[M], *, text: str | None = None) -> Loaded[M]:
     source = Source(path, _read(path) if text is None else _compose(path, text[:MAX_BYTES]))
     value = _plain(source.root, _Budget(path))
     if not isinstance(value, dict):
-        raise source.error((), f"must hold keys and values, but is {explain.a_kind(value)}")
+        raise source.error((), f"must hold keys and values, but is {explain.kind_word(value)}")
     try:
         draws = dict(distributions(value)) if model.drawable else {}
     except DistributionError as error:
@@ -163,7 +163,7 @@ def load(path: Path, model: type[M], *, text: str | None = None) -> Loaded[M]:
 def _with_draws(
     name: str, value: dict[str, Any], model: type[M], source: Source, draws: dict[Place, Distribution]
 ) -> Loaded[M]:
-    """Check a file with all extremes of its distributions; find out which numbers are whole."""
+    """Check a file with all extremes of its distributions, and find the whole numbers."""
     for place, drawn in draws.items():
         probe = value
         for other, law in draws.items():
@@ -290,7 +290,7 @@ class _Composer:
         while not isinstance(part := next(self._events), yaml.MappingEndEvent):
             key = self._node(part, depth=depth + 1).plain
             if not isinstance(key, str) or not key:
-                raise self._error(part, f"a key must be a word, not {explain.a_kind(key)}")
+                raise self._error(part, f"a key must be a word, not {explain.kind_word(key)}")
             if key in node.entries:
                 first = node.entries[key][0]
                 self._place.append(key)
@@ -299,7 +299,7 @@ class _Composer:
             node.entries[key] = (line, self._part(None, key, depth=depth + 1))
 
     def _part(self, event: Any, step: str | int, *, depth: int) -> _Node:
-        """Read one part of a list or mapping, remembering where it stands; without an event, the next one's."""
+        """Read one part of a list or mapping with its position; without an event, the next one."""
         self._place.append(step)
         node = self._node(event if event is not None else next(self._events), depth=depth)
         self._place.pop()
@@ -338,14 +338,14 @@ class _Composer:
 
 @dataclass(slots=True)
 class _Budget:
-    """The number of values that aliases may still unfold to."""
+    """The number of values that aliases may still expand to."""
 
     path: Path
     left: int = MAX_VALUES
 
 
 def _plain(node: _Node, budget: _Budget, place: Place = ()) -> Any:
-    """Turn nodes into dicts, tuples and values; aliases are unfolded and counted."""
+    """Turn nodes into dicts, tuples and values; aliases are expanded and counted."""
     budget.left -= 1
     if budget.left < 0:
         where = f"{shown(budget.path)}:{node.line}: {_near(place[:1])}"

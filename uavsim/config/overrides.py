@@ -1,4 +1,4 @@
-"""The overrides that a person requests of what a dataset's YAML says."""
+"""Overrides of a dataset's YAML, from the command line or a request."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class Overrides(BaseModel):
-    """The requested overrides; None is what the dataset says. Names are of its library, or paths of YAML files."""
+    """Overrides; None keeps the dataset's value. Names are from its library, or paths of YAML files."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -12,10 +12,11 @@ from uavsim.config.lens import CameraLens
 from uavsim.config.shutter import CameraShutter
 from uavsim.errors import UnknownNameError
 from uavsim.records.modalities import CAMERA_SENSORS, INSTANCE, LIDAR, RGB, camera_sensors, modalities
+from uavsim.records.radar import RadarParams
 from uavsim.records.sensors import LidarParams, SensorParams
 from uavsim.registry import Named, pick
 
-__all__ = ["Block", "Camera", "Fov", "Lidar", "Mounted", "Pixels", "Rig", "Sensors"]
+__all__ = ["Block", "Camera", "Fov", "Lidar", "Mounted", "Pixels", "Radar", "Rig", "Sensors"]
 
 
 def _known(name: str) -> str:
@@ -28,7 +29,7 @@ def _known(name: str) -> str:
 
 
 def _bearable(parts: tuple[float, float, float]) -> tuple[float, float, float]:
-    """Keep what brightens nothing and leaves some light everywhere."""
+    """Refuse vignetting that brightens, or that leaves no light."""
     square = np.linspace(0.0, 1.0, 257)
     taken = -np.polyval([*parts[::-1], 0.0], square)
     if float(taken.min()) < -1e-9:
@@ -47,6 +48,7 @@ SensorName = Annotated[str, AfterValidator(_known), WithJsonSchema(_SCHEMA)]
 """One of ours or of an installed package's; editors complete ours and take any other word."""
 
 Pixels = Annotated[int, Field(ge=16, le=8192)]
+_ConeDeg = Annotated[float, Field(ge=1, le=160)]
 Fov = Annotated[float, Field(ge=5, le=170)]
 Vignetting = Annotated[tuple[float, float, float], AfterValidator(_bearable)]
 Sensors = Annotated[tuple[SensorName, ...], Field(min_length=1)]
@@ -56,7 +58,7 @@ class Mount(Model):
     """The mount of a sensor on its agent."""
 
     mount_m: Metres3 = (0.0, 0.0, 0.0)
-    """On the agent: x forward, y left, z up."""
+    """Position on the agent: x forward, y left, z up."""
     pitch_deg: Annotated[float, Field(ge=-90, le=90)] = 0.0
     """-45 looks down at an angle, -90 straight down."""
     yaw_deg: Annotated[float, Field(ge=-360, le=360)] = 0.0
@@ -65,16 +67,16 @@ class Mount(Model):
 
 
 class Settling(Model):
-    """How long RGB cameras draw before an image is kept; on Unreal, exposure, anti-aliasing and textures settle meanwhile."""
+    """Ticks that RGB cameras render before an image is kept, so that exposure, anti-aliasing and textures settle on Unreal."""
 
     ticks: Annotated[int, Field(ge=0, le=100)] = 3
-    """Before each image, while the camera follows its agent; 0 keeps images as they are drawn first."""
+    """Ticks before each image, while the camera follows its agent; 0 keeps the first rendering."""
     first_ticks: Annotated[int, Field(ge=0, le=1000)] = 30
-    """Before a scene's first image; at most the dataset's ``warmup_s``."""
+    """Ticks before a scene's first image; at most the dataset's ``warmup_s``."""
 
 
 class Camera(Mount):
-    """One camera; what it leaves out it takes from the rig."""
+    """One camera; omitted keys have the rig's values."""
 
     width_px: Pixels | None = None
     height_px: Pixels | None = None
@@ -90,10 +92,10 @@ class Camera(Mount):
 
 
 class Block(Mount):
-    """The rig's block of a sensor that is no camera; ``Modality.block`` names its subclass."""
+    """The rig's block of a sensor other than a camera; ``Modality.block`` names its subclass."""
 
     def fault(self, *, step_us: int) -> tuple[str, str] | None:
-        """Return the key at fault and what is wrong with it, of a dataset whose simulation has these steps."""
+        """Return the wrong key and the reason, for a simulation with these steps."""
         del step_us
         return None
 
@@ -108,7 +110,7 @@ class Lidar(Block):
     channels: Annotated[int, Field(ge=1, le=256)] = 64
     range_m: Annotated[float, Field(gt=0, le=1000)] = 150.0
     points_per_second: Annotated[int, Field(ge=1, le=20_000_000)] = 640_000
-    """Of all channels together; a turn has this many times the step."""
+    """Points of all channels together; a turn has this number times the step."""
     rotation_hz: Annotated[float, Field(gt=0, le=1000)] | None = None
     """One over the dataset's ``step_s``, which is also the default: a tick is a whole turn."""
     upper_fov_deg: Annotated[float, Field(ge=-90, le=90)] = -25.0
@@ -148,8 +150,34 @@ class Lidar(Block):
         )
 
 
+class Radar(Block):
+    """A radar that sends rays into a cone at each step of the simulation."""
+
+    range_m: Annotated[float, Field(gt=0, le=1000)] = 100.0
+    points_per_second: Annotated[int, Field(ge=1, le=2_000_000)] = 6000
+    """Points per second; a measurement has this number times the step."""
+    horizontal_fov_deg: _ConeDeg = 60.0
+    vertical_fov_deg: _ConeDeg = 20.0
+    noise_seed: Annotated[int, Field(ge=1, le=2**31 - 1)] = 1
+    """Seed of its rays' directions, the same in each scene."""
+
+    def fault(self, *, step_us: int) -> tuple[str, str] | None:
+        """See ``Block``: a measurement has a ray at least."""
+        if self.points_per_second * step_us < 1_000_000:
+            fewest = -(-1_000_000 // step_us)
+            return "points_per_second", f"{self.points_per_second} are less than one a step; at least {fewest} are one"
+        return None
+
+    def params(self, *, step_us: int) -> RadarParams:
+        """See ``Block``."""
+        del step_us
+        return RadarParams(
+            self.range_m, self.points_per_second, self.horizontal_fov_deg, self.vertical_fov_deg, self.noise_seed
+        )
+
+
 class Mounted(Model):
-    """One sensor that is no camera: the name of its modality, and its block."""
+    """One sensor other than a camera: the name of its modality, and its block."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -190,7 +218,7 @@ class Rig(Model):
     width_px: Pixels = 800
     height_px: Pixels = 450
     fov_deg: Fov = 90.0
-    """Horizontal."""
+    """Horizontal field of view."""
     lens: CameraLens | None = None
     """Of every camera without its own."""
     shutter: CameraShutter | None = None
@@ -203,9 +231,9 @@ class Rig(Model):
     sensors: Sensors = (RGB, INSTANCE)
     cameras: Annotated[dict[CameraName, Camera], Field(min_length=1, max_length=16)]
     lidar: Lidar | None = None
-    """The only one of an agent; several have names, below."""
+    """The only lidar of an agent; several need names (``mounted``)."""
     mounted: Annotated[dict[CameraName, Mounted], Field(max_length=16, default_factory=dict)]
-    """More sensors that are no cameras, by name: ``ROOF: {lidar: {...}}``."""
+    """Further sensors other than cameras, by name: ``ROOF: {lidar: {...}}``."""
     notes: Text = ""
 
     @model_validator(mode="after")

@@ -34,9 +34,9 @@ class PathItem(Model):
     altitude_m: Altitude | None = None
     """Height here; the path climbs smoothly from one height to the next."""
     speed_mps: Speed | None = None
-    """On the way here; the route's speed by default."""
+    """Speed on the way here; the route's by default."""
     hover_s: Seconds = 0.0
-    """Stop here for so long."""
+    """Time to stop here."""
 
     @model_validator(mode="before")
     @classmethod
@@ -68,7 +68,7 @@ class Route(Model):
     trajectories: Trajectories | None = None
     """Trajectories from files instead of a path."""
     closed: bool = False
-    """Go back to the first waypoint and around again; else the swarm hovers at the last one."""
+    """Return to the first waypoint and repeat; otherwise the swarm hovers at the last one."""
     speed_mps: Speed = 5.0
     altitude_m: Altitude | None = None
     """The formation's altitude by default."""

@@ -1,8 +1,8 @@
-"""The settings of a run: which simulators, how they are started, how long they may take, when they are given up."""
+"""The settings of a run: simulators, their start, deadlines and attempts."""
 
 import re
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
@@ -17,7 +17,6 @@ __all__ = ["CARLA_IMAGE", "RunConfig", "SimulatorConfig", "parse_simulator"]
 CARLA_IMAGE: Final = "carlasim/carla:0.9.16@sha256:aaf1df22702780ece072069e23d03c4879b002ae028c79744b09c4c7ddbae953"
 _ADDRESS = re.compile(r"(?P<host>\[[0-9a-fA-F:]+\]|[A-Za-z0-9_.-]+)(?P<ports>(:([a-z][a-z0-9_]*=)?\d{1,5}){1,8})")
 _IN_ORDER = (CARLA.name, AIRSIM.name)  # of ports without a name: HOST:2000:41451
-_RENAMED = {"carla_port": CARLA.name, "airsim_port": AIRSIM.name}
 Port = Annotated[int, Field(ge=0, le=65535)]
 
 
@@ -27,11 +26,11 @@ class _Strict(Model):
 
 
 class SimulatorConfig(_Strict):
-    """One simulator: where it listens and, unless it is only attached to, how it is started."""
+    """One simulator: its address, and its start unless attached."""
 
     kind: Literal["mock", "attach", "command", "docker"] = Field(
         default="mock",
-        description="mock: the headless simulator; attach: somebody else starts it; command, docker: the run starts it",
+        description="mock: the headless simulator; attach: a running server; command, docker: the run starts it",
     )
     name: str = Field(default="", pattern=r"^[A-Za-z0-9_-]{0,40}$", description="in logs and on the screen")
     host: str = Field(default="127.0.0.1", pattern=r"^[A-Za-z0-9_.:\[\]-]+$")
@@ -44,7 +43,7 @@ class SimulatorConfig(_Strict):
         default="", description="interpreter of the client process, when its clients are in an environment of their own"
     )
     command: tuple[str, ...] = Field(
-        default=(), description="kind command: what to run; {carla_port}, {airsim_port} and {gpu} are filled in"
+        default=(), description="kind command: the command to run; {carla_port}, {airsim_port} and {gpu} are filled in"
     )
     image: str = Field(default=CARLA_IMAGE, description="kind docker")
     docker_options: tuple[str, ...] = Field(default=(), description="kind docker: more options of docker run")
@@ -53,24 +52,16 @@ class SimulatorConfig(_Strict):
     # The headless simulator compiles its renderer on its first start: a minute of a core, more on a busy machine. One that
     # ends is noticed at once; only one that hangs costs this long.
     ready_s: float = Field(default=600.0, gt=0, description="from start until it answers")
-    wait_s: float = Field(default=0.0, ge=0, description="kind attach: how long its first answer may take")
-    restart: bool = Field(default=True, description="start it anew when it is lost")
+    wait_s: float = Field(default=0.0, ge=0, description="kind attach: seconds to wait for its first answer")
+    restart: bool = Field(default=True, description="restart it when it is lost")
     recycle_scenes: int = Field(default=100, ge=1, description="restart it after so many scenes: servers leak")
-    recycle_rss_mb: float = Field(default=16_000.0, gt=0, description="restart it when it holds more memory")
+    recycle_rss_mb: float = Field(default=16_000.0, gt=0, description="restart it above this much memory")
     recycle_below_pace: float = Field(
         default=0.25,
         ge=0,
         lt=1,
         description="restart it when three scenes on end fly below this share of its best pace",
     )
-
-    @model_validator(mode="before")
-    @classmethod
-    def _ports_are_one_mapping(cls, data: Any) -> Any:
-        for key in data if isinstance(data, dict) else ():
-            if key in _RENAMED:
-                raise ValueError(f"{key} is written as ports: {{{_RENAMED[key]}: {data[key]}}} now")
-        return data
 
     @model_validator(mode="after")
     def _kind_has_what_it_needs(self) -> Self:
@@ -90,7 +81,7 @@ class SimulatorConfig(_Strict):
 
 
 class RunConfig(_Strict):
-    """A run, as ``uavsim generate --run FILE`` reads it; the command line's options go before its keys.
+    """A run, as in ``uavsim generate --run FILE``; the command line's options take precedence.
 
     Everything but ``dataset``, ``seed`` and ``topology`` may differ between two runs of one dataset.
     """

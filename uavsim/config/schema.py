@@ -14,7 +14,7 @@ from uavsim.typing import JsonDict
 _REFERENCE: Final = re.compile(r'"#/\$defs/(\w+)"')
 _DRAFT: Final = "https://json-schema.org/draft/2020-12/schema"
 SCHEMA_COMMENT: Final = re.compile(r"#\s*yaml-language-server:\s*\$schema=\S*?([a-z_]+)\.json\s*")
-"""The first line of a YAML file that names its kind to editors, and to ``uavsim check``."""
+"""First line of a YAML file, with its kind for editors and ``uavsim check``."""
 
 
 def schemas() -> dict[str, JsonDict]:
@@ -44,7 +44,7 @@ def _drawable(model: type[Model]) -> JsonDict:
 
 
 def _or_drawn(schema: Any) -> Any:
-    """Allow a distribution wherever a number may stand."""
+    """Allow a distribution for every number."""
     if isinstance(schema, list):
         return [_or_drawn(part) for part in schema]
     if not isinstance(schema, dict):

@@ -12,12 +12,12 @@ _SHORTEST_US: Final = 1000  # of a dataset's ``step_s``
 
 
 class CameraShutter(Model):
-    """A second image of the camera, whose rows are read one after the other, each exposed for a while."""
+    """A rolling shutter: rows are read one after the other, each exposed for some time."""
 
     readout_s: Annotated[float, Field(ge=0, le=1)] = 0.0
-    """From the first row to the end of the last one; 0 is a global shutter."""
+    """Time from the first row to the end of the last one; 0 is a global shutter."""
     exposure_s: Annotated[float, Field(ge=0, le=1)] = 0.0
-    """In which each row gathers light; 0 is an instant, without motion blur."""
+    """Exposure time of each row; 0 is an instant, without motion blur."""
 
     @model_validator(mode="after")
     def _takes_time(self) -> Self:
@@ -30,7 +30,7 @@ class CameraShutter(Model):
         return Shutter(round(self.exposure_s * 1e6), round(self.readout_s * 1e6), step_us)
 
     def fault(self, *, step_us: int, image_us: int) -> tuple[str, str] | None:
-        """Return the key at fault and why no images of whole steps make it, with the nearest values that will do.
+        """Return the wrong key and why images of whole steps cannot make it, with the nearest possible values.
 
         Args:
             step_us: of the simulation.
@@ -60,7 +60,7 @@ class CameraShutter(Model):
 
 
 def _other_step(step_us: int, *times_us: int) -> str:
-    """Name the longest step, no longer than the simulation's, that divides all times; "" where it would be too short."""
+    """Return the longest step, up to the simulation's, that divides all times; "" if it would be too short."""
     common_us = math.gcd(*times_us)
     step_us = max(step for step in range(1, step_us + 1) if common_us % step == 0)
     return f", or step_s: {step_us / 1e6:g}" if step_us >= _SHORTEST_US else ""

@@ -1,4 +1,4 @@
-"""``flight_plans/skins/*.yaml``: distributions of which each twin draws another look for each scene."""
+"""``flight_plans/skins/*.yaml``: distributions of looks, drawn for each twin and scene."""
 
 import colorsys
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -41,7 +41,7 @@ class Colours(Model):
         return self
 
     def drawn(self, rng: np.random.Generator, count: int) -> tuple[str, ...]:
-        """Return that many colours, ``r,g,b``."""
+        """Return a number of colours, ``r,g,b``."""
         if self.draw:
             weights = np.array(list(self.draw.values()))
             chosen = rng.choice(len(weights), size=count, p=weights / weights.sum())
@@ -58,23 +58,23 @@ class Texture(Model):
     """A plain texture in a drawn colour for objects of the town, as CARLA's ``apply_color_texture_to_objects`` puts it on."""
 
     objects: Annotated[tuple[Pattern, ...], Field(min_length=1, max_length=100)]
-    """Patterns of their names in the simulator: ``Building_*``."""
+    """Patterns of object names in the simulator: ``Building_*``."""
     share: Share = 1.0
-    """Of them that get one."""
+    """Share of these objects that get a texture."""
     colours: Colours = Colours()
 
 
 class Skin(Model):
-    """The differences between twins; a key that is left out is as it was recorded."""
+    """The differences between twins; omitted keys stay as recorded."""
 
     twins: Annotated[int, Field(ge=1, le=100)] = 1
-    """Made of a dataset, each drawn anew."""
+    """Number of twins of a dataset, each drawn anew."""
     weather: NameSchedule | None = None
     sun_altitude_deg: tuple[Altitude, Altitude] | None = None
     """Even between two bounds, instead of the weather's; below 0 is night."""
     sun_azimuth_deg: tuple[Azimuth, Azimuth] | None = None
     vehicle_colours: Colours | None = None
-    """Of vehicles that have a colour in CARLA."""
+    """Colours of vehicles that have one in CARLA."""
     textures: Annotated[tuple[Texture, ...], Field(max_length=100)] = ()
     traffic: Literal["recorded", "other"] = "recorded"
     """``other`` draws the traffic's seed: the same flight over other vehicles and walkers."""

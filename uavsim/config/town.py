@@ -8,7 +8,7 @@ from uavsim.config.base import Metres2, Metres3, Model, Name, Text
 
 
 class Obstacle(Model):
-    """An upright box that no drone may touch: a tower, a crane, a row of houses."""
+    """An upright box that drones must avoid: a tower, a crane, a row of houses."""
 
     name: Text
     x_m: Metres2
@@ -29,13 +29,13 @@ class Streaming(Model):
     """A large map's world settings: CARLA loads its tiles, and moves its actors, near the spectator or a hero alone."""
 
     tile_stream_distance_m: Annotated[float, Field(ge=100, le=20_000)] = 3000.0
-    """Tiles are loaded within this of it; CARLA's default."""
+    """Distance from the hero within which tiles are loaded; CARLA's default."""
     actor_active_distance_m: Annotated[float, Field(ge=100, le=20_000)] = 2000.0
-    """Actors farther from it are dormant: neither moved nor drawn, and not labelled; CARLA's default."""
+    """Distance from the hero beyond which actors are dormant: not moved, drawn or labelled; CARLA's default."""
     spectator_as_ego: bool = True
-    """The spectator, which follows the swarm, counts where there is no hero."""
+    """Whether the spectator, which follows the swarm, replaces a missing hero."""
     traffic_within_m: Annotated[float, Field(ge=50, le=20_000)] = 500.0
-    """No vehicle or walker starts farther from the swarm."""
+    """Greatest distance from the swarm at which vehicles and walkers start."""
     hero: Annotated[str, Field(pattern=r"^(vehicle\..+)?$")] = ""
     """Blueprint of a vehicle without physics that is moved 200 m above the swarm as CARLA's hero, instead of the spectator."""
 
@@ -50,27 +50,27 @@ class TownConfig(Model):
     """One town. All places are in the map frame: the town's OpenDRIVE frame, metres, y = minus CARLA's y."""
 
     name: Name
-    """As ``--town`` takes it."""
+    """Name for ``--town``."""
     carla_map: Name
-    """The map asked of the simulator."""
+    """Name of the map in CARLA."""
     short_name: Name
     """In route names: ``town10`` in ``town10_row1``."""
     x_m: Metres2
-    """West and east end of what may be flown over."""
+    """West and east end of the area to fly over."""
     y_m: Metres2
-    """South and north end of what may be flown over."""
+    """South and north end of the area to fly over."""
     margin_m: Annotated[float, Field(ge=0, le=500)] = 5.0
-    """No drone comes nearer than this to an end."""
+    """Least distance of a drone from the ends of the area."""
     ground_z_m: Annotated[float, Field(ge=-1000, le=1000)] = 0.0
     """Height of the ground; altitudes are above it."""
     airsim_origin_ue_m: Metres3 = (0.0, 0.0, 0.0)
     """AirSim's PlayerStart in CARLA's own left-handed frame, as ``uavsim calibrate`` measures it."""
     spawn_points: Annotated[int, Field(ge=0)] = 0
-    """How many the map has; more vehicles than this are placed on lanes."""
+    """Number of the map's spawn points; further vehicles are placed on lanes."""
     streaming: Streaming | None = None
-    """Of CARLA's large maps; others are loaded whole."""
+    """Streaming of CARLA's large maps; others are loaded whole."""
     obstacles: tuple[Obstacle, ...] = ()
-    """What stands as high as drones fly."""
+    """Obstacles at the drones' altitude."""
     notes: Text = ""
 
     @model_validator(mode="after")

@@ -13,7 +13,7 @@ Amount = Annotated[float, Field(ge=0, le=1000)]
 
 
 class WeatherState(Model):
-    """A CARLA preset and what is different from it."""
+    """A CARLA preset and the differences from it."""
 
     preset: Name | None = None
     """A preset of CARLA by its name: ClearNoon, HardRainSunset, ... ClearNoon by default."""
@@ -44,9 +44,9 @@ class Weather(WeatherState):
     from_: Annotated[WeatherState | None, Field(alias="from")] = None
     to: WeatherState | None = None
     start_s: Seconds = 0.0
-    """The change begins so long after the scene's first image."""
+    """Start of the change after the scene's first image."""
     end_s: Seconds | None = None
-    """The change is complete; the scene's end by default."""
+    """End of the change; the scene's end by default."""
     notes: Text = ""
 
     @model_validator(mode="after")

@@ -59,4 +59,6 @@ def check_splits(files: DataFolder, splits: JsonDict) -> None:
 def _check_file(files: DataFolder, name: object, *, table: str) -> None:
     fault = name_fault(name) or files.fault(name)
     if fault not in {None, MISSING}:
-        raise DatasetError(f"{files.root}: table {table} names {ascii(name)[:200]}, which {fault}; run uavsim validate")
+        raise DatasetError(
+            f"{files.root}: table {table} names {ascii(name)[:200]}, which {fault}; run uavsim validate {files.root}"
+        )

@@ -110,7 +110,7 @@ class DataFolder:
         """
         wrong = self.fault(name)
         if wrong:
-            raise DatasetError(f"{self.root}: {what} {_quoted(name)}, which {wrong}; run uavsim validate")
+            raise DatasetError(f"{self.root}: {what} {_quoted(name)}, which {wrong}; run uavsim validate {self.root}")
         return self.root / str(name)
 
     def open(self, name: object, *, what: str = "a table names", most_bytes: int = MOST_FILE_BYTES) -> BufferedReader:
@@ -127,7 +127,7 @@ class DataFolder:
                 return file
             file.close()
             wrong = "leads outside the dataset's folder by a link"
-        raise DatasetError(f"{self.root}: {what} {_quoted(name)}, which {wrong}; run uavsim validate")
+        raise DatasetError(f"{self.root}: {what} {_quoted(name)}, which {wrong}; run uavsim validate {self.root}")
 
     def read(self, name: object, *, what: str = "a table names", most_bytes: int = MOST_FILE_BYTES) -> bytes:
         """Return the bytes of a file.

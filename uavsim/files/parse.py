@@ -73,14 +73,14 @@ def reading(what: object) -> Iterator[None]:
     try:
         yield
     except FrameError as error:
-        raise DatasetError(f"{what}: {error}; run uavsim validate") from error
+        raise DatasetError(f"{what}: {error}; run uavsim validate on the dataset") from error
     except UavsimError:
         raise
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
         said = ascii(" ".join(str(error).split())[:160])
         raise DatasetError(
-            f"{what}: damaged, or of another form ({type(error).__name__}: {said}, at {_where(error)}); run uavsim validate, "
-            "and report a mistake of uavsim if that finds nothing"
+            f"{what}: damaged, or of another form ({type(error).__name__}: {said}, at {_where(error)}); run uavsim validate "
+            "on the dataset, and report a mistake of uavsim if that finds nothing"
         ) from error
 
 

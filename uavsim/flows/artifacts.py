@@ -1,4 +1,4 @@
-"""A run's artifacts in Prefect: tables, summaries and the contact sheet's image, for people and not for machines."""
+"""A run's artifacts in Prefect, for people to read: tables, summaries and the contact sheet's image."""
 
 import base64
 import re
@@ -67,7 +67,7 @@ def show_scenes(outcomes: Sequence[SceneOutcome], title: str) -> None:
 
 
 def show_validation(summary: ValidationSummary, title: str) -> None:
-    """Show what the validator said."""
+    """Show the validator's report."""
     head = f"# {markdown_text(title)}: {'valid' if summary.ok else f'{summary.errors} errors'}\n\n"
     facts = "\n".join(
         f"- {key}: {markdown_text(value)}"
@@ -79,7 +79,7 @@ def show_validation(summary: ValidationSummary, title: str) -> None:
 
 
 def show_sheet(page: Path, title: str) -> None:
-    """Show the contact sheet, small: the image travels within the artifact, because Prefect serves no files."""
+    """Show a small contact sheet; the image is inside the artifact because Prefect serves no files."""
     jpeg = small_jpeg(decode_rgb(page), width_px=_SHEET_PX, quality=_JPEG_QUALITY)
     create_image_artifact(
         image_url=f"data:image/jpeg;base64,{base64.b64encode(jpeg).decode('ascii')}",

@@ -21,15 +21,15 @@ __all__ = ["generate"]
 
 
 def generate(request: Request, *, console: Screen) -> Result:
-    """Do the main job.
+    """Run ``uavsim generate``.
 
     Args:
-        request: what to make.
+        request: the scenes to make.
         console: shows people the progress.
 
     Raises:
         InputError: before anything is started or written.
-        SystemFailure: simulators or storage failed; what is committed stays.
+        SystemFailure: simulators or storage failed; committed scenes stay.
     """
     began = time.monotonic()
     keep_local_direct()
@@ -62,7 +62,7 @@ def generate(request: Request, *, console: Screen) -> Result:
 
 
 def _use_server(ready: Prepared, stack: ExitStack, *, console: Screen) -> bool:
-    """Point Prefect to the configured server, or to that of ``uavsim ui``; returns whether there is one.
+    """Point Prefect to the configured server, or to that of ``uavsim ui``; return whether one was found.
 
     A run with nothing to fly needs none.
 
@@ -92,7 +92,7 @@ def _use_server(ready: Prepared, stack: ExitStack, *, console: Screen) -> bool:
 
 @contextmanager
 def _sigterm_as_interrupt() -> Iterator[None]:
-    """Let SIGTERM end the run as Ctrl-C does: simulators and client processes are ended, nothing half-written stays."""
+    """Let SIGTERM end the run as Ctrl-C does, so that simulators and client processes end and no partial scene remains."""
     if (
         threading.current_thread() is not threading.main_thread()
         or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL

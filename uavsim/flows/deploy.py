@@ -1,4 +1,4 @@
-"""Register the flows with a Prefect server, so that workers on any machine can run them."""
+"""Register the flows with a Prefect server for workers on any machine."""
 
 import contextlib
 from pathlib import Path
@@ -21,7 +21,7 @@ DEPLOYMENTS: Final = {
 
 
 def deploy(pool: str, *, kind: str = "process", cron: str | None = None) -> list[str]:
-    """Make the work pool unless it is there, and a deployment ``<flow>/uavsim`` of every flow.
+    """Create the work pool unless it exists, and a deployment ``<flow>/uavsim`` of every flow.
 
     Args:
         pool: name of the work pool.

@@ -1,4 +1,4 @@
-"""An open run, and how it calls its flows and tasks: through Prefect, or as plain functions.
+"""An open run; it calls its flows and tasks through Prefect or as plain functions.
 
 A run that loses its Prefect server goes on without it.
 """
@@ -15,8 +15,9 @@ from typing import Any, Final, Generic, ParamSpec, TypeVar, cast
 
 import httpx
 from prefect.client.orchestration import get_client
+from prefect.concurrency.asyncio import ConcurrencySlotAcquisitionError
 from prefect.concurrency.sync import concurrency
-from prefect.exceptions import ObjectAlreadyExists
+from prefect.exceptions import ObjectAlreadyExists, PrefectException
 from prefect.flows import Flow
 from prefect.settings import (
     PREFECT_API_REQUEST_TIMEOUT,
@@ -35,7 +36,7 @@ from uavsim.run.result import Summary
 from uavsim.run.stages import RunContext
 from uavsim.run.town_scenes import worth_another_try
 from uavsim.run.worker import of_worker
-from uavsim.supervise.simulator_slot import SimulatorSlot
+from uavsim.supervise.simulator_slot import NoSlotLeft, SimulatorSlot
 from uavsim.terminal import line
 
 __all__ = ["Run", "current_run", "in_run", "run_of"]
@@ -51,7 +52,7 @@ _QUICK: Final[dict[Any, Any]] = {
     PREFECT_CLIENT_MAX_RETRIES: 0,
     PREFECT_LOGGING_TO_API_ENABLED: False,
 }
-"""Settings of a run whose server is gone: what Prefect still reports fails quickly."""
+"""Prefect settings after the server is lost: further reports fail quickly."""
 _SETTINGS: Final[ContextVar[contextlib.ExitStack]] = ContextVar("settings")
 _REPORT_S: Final = 4.0  # with the five seconds of an exit (cli/stop.py) less than ten
 _LEASE_S: Final = 120.0
@@ -68,7 +69,7 @@ class Submitted(Generic[T]):
         self._future = future
 
     def wait(self) -> T | BaseException:
-        """Wait for its end; returns its result or the error of its last attempt."""
+        """Wait for its end; return its result or the error of its last attempt."""
         while not self._future.done():
             wait((self._future,), timeout=_POLL_S)  # without a timeout, a signal is only seen when the wait ends
         return self._future.exception() or self._future.result()
@@ -95,7 +96,7 @@ class Run:
 
     @contextlib.contextmanager
     def current(self) -> Iterator[Run]:
-        """Make this the run of all flows and tasks that are called in the block."""
+        """Make this the run of all flows and tasks called in the block."""
         with self._threads:
             token = _CURRENT.set(self)
             try:
@@ -108,7 +109,7 @@ class Run:
         return self.context.request.model_copy(update={"towns": (town,), "run": None})
 
     def complete(self, flow: Flow[Any, Summary], request: Request) -> Summary:
-        """Call the outermost flow. It has a thread of its own: neither an interrupt nor the exit waits for the server."""
+        """Call the outermost flow in a thread of its own, so that neither an interrupt nor the exit waits for the server."""
         with thread_settings():
             return self._in_thread(flow, request) if self.has_server else flow.fn(request)
 
@@ -180,7 +181,7 @@ class Run:
         return part.fn(**arguments)
 
     def _server_answers(self) -> bool:
-        """Ask before Prefect's client does, which tries for a minute."""
+        """Return whether the server answers; Prefect's own client would retry for a minute."""
         patience_s = _INTERRUPTED_S if self.context.stopped else _ANSWER_S
         if self.has_server and is_healthy(PREFECT_API_URL.value() or "", timeout_s=patience_s):
             return True
@@ -188,7 +189,7 @@ class Run:
         return False
 
     def _lose_server(self, reason: str) -> None:
-        """Say once that the run goes on without its server; what this thread still reports fails quickly."""
+        """Print once that the run continues without its server; further reports of this thread fail quickly."""
         if self.has_server:
             self.has_server = False
             said = f": the server is gone ({' '.join(reason.split())[:100]}); the run goes on without it"
@@ -200,16 +201,25 @@ class Run:
         """Hold the simulator's global concurrency limit while a scene flies: two runs may name the same simulator.
 
         Simulators that the run starts itself need no limit. The limit of a run that dies is released when its lease ends.
+
+        Raises:
+            NoSlotLeft: the server refuses the limit, without which two runs could fly on one simulator.
         """
         if slot.simulator.is_ours or not self.has_server or not is_healthy(PREFECT_API_URL.value() or ""):
             yield
             return
-        name, acquired, flown = f"simulator {slot.simulator.address}", threading.Event(), threading.Event()
+        name, acquired, flown = f"simulator {slot.simulator.address}", Future[None](), threading.Event()
         hold = partial(_hold_limit, name, acquired, flown)
         holder = threading.Thread(target=self._outside.copy().run, args=(hold,), daemon=True)
         holder.start()
-        while not acquired.wait(_POLL_S) and not self.context.stopped:
-            pass
+        while not acquired.done() and not self.context.stopped:
+            wait((acquired,), timeout=_POLL_S)
+        if acquired.done() and (error := acquired.exception()) is not None:
+            reason = " ".join(str(error).split())[:300]
+            raise NoSlotLeft(
+                f"the Prefect server refuses the concurrency limit {name!r}, which keeps other runs off this simulator: "
+                f"{reason}; let this account make and take concurrency limits there, or unset PREFECT_API_URL"
+            ) from error
         try:
             yield
         finally:
@@ -217,23 +227,33 @@ class Run:
             holder.join(_INTERRUPTED_S)
 
 
-def _hold_limit(name: str, acquired: threading.Event, flown: threading.Event) -> None:
-    """Hold a global concurrency limit for a scene, which waits for neither a server that is gone nor a slow release."""
+def _hold_limit(name: str, acquired: Future[None], flown: threading.Event) -> None:
+    """Hold a global concurrency limit while a scene flies.
+
+    Args:
+        name: of the limit.
+        acquired: gets the result None when the scene may fly: the limit is held, or the server is gone; or the error with
+            which the server answered.
+        flown: set when the limit may be released; the scene waits neither for that nor for a server that is gone.
+    """
     try:
         with get_client(sync_client=True) as client, contextlib.suppress(ObjectAlreadyExists):
             client.upsert_global_concurrency_limit_by_name(name, 1)  # another scene's thread may have made it meanwhile
-        with concurrency(name, lease_duration=_LEASE_S, raise_on_lease_renewal_failure=False):
-            acquired.set()
+        with concurrency(name, lease_duration=_LEASE_S, strict=True, raise_on_lease_renewal_failure=False):
+            acquired.set_result(None)
             flown.wait()
-    except httpx.HTTPError:
-        pass  # the server is gone, which the flow's own thread notices and says
-    finally:
-        acquired.set()
+    except (httpx.HTTPError, ConcurrencySlotAcquisitionError, PrefectException) as error:
+        if acquired.done():
+            return
+        if any(isinstance(cause, httpx.RequestError) for cause in (error, error.__cause__)):
+            acquired.set_result(None)  # the server is gone, which the flow's own thread reports
+        else:
+            acquired.set_exception(error)
 
 
 @contextlib.contextmanager
 def thread_settings() -> Iterator[None]:
-    """Let a thread that reports to Prefect change Prefect's settings until its outermost flow ends."""
+    """Allow changes of Prefect's settings in this thread until its outermost flow ends."""
     with contextlib.ExitStack() as stack:
         token = _SETTINGS.set(stack)
         try:
@@ -243,7 +263,7 @@ def thread_settings() -> Iterator[None]:
 
 
 def in_run() -> bool:
-    """Return whether the caller is part of an open run."""
+    """Return whether the caller runs inside a run."""
     return _CURRENT.get() is not None
 
 
@@ -256,7 +276,7 @@ def current_run() -> Run:
 
 @contextlib.contextmanager
 def run_of(request: Request) -> Iterator[Run]:
-    """Yield the caller's run. A flow that a worker calls has no caller: it opens a run of its own."""
+    """Yield the current run; for a flow called by a worker, which has none, open one."""
     with contextlib.ExitStack() as stack:
         run = _CURRENT.get()
         if run is None:

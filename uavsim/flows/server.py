@@ -1,4 +1,4 @@
-"""The Prefect server of a run: the one that PREFECT_API_URL names, or the account's, which ``uavsim ui`` starts.
+"""The Prefect server of a run: that of PREFECT_API_URL, or the account's, started by ``uavsim ui``.
 
 The account's server is Prefect's own, ``prefect server start``, with documented settings. While it is up, ``uavsim ui`` holds
 a lock, and the server's address lies beside it; runs of the account find it there.
@@ -28,7 +28,7 @@ from uavsim.store.journal import redact
 from uavsim.supervise.process import GuardedProcess, exit_text
 
 RETRIED: Final = 500
-"""The status of a server whose database is briefly away; by default Prefect's client retries 408, 429, 502 and 503 only."""
+"""Status to retry: a server without its database for a moment; Prefect's client retries only 408, 429, 502 and 503."""
 
 _DIRECT: Final = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # no proxy reaches this machine's own
 _OURS: Final = (
@@ -77,7 +77,7 @@ class Address:
 
     @property
     def api(self) -> str:
-        """Of the API, for Prefect's client."""
+        """URL of the API, for Prefect's client."""
         return f"{self.url}/api"
 
 
@@ -102,7 +102,7 @@ def configured_api_url() -> str | None:
 
 
 def _nothing_is_configured() -> bool:
-    """Report, without importing Prefect (which takes seconds), that neither environment nor files configure it."""
+    """Return whether neither environment nor files configure Prefect, without importing it, which takes seconds."""
     if "prefect" in sys.modules or any(name.startswith("PREFECT_") and name not in _OURS for name in os.environ):
         return False  # a program that has imported it may have settings of its own at work
     files = (Path("prefect.toml"), Path(".env"), Path.home() / ".prefect" / "profiles.toml")
@@ -237,10 +237,10 @@ def account_address() -> Address | None:
 
 @contextlib.contextmanager
 def account_server(*, port: int) -> Iterator[Address]:
-    """Run the account's server for the length of the block.
+    """Run the account's server during the block.
 
     Args:
-        port: of its pages; another one where it is taken.
+        port: port of its pages; a free one if it is taken.
 
     Raises:
         SystemFailure: it is up already, or does not start.
@@ -266,18 +266,18 @@ def account_server(*, port: int) -> Iterator[Address]:
 
 @contextlib.contextmanager
 def prefect_server(home: Path, *, port: int = 0) -> Iterator[Address]:
-    """Run ``prefect server start`` on 127.0.0.1 for the length of the block.
+    """Run ``prefect server start`` on 127.0.0.1 during the block.
 
     It answers only clients that know its key, and takes no settings from this process's environment.
 
     Args:
         home: Prefect's home folder: database, key, log.
-        port: of its pages; another one where it is taken.
+        port: port of its pages; a free one if it is taken.
 
     Raises:
         SystemFailure: it does not start.
     """
-    key_file, port = _key_in(home), _free_port(port)
+    key_file, port = _key_file(home), _free_port(port)
     address = Address(f"http://127.0.0.1:{port}", key_file)
     env: dict[str, str | None] = {name: None for name in os.environ if name.startswith("PREFECT_")}
     env |= _SETTINGS | {
@@ -302,7 +302,7 @@ def prefect_server(home: Path, *, port: int = 0) -> Iterator[Address]:
 
 
 def _is_held(lock: int, *, take: bool = False) -> bool:
-    """Return whether another process has the account's server up."""
+    """Return whether another process runs the account's server."""
     try:
         fcntl.flock(lock, (fcntl.LOCK_EX if take else fcntl.LOCK_SH) | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -310,8 +310,8 @@ def _is_held(lock: int, *, take: bool = False) -> bool:
     return False
 
 
-def _key_in(home: Path) -> Path:
-    """Return the file of a home's key; made the first time, readable for the user alone."""
+def _key_file(home: Path) -> Path:
+    """Return the key file of a server's home; create it the first time, readable only by the user."""
     path = home / "key"
     with (
         contextlib.suppress(FileExistsError),

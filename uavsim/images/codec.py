@@ -203,7 +203,7 @@ def as_declared(data: bytes, size_px: tuple[int, int], *, name: object) -> bytes
     if found != size_px:
         declared = " x ".join(map(str, size_px))
         raise DatasetError(
-            f"{name}: {found[0]} x {found[1]} pixels, its dataset declares {declared}; run uavsim validate"
+            f"{name}: {found[0]} x {found[1]} pixels, its dataset declares {declared}; run uavsim validate on its folder"
         )
     return data
 

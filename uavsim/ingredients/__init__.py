@@ -1,1 +1,1 @@
-"""The ingredients of a scene, one package each; ``uavsim.records.ingredients`` says what a package names."""
+"""The ingredients of a scene, a module or package each; ``uavsim.records.ingredients`` describes what it declares."""

@@ -1,4 +1,4 @@
-"""Clocks of the drones' own: each takes images at its own times, between keyframes that all take together."""
+"""Separate clocks of the drones: each takes images at its own times, between common keyframes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ INGREDIENT: Final = Ingredient(
     block=Named(f"{__name__}:Clocks"),
     about="Each agent takes images by a clock of its own, with phase, jitter and drift; keyframes stay synchronous.",
     order=110,
-    records=__name__,
+    records=(Named("uavsim.records.clocks:ClocksPlan"),),
     planner=Named(f"{__name__}:planner"),
     summary=Named(f"{__name__}:summary"),
     rows=Named(f"{__name__}:rows"),
@@ -45,26 +45,26 @@ Fraction = Annotated[float, Field(ge=0, le=10)]
 
 
 class MessageLinks(Model):
-    """The way of one agent's images to each other one."""
+    """The transmission of each agent's images to the others."""
 
     latency_s: tuple[Fraction, Fraction] = (0.0, 0.0)
-    """Least and most; each message draws its own, so that they overtake each other."""
+    """Least and greatest latency; drawn for each message, so that messages may overtake each other."""
     loss: Annotated[float, Field(ge=0, lt=1)] = 0.0
     """Share of messages that never arrive."""
     range_m: Annotated[float, Field(gt=0, le=100_000)] | None = None
-    """Farther apart, nothing arrives."""
+    """Distance beyond which no message arrives."""
     latency_s_per_km: Fraction = 0.0
-    """On top, by the way from drone to drone when it is sent."""
+    """Additional latency by the distance of sender and receiver."""
     bandwidth_mbps: Annotated[float, Field(gt=0, le=1_000_000)] | None = None
-    """Of each sender's radio, which sends one message after the other, to all at once; without it sending takes no time."""
+    """Bandwidth of each sender, which broadcasts one message at a time; by default sending takes no time."""
     size_kb: Annotated[float, Field(gt=0, le=1_000_000)] | None = None
-    """Of a message; without it its images as they are, three bytes a pixel."""
+    """Size of a message; by default its uncompressed images, three bytes a pixel."""
     line_of_sight: bool = False
-    """Nothing arrives through an obstacle of the town (``obstacles`` of its YAML)."""
+    """Whether the town's obstacles (``obstacles`` of its YAML) block messages."""
 
     @property
     def by_place(self) -> tuple[str, ...]:
-        """Return the keys given that need to know where sender and receiver are."""
+        """Return the given keys that depend on the places of sender and receiver."""
         return tuple(key for key in ("range_m", "latency_s_per_km", "line_of_sight") if getattr(self, key))
 
     @model_validator(mode="after")
@@ -75,23 +75,23 @@ class MessageLinks(Model):
 
 
 class Clocks(Model):
-    """Each agent's cameras fire together, by the agent's own clock; what differs between agents is drawn from the seed."""
+    """Each agent's cameras fire together, by the agent's own clock; differences between agents are drawn from the seed."""
 
     rate_hz: Annotated[float, Field(gt=0, le=1000)]
-    """Of each agent, by its own clock."""
+    """Images per second of each agent, by its own clock."""
     phase_s: tuple[Fraction, Fraction] = (0.0, 0.0)
-    """Of the first firing: least and most."""
+    """Least and greatest time of the first firing."""
     jitter_s: Annotated[float, Field(ge=0, le=1)] = 0.0
     """Standard deviation of each firing's true time, cut off at three of it."""
     drift_ppm: Annotated[float, Field(ge=0, le=10_000)] = 0.0
-    """At most, faster or slower."""
+    """Greatest drift, faster or slower."""
     offset_s: Fraction = 0.0
-    """At most, ahead of the true time or behind it."""
+    """Greatest offset from the true time, ahead or behind."""
     trigger: Literal["free", "synchronised", "request"] = "free"
     """``synchronised``: all fire by the true time; their stamps are still of their own clocks. ``request``: the first drone
     fires by its clock and asks the others, who fire as soon as that arrives (``latency_s`` and ``loss`` of ``messages``)."""
     ground: bool = False
-    """Cars and roadside units have such clocks, too; else they take keyframes alone."""
+    """Whether cars and roadside units have such clocks too; otherwise they take only keyframes."""
     messages: MessageLinks = MessageLinks()
 
     @model_validator(mode="after")
@@ -107,7 +107,7 @@ _CUT: Final = 3.0  # standard deviations of jitter
 
 
 def planner(town: TownPlan) -> ScenePlanner:
-    """Return what each scene's plan says.
+    """Return the function that plans the clocks of each scene.
 
     Raises:
         ConfigError: the simulation's steps cannot hold the images apart, or images come in another way already.
@@ -121,7 +121,7 @@ def planner(town: TownPlan) -> ScenePlanner:
         links = _Links(block.messages, sending_s, town.town if block.messages.line_of_sight else None)
         ground = [plan for plan in scene.planned.values() if isinstance(plan, AgentsPlan)]
         if any(shutter_of(spec) for rig in (town.rig, *(plan.rig for plan in ground)) for spec in rig):
-            what = "a camera of a rig has a shutter, whose ticks images of others would share"
+            what = "a camera has a shutter, and its extra ticks would also be in other agents' images"
             raise dataset.error(("clocks",), what)
         others = [agent for plan in ground for agent in plan.agents if block.ground]
         agents = (*map(Agent, scene.swarm.drone_ids), *others)
@@ -166,7 +166,7 @@ def _check(dataset: Loaded[DatasetConfig], block: Clocks) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Links:
-    """The ways between agents: how long a radio sends a message, and the town through which nothing arrives, or None."""
+    """Properties of the links: the time to send a message, and the town that blocks them, or None."""
 
     block: MessageLinks
     sending_s: float
@@ -174,7 +174,7 @@ class _Links:
 
 
 def _sending_s(dataset: Loaded[DatasetConfig], block: Clocks, rig: Sequence[SensorSpec]) -> float:
-    """Return how long a radio sends the images of a firing."""
+    """Return the time a radio needs to send the images of a firing."""
     links = block.messages
     if links.bandwidth_mbps is None:
         return 0.0
@@ -240,7 +240,7 @@ def _instants(
 
 
 def _asked(block: Clocks, sent_s: FloatArray, *, step_s: float, until_s: float, rng: np.random.Generator) -> FloatArray:
-    """Return the true times at which one agent fires who is asked at some: when that arrives, once a step."""
+    """Return the true firing times of an agent that fires on request: at each request's arrival, at most once a step."""
     late_s = np.abs(np.clip(rng.normal(0.0, 1.0, len(sent_s)), -_CUT, _CUT)) * block.jitter_s
     heard_s = np.sort(sent_s + rng.uniform(*block.messages.latency_s, size=len(sent_s)) + late_s)
     heard_s = heard_s[(rng.uniform(size=len(sent_s)) >= block.messages.loss) & (heard_s <= until_s)]
@@ -281,7 +281,7 @@ def _send(
 
 
 def _waits_s(fires: IntArray, step: IntArray, *, step_s: float, sending_s: float) -> FloatArray:
-    """Return how long after each firing its message has left its sender, whose radio sends one after the other."""
+    """Return the delay from each firing to the end of its message's transmission; a radio sends one message at a time."""
     free_s, waits_s = dict[int, float](), np.zeros(len(fires))
     for row, (sender, at) in enumerate(zip(fires.tolist(), step.tolist(), strict=True)):
         free_s[sender] = max(at * step_s, free_s.get(sender, 0.0)) + sending_s
@@ -290,7 +290,7 @@ def _waits_s(fires: IntArray, step: IntArray, *, step_s: float, sending_s: float
 
 
 def _hidden(town: TownConfig, from_m: FloatArray, to_m: FloatArray) -> BoolArray:
-    """Return whether (N,) straight ways meet an obstacle of the town."""
+    """Return whether (N,) straight lines meet an obstacle of the town."""
     hidden = np.zeros(len(from_m), dtype=bool)
     for one in town.obstacles:
         low = np.array([one.x_m[0], one.y_m[0], -np.inf])
@@ -306,7 +306,7 @@ def _hidden(town: TownConfig, from_m: FloatArray, to_m: FloatArray) -> BoolArray
 
 
 def summary(planned: ClocksPlan) -> JsonDict:
-    """Return what ``uavsim plan`` shows."""
+    """Return the lines for ``uavsim plan``."""
     lost = float(np.isnan(planned.arrival_us).mean()) if len(planned.arrival_us) else 0.0
     ticks = len(np.unique(planned.step))
     words = f"{planned.rate_hz:g} Hz, {len(planned.step)} firings in {ticks} ticks, {lost:.0%} of messages lost"
@@ -314,7 +314,7 @@ def summary(planned: ClocksPlan) -> JsonDict:
 
 
 def rows(labels: SceneLabels, planned: ClocksPlan, tables: Tables) -> Tables:
-    """Return one row a clock, one an image of a firing, and one a message."""
+    """Return a row per clock, per image of a firing, and per message."""
     del tables
     plan = labels.plan
     base, scene = (plan.dataset, plan.scene_name), token(plan.dataset, plan.scene_name, "scene")

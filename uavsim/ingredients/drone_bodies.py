@@ -1,4 +1,4 @@
-"""Bodies of the swarm's drones: what the other agents see of each, above its own sensors and out of their sight."""
+"""Bodies of the swarm's drones, visible to other agents but outside the views of the drone's own sensors."""
 
 from __future__ import annotations
 
@@ -24,20 +24,19 @@ INGREDIENT: Final = Ingredient(
     block=Named(f"{__name__}:DroneBodies"),
     about="The swarm's drones are seen: each has a body, with a box, a mask and a track.",
     order=80,
-    records=__name__,
+    records=(Named(f"{__name__}:DroneBodiesPlan"),),
     planner=Named(f"{__name__}:planner"),
-    adds_objects=True,
     summary=Named(f"{__name__}:summary"),
     kinds=(
         ActorKind(name="drone", label="drone", is_drone=True, has_own_tag=True, origin_at_middle=True, may_hide=False),
     ),
     role="swarm_drone",
-    spawn=Named(f"{__name__}_carla:spawn"),
+    spawn=Named("uavsim.ingredients.carla.drone_bodies:spawn"),
 )
 
 
 AIRSIM_BODY: Final = "airsim.multirotor"
-"""AirSim's own body of a vehicle, which no blueprint names."""
+"""AirSim's own body of a vehicle, without a blueprint in CARLA."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +58,11 @@ class DroneBodies(Model):
     """Bodies that show the swarm's drones."""
 
     blueprint: Annotated[str, Field(min_length=1)] = "static.prop.drone"
-    """Of the simulator, or a static mesh of its content, /Game/...; a stock CARLA has nothing that flies."""
+    """A blueprint of the simulator, or a static mesh of its content, /Game/...; a stock CARLA has nothing that flies."""
     size_m: Metres3 = (1.2, 1.2, 0.5)
-    """Length, width and height into which the body fits."""
+    """Length, width and height of the body's box."""
     above_m: Annotated[float, Field(gt=0, le=5)] | None = None
-    """Its middle above the drone's origin; by default so low that none of the drone's own cameras and lidars sees it."""
+    """Height of its middle above the drone's origin; by default below the views of the drone's own cameras and lidars."""
 
 
 _TOPOLOGIES: Final = ("carla", "bridge")
@@ -72,7 +71,7 @@ _POINTS: Final = 17  # along each side of the box
 
 
 def planner(town: TownPlan) -> ScenePlanner:
-    """Return the same for each scene.
+    """Return a planner with the same plan for each scene.
 
     Raises:
         ConfigError: another backend, or a drone's own sensor would see its body.
@@ -100,7 +99,7 @@ def planner(town: TownPlan) -> ScenePlanner:
 
 
 def _airsims_own(town: TownPlan) -> ScenePlanner:
-    """Return the bodies that AirSim's vehicles have; only their size is the dataset's to say.
+    """Return the plan of AirSim's own bodies; a dataset only gives their size.
 
     Raises:
         ConfigError: another blueprint is asked for.
@@ -114,7 +113,7 @@ def _airsims_own(town: TownPlan) -> ScenePlanner:
 
 
 def sees_own_body(spec: SensorSpec, *, size_lwh_m: tuple[float, float, float], above_m: float) -> bool:
-    """Return whether a camera or lidar of a drone has a part of its body's box in sight."""
+    """Return whether a camera or lidar of a drone sees a part of its own body's box."""
     along = np.linspace(-0.5, 0.5, _POINTS)
     unit = np.stack(np.meshgrid(along, along, along, indexing="ij"), axis=-1).reshape(-1, 3)
     points_m = spec.flu_SE3_sensor.inverse().apply(unit * size_lwh_m + (0.0, 0.0, above_m))
@@ -132,5 +131,5 @@ def sees_own_body(spec: SensorSpec, *, size_lwh_m: tuple[float, float, float], a
 
 
 def summary(planned: DroneBodiesPlan) -> JsonDict:
-    """Return what ``uavsim plan`` shows."""
+    """Return the lines for ``uavsim plan``."""
     return {"drones' bodies": f"{planned.blueprint.rpartition('/')[2]}, {planned.above_m:g} m above"}

@@ -1,4 +1,4 @@
-"""Agents on the ground: the common part of their blocks, the rig that they carry, and checks of their places."""
+"""Agents on the ground: common keys, their rig, and checks of their places."""
 
 from __future__ import annotations
 

@@ -14,8 +14,8 @@ __all__ = ["INGREDIENT", "ReplayPlan", "flight"]
 INGREDIENT: Final = Ingredient(
     key="replay",  # of no dataset's YAML: ``uavsim replay`` asks for it
     order=120,
-    records=__name__,
-    spawn=Named(f"{__name__}_carla:spawn"),
+    records=(Named(f"{__name__}:ReplayPlan"),),
+    spawn=Named("uavsim.ingredients.carla.replay:spawn"),
     stands_in=True,
     flight=Named(f"{__name__}:flight"),
 )
@@ -45,5 +45,5 @@ class ReplayPlan:
 
 
 def flight(record: ReplayPlan) -> SceneMotion | None:
-    """Return the flight that a replay shows again; None where the drones fly the plan."""
+    """Return the recorded flight of a replay; None if the drones fly the plan."""
     return record.motion.open() if record.drones else None

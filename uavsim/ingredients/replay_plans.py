@@ -1,4 +1,4 @@
-"""A scene's plan to that of its replay: the recording takes the place of traffic, and of the drones that fly as they did."""
+"""Turn a scene's plan into that of its replay: the recording replaces traffic and the drones' flight."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -34,7 +34,7 @@ _PARTS: Final = {
     "weather": ("weather", "description"),
     "topology": ("topology",),
 }
-"""Fields of a plan that change with what may be asked for instead of what was recorded."""
+"""Fields of a plan that a replay may change."""
 
 
 def replay_plan(
@@ -46,7 +46,7 @@ def replay_plan(
     hide: tuple[str, ...],
     folder: Path,
 ) -> ScenePlan:
-    """Return the plan that shows a recorded scene again.
+    """Return the plan that replays a recorded scene.
 
     Args:
         planned: the scene with what is asked for.
@@ -142,13 +142,13 @@ def _with_sensors(plan: ScenePlan, more: tuple[str, ...]) -> ScenePlan:
 
 
 def _of_scene(words: tuple[str, ...], scene: str) -> list[str]:
-    """Return the words that are about a scene: those without one, and ``SCENE:WORD`` of this one."""
+    """Return the words that apply to a scene: those without a scene, and ``SCENE:WORD`` of this one."""
     parted = [word.rpartition(":") for word in words]
     return [word for place, _, word in parted if place in ("", scene)]
 
 
 def _may_go(info: ActorInfo) -> bool:
-    """Return whether an actor is traffic: no part of the town, of a corner case or of the swarm."""
+    """Return whether an actor is traffic, not part of the town, a corner case or the swarm."""
     kind = actor_kind(info.kind)
     return kind.may_hide and not kind.is_of_town
 

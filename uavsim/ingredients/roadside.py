@@ -29,10 +29,10 @@ INGREDIENT: Final = Ingredient(
     block=Named(f"{__name__}:Roadside"),
     about="Sensors on poles beside the road.",
     order=70,
-    records=__name__,
+    records=(Named(f"{__name__}:RoadsidePlan"),),
     planner=Named(f"{__name__}:planner"),
     summary=Named(f"{__name__}:summary"),
-    spawn=Named(f"{__name__}_carla:spawn"),
+    spawn=Named("uavsim.ingredients.carla.roadside:spawn"),
 )
 
 
@@ -60,7 +60,7 @@ class PolePlace(Model):
     position_m: Metres2
     """x and y in the map frame; the ground there is the nearest road's."""
     yaw_deg: Annotated[float, Field(ge=-360, le=360)]
-    """Where the rig looks: 0 along the map's x, counter-clockwise."""
+    """Direction of the rig: 0 along the map's x, counter-clockwise."""
 
 
 class Roadside(OnGround):
@@ -69,11 +69,11 @@ class Roadside(OnGround):
     key: ClassVar = "roadside"
 
     count: Annotated[int, Field(ge=0, le=50)] = 0
-    """At junctions that the swarm passes, each pole beside a road that leads there."""
+    """Number of poles at junctions that the swarm passes, each beside a road that leads there."""
     within_m: Annotated[float, Field(gt=0, le=10_000)] = PASSED_M
-    """Farthest that such a junction's middle is from the swarm's way."""
+    """Greatest distance of such a junction's middle from the swarm's path."""
     at: Annotated[tuple[PolePlace, ...], Field(max_length=50)] = ()
-    """And at these places; of datasets with one town."""
+    """Further poles at these places; for datasets with one town."""
     rig: Reference = "roadside"
     pole_m: Annotated[float, Field(gt=0, le=50)] = 5.0
     """Height of the rig above the ground."""
@@ -86,7 +86,7 @@ class Roadside(OnGround):
 
 
 def planner(town: TownPlan) -> ScenePlanner:
-    """Return the same for each scene.
+    """Return a planner with the same plan for each scene.
 
     Raises:
         ConfigError: a place is outside of the town or in a building, or the rig is not possible.
@@ -103,7 +103,7 @@ def planner(town: TownPlan) -> ScenePlanner:
 
 
 def summary(planned: RoadsidePlan) -> JsonDict:
-    """Return what ``uavsim plan`` shows."""
+    """Return the lines for ``uavsim plan``."""
     return {"roadside": f"{len(planned.agents)} {planned.rig_name}"}
 
 

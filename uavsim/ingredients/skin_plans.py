@@ -1,4 +1,4 @@
-"""A skin drawn for one scene: the plan of a replay in it, or of the same flight over other traffic."""
+"""Plans in a skin drawn for one scene: a replay, or the same flight over other traffic."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,16 +11,17 @@ from uavsim.config.skin import Skin
 from uavsim.errors import InputError
 from uavsim.ingredients.skins import Paint, SkinPlan
 from uavsim.plan import numbering
-from uavsim.plan.weather import PARAMETERS, PRESETS, preset_track, weather_track
+from uavsim.plan.weather import PRESETS, preset_track, weather_track
 from uavsim.records.actors import ActorInfo
 from uavsim.records.plan import ScenePlan, WeatherTrack
+from uavsim.records.vocabulary import WEATHER_PARAMETERS
 
 _MOST_COLOURS = 16  # of a pattern's objects: each is one call to the simulator
 _STREAM = "skin"
 
 
 def check_names(skin: Loaded[Skin]) -> Loaded[Skin]:
-    """Return the file, every weather in it known.
+    """Return the file after checking its weathers' names.
 
     Raises:
         ConfigError: no such weather.
@@ -34,7 +35,7 @@ def check_names(skin: Loaded[Skin]) -> Loaded[Skin]:
 
 
 def other_traffic(plan: ScenePlan, *, name: str, draw: int) -> ScenePlan:
-    """Return a scene's plan with another seed for what the simulator draws."""
+    """Return a scene's plan with another seed for the simulator."""
     return replace(plan, seed=int(_rng(plan, name, draw).integers(0, 2**31)))
 
 
@@ -84,7 +85,7 @@ def _weather(plan: ScenePlan, skin: Skin, rng: np.random.Generator, library: Lib
     values = track.values.copy()
     for key, bounds in (("sun_altitude_angle", skin.sun_altitude_deg), ("sun_azimuth_angle", skin.sun_azimuth_deg)):
         if bounds is not None:
-            values[:, PARAMETERS.index(key)] = rng.uniform(*bounds)
+            values[:, WEATHER_PARAMETERS.index(key)] = rng.uniform(*bounds)
     return replace(track, values=values)
 
 

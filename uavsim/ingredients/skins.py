@@ -23,8 +23,11 @@ INGREDIENT: Final = Ingredient(
         )
     },
     order=130,
-    records=__name__,
-    spawn=Named(f"{__name__}_carla:spawn"),
+    records=(
+        Named(f"{__name__}:Paint"),
+        Named(f"{__name__}:SkinPlan"),
+    ),
+    spawn=Named("uavsim.ingredients.carla.skins:spawn"),
     rows=Named(f"{__name__}:rows"),
 )
 

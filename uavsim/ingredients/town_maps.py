@@ -1,4 +1,4 @@
-"""Vector maps of the towns that are flown, written beside the dataset's tables."""
+"""Vector maps of the dataset's towns, written beside its tables."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ INGREDIENT: Final = Ingredient(
     block=Named(f"{__name__}:Maps"),
     about="Vector maps of the towns' roads, in the dataset's own frame: nuScenes' map expansion, GeoJSON, a lane graph.",
     order=100,
-    records=__name__,
+    records=(Named(f"{__name__}:MapsPlan"),),
     planner=Named(f"{__name__}:planner"),
     summary=Named(f"{__name__}:summary"),
     town_files=Named(f"{__name__}:town_files"),
@@ -54,13 +54,13 @@ class MapsPlan:
 
 
 def planner(town: TownPlan) -> ScenePlanner:
-    """Return the same for each scene."""
+    """Return a planner with the same plan for each scene."""
     forms = tuple(form for form in dict.fromkeys(town.block) if form != "buildings")
     return MapsPlan(forms, buildings="buildings" in town.block)
 
 
 def summary(planned: MapsPlan) -> JsonDict:
-    """Return what ``uavsim plan`` shows."""
+    """Return the lines for ``uavsim plan``."""
     return {"maps": ", ".join((*planned.forms, *(["buildings"] if planned.buildings else [])))}
 
 

@@ -1,34 +1,59 @@
-"""Vehicles that drive by CARLA's Traffic Manager; the key ``traffic`` says of walkers and parked vehicles, too."""
+"""Three ingredients of the key ``traffic``: driving vehicles, walkers, and parked vehicles that are parts of the town."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final
 
+import numpy as np
 from pydantic import Field, StringConstraints, model_validator
 
 from uavsim.config.base import BLUEPRINT, Model
+from uavsim.errors import SimulatorError
 from uavsim.records.classes import UAV3D_CARS
 from uavsim.records.ingredients import ActorKind, Ingredient
-from uavsim.registry import Named
-from uavsim.typing import JsonDict
+from uavsim.registry import Named, nearest
+from uavsim.typing import FloatArray, JsonDict
 
 if TYPE_CHECKING:
     from uavsim.plan.ingredients import ScenePlanner, TownPlan
 
-__all__ = ["INGREDIENT", "RENAMED", "Blueprints", "Traffic", "TrafficPlan", "blueprints", "planner", "summary"]
-
-INGREDIENT: Final = Ingredient(
+_BLOCK: Final[Named[Any]] = Named(f"{__name__}:Traffic")
+TRAFFIC: Final = Ingredient(
     key="traffic",
-    block=Named(f"{__name__}:Traffic"),
+    block=_BLOCK,
     always=True,
     order=10,
-    records=__name__,
-    planner=Named(f"{__name__}:planner"),
+    records=(Named(f"{__name__}:TrafficPlan"),),
+    planner=Named(f"{__name__}:plan_vehicles"),
     summary=Named(f"{__name__}:summary"),
     kinds=(ActorKind(name="vehicle", is_ridden=True, is_driven=True),),
-    spawn=Named(f"{__name__}_carla:spawn"),
+    spawn=Named("uavsim.ingredients.carla.traffic:spawn_vehicles"),
     spawn_order=2,
+)
+WALKERS: Final = Ingredient(
+    key="traffic",
+    block=_BLOCK,
+    always=True,
+    order=20,
+    records=(Named(f"{__name__}:WalkersPlan"),),
+    planner=Named(f"{__name__}:plan_walkers"),
+    kinds=(ActorKind(name="walker", label="pedestrian", origin_at_middle=True),),
+    spawn=Named("uavsim.ingredients.carla.traffic:spawn_walkers"),
+    spawn_order=3,
+)
+PARKED: Final = Ingredient(
+    key="traffic",
+    block=_BLOCK,
+    always=True,
+    order=50,
+    records=(Named(f"{__name__}:ParkedPlan"),),
+    planner=Named(f"{__name__}:plan_parked"),
+    # an actor's blueprint is ``environment.<name in the town>``, its origin the middle of its box's bottom
+    kinds=(ActorKind(name="environment", is_of_town=True, is_parked=True),),
+    spawn=Named("uavsim.ingredients.carla.traffic:read_parked"),
+    spawn_order=9,
 )
 
 BlueprintId = Annotated[str, StringConstraints(pattern=BLUEPRINT)]
@@ -61,9 +86,9 @@ class Traffic(Model):
     """Below the speed limit; negative drives faster."""
     following_distance_m: Annotated[float, Field(ge=0, le=100)] = 2.5
     spawn_on_waypoints: bool = True
-    """Fill up on lanes when the map has too few spawn points."""
+    """Whether to place vehicles on lanes when the map has too few spawn points."""
     label_parked: bool = True
-    """Also parked vehicles that are parts of the town: they are read at the scene's start and get boxes."""
+    """Whether parked vehicles that are part of the town get boxes; they are read at the scene's start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +103,18 @@ class TrafficPlan:
     spawn_on_waypoints: bool = True  # fill up on lane waypoints when the map has too few spawn points
 
 
+@dataclass(frozen=True, slots=True)
+class WalkersPlan:
+    """The requested walkers; the recording says how many spawned."""
+
+    walkers: int
+
+
+@dataclass(frozen=True, slots=True)
+class ParkedPlan:
+    """The town's parked vehicles are labelled; there is nothing to choose."""
+
+
 RENAMED: Final = {
     "vehicle.dodge_charger.police": "vehicle.dodge.charger_police",
     "vehicle.lincoln.mkz2017": "vehicle.lincoln.mkz_2017",
@@ -90,15 +127,15 @@ RENAMED: Final = {
 
 
 def blueprints(ids: tuple[str, ...]) -> tuple[str, ...]:
-    """Write groups out and old names in today's; empty means every four-wheeler of the simulator."""
+    """Expand groups and translate old names; empty means every four-wheeler of the simulator."""
     if "all" in ids:
         return ()
     written_out = [name for word in ids for name in (UAV3D_CARS if word == "uav3d" else (word,))]
     return tuple(dict.fromkeys(RENAMED.get(name, name) for name in written_out))
 
 
-def planner(town: TownPlan) -> ScenePlanner:
-    """Return the same traffic for each scene; a town may have a number of vehicles of its own."""
+def plan_vehicles(town: TownPlan) -> ScenePlanner:
+    """Return a planner with the same traffic for each scene; a town may have its own number of vehicles."""
     traffic: Traffic = town.block
     return TrafficPlan(
         vehicles=traffic.vehicles if town.share.vehicles is None else town.share.vehicles,
@@ -110,6 +147,99 @@ def planner(town: TownPlan) -> ScenePlanner:
     )
 
 
+def plan_walkers(town: TownPlan) -> ScenePlanner:
+    """Return a planner with the same number for each scene; None without walkers."""
+    return WalkersPlan(town.block.walkers) if town.block.walkers else None
+
+
+def plan_parked(town: TownPlan) -> ScenePlanner:
+    """Return a planner with the same plan for each scene; None if the dataset does not label parked vehicles."""
+    return ParkedPlan() if town.block.label_parked else None
+
+
 def summary(planned: TrafficPlan) -> JsonDict:
-    """Return what ``uavsim plan`` shows."""
+    """Return the lines for ``uavsim plan``."""
     return {"vehicles": planned.vehicles}
+
+
+# ---------------------------------------------------------------------- the draws of vehicles, without a simulator
+@dataclass(frozen=True, slots=True)
+class BlueprintFacts:
+    """The server's report of one vehicle blueprint: recommended values per attribute."""
+
+    blueprint: str
+    wheels: int
+    base_type: str
+    recommended: Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class VehicleOrder:
+    """One vehicle to spawn; ``place`` is a row of the spawn places."""
+
+    blueprint: str
+    attributes: Mapping[str, str]
+    place: int
+
+
+def choose_blueprints(allowed: Sequence[str], known: Sequence[BlueprintFacts]) -> list[BlueprintFacts]:
+    """Return the allowed blueprints that the server has, in the given order; every four-wheeler by default.
+
+    Raises:
+        SimulatorError: a blueprint is not in the server's catalogue.
+    """
+    by_name = {facts.blueprint: facts for facts in known}
+    if not allowed:
+        return sorted((f for f in known if f.wheels == 4), key=lambda f: f.blueprint)
+    missing = [name for name in allowed if name not in by_name]
+    if missing:
+        guess = nearest(missing[0], by_name)
+        hint = f"; the nearest it has is {guess!r}" if guess else ""
+        raise SimulatorError(f"the simulator has no blueprint {missing[0]!r}{hint}")
+    return [by_name[name] for name in allowed]
+
+
+def thin_out(places_m: FloatArray, *, taken_m: FloatArray, gap_m: float) -> list[int]:
+    """Keep, in order, the rows of ``places_m`` that are ``gap_m`` or more from all kept and taken ones.
+
+    Args:
+        places_m: (N, 3) candidates.
+        taken_m: (M, 3) occupied already.
+        gap_m: least distance between centres.
+    """
+    kept: list[int] = []
+    room = np.empty((len(taken_m) + len(places_m), 3))
+    room[: len(taken_m)] = taken_m
+    filled = len(taken_m)
+    for row, place in enumerate(places_m):
+        if filled and np.min(np.sum((room[:filled] - place) ** 2, axis=1)) < gap_m**2:
+            continue
+        room[filled] = place
+        filled += 1
+        kept.append(row)
+    return kept
+
+
+def order_vehicles(
+    *, count: int, choices: Sequence[BlueprintFacts], places: int, rng: np.random.Generator
+) -> list[VehicleOrder]:
+    """Draw blueprint, colour and place of every vehicle; at most one vehicle a place.
+
+    Args:
+        count: vehicles wanted.
+        choices: blueprints to draw from, uniformly.
+        places: how many spawn places there are; the first ``count`` of a random order are used.
+        rng: the scene's own generator.
+    """
+    rows = rng.permutation(places)[:count]
+    picks = rng.integers(0, len(choices), size=len(rows))
+    orders = []
+    for row, pick in zip(rows, picks, strict=True):
+        facts = choices[int(pick)]
+        attributes = {"role_name": "autopilot"}
+        for name in ("color", "driver_id"):
+            values = facts.recommended.get(name, ())
+            if values:
+                attributes[name] = values[int(rng.integers(0, len(values)))]
+        orders.append(VehicleOrder(facts.blueprint, attributes, int(row)))
+    return orders

@@ -30,10 +30,10 @@ INGREDIENT: Final = Ingredient(
     block=Named(f"{__name__}:Vehicles"),
     about="Cars of the traffic that carry sensors: those nearest to where the swarm starts.",
     order=60,
-    records=__name__,
+    records=(Named(f"{__name__}:VehiclesPlan"),),
     planner=Named(f"{__name__}:planner"),
     summary=Named(f"{__name__}:summary"),
-    spawn=Named(f"{__name__}_carla:spawn"),
+    spawn=Named("uavsim.ingredients.carla.vehicles:spawn"),
     spawn_order=6,  # traffic is there
     files_made=Named(f"{__name__}_can_bus:write_streams"),
     folders=("streams",),
@@ -46,7 +46,7 @@ Near: TypeAlias = Literal["start", "route"]
 
 @dataclass(frozen=True, slots=True)
 class VehiclesPlan(AgentsPlan):
-    """The request for sensing vehicles; the simulator decides which of the traffic's cars they are.
+    """The request for sensing vehicles; the cars are chosen in the simulator.
 
     Attributes:
         near: nearest to where the swarm starts, or to the whole way of its first drone.
@@ -69,7 +69,7 @@ class VehiclesPlan(AgentsPlan):
 
 
 def _is_false(value: bool) -> bool:
-    """Leave the default out of what names a dataset, so that datasets from before the key was there keep their name."""
+    """Omit the default from the dataset's identity, so that older datasets keep theirs."""
     return not value
 
 
@@ -79,20 +79,20 @@ class Vehicles(OnGround):
     key: ClassVar = "vehicles"
 
     count: Annotated[int, Field(ge=1, le=50)]
-    """Of the traffic's cars on which the rig fits, the nearest."""
+    """Number of sensing cars: the nearest cars of the traffic that the rig fits on."""
     near: Near = "start"
-    """To where the swarm starts, or to the whole way of its first drone (``route``)."""
+    """Nearest to the swarm's start, or to the whole path of its first drone (``route``)."""
     within_m: Annotated[float, Field(gt=0, le=10_000)] | None = None
-    """And not farther than this from there; a scene in which one gets farther from every drone is void."""
+    """Greatest distance from there; a scene in which one gets farther from every drone is void."""
     blueprint: Annotated[str, Field(min_length=1)] = "*"
-    """Pattern that their blueprint matches: ``vehicle.tesla.*``."""
+    """Pattern of their blueprint: ``vehicle.tesla.*``."""
     at: Annotated[tuple[Metres2, ...], Field(max_length=50)] = ()
-    """x and y in the map frame: the first ones are the cars nearest to these places; of datasets with one town."""
+    """Places (x, y in the map frame): the nearest car to each becomes one of the first; for datasets with one town."""
     rig: Reference = "nuscenes_car"
     labels_itself: bool = False
-    """A car has its own box in its own images, too."""
+    """Whether a car has its own box in its own images."""
     can_bus: Annotated[bool, Field(exclude_if=_is_false)] = False
-    """Each car's state at every tick is kept, of which ``uavsim export --format agents`` makes nuScenes' CAN bus messages."""
+    """Whether each car's state is kept at every tick, for the CAN bus messages of ``uavsim export --format agents``."""
 
     @model_validator(mode="after")
     def _places_have_agents(self) -> Self:
@@ -102,7 +102,7 @@ class Vehicles(OnGround):
 
 
 def planner(town: TownPlan) -> ScenePlanner:
-    """Return the same for each scene.
+    """Return a planner with the same plan for each scene.
 
     Raises:
         ConfigError: there is less traffic than that, a place is outside of the town, or the rig is not possible.
@@ -136,7 +136,7 @@ def planner(town: TownPlan) -> ScenePlanner:
 
 
 def summary(planned: VehiclesPlan) -> JsonDict:
-    """Return what ``uavsim plan`` shows."""
+    """Return the lines for ``uavsim plan``."""
     return {"sensing cars": f"{len(planned.agents)} {planned.rig_name}"}
 
 
@@ -150,7 +150,7 @@ class CarCandidate:
     y_m: float
 
     def away_m(self, places_m: FloatArray) -> float:
-        """Return how far it is from the nearest of (N, 2) places."""
+        """Return the distance to the nearest of (N, 2) places."""
         return float(np.linalg.norm(places_m - (self.x_m, self.y_m), axis=1).min())
 
 

@@ -37,7 +37,7 @@ STATE: Final = np.dtype(
 
 
 def write_streams(recording: Recording, record: VehiclesPlan) -> dict[str, str]:
-    """Write the state of every sensing vehicle into the recording's folder, where the dataset asks for it.
+    """Write the state of every sensing vehicle into the recording's folder, if the dataset has ``can_bus``.
 
     Returns:
         Path in the recording's folder -> path in the dataset.
@@ -51,7 +51,7 @@ def write_streams(recording: Recording, record: VehiclesPlan) -> dict[str, str]:
         return {}
     plan = recording.plan
     if recording.motion is None:
-        raise DatasetError(f"{plan.scene_name}: the recording holds no motion, of which the CAN bus is made")
+        raise DatasetError(f"{plan.scene_name}: the CAN bus is made from motion, and the recording has none")
     motion = recording.motion.open()
     instances = {state.agent: state.instance_id for state in recording.frames[0].others}
     moves: dict[str, str] = {}

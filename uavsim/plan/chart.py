@@ -1,4 +1,4 @@
-"""A town seen from above with what will fly over it: roads, routes, formations and what the cameras see of the ground."""
+"""Draw a town from above: roads, routes, formations and the ground in view of the cameras."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -18,6 +18,7 @@ from uavsim.typing import FloatArray, UInt8Array
 
 _FEW: Final = 3  # scenes: the ways of more hide each other
 _LONGEST_LABEL: Final = 24  # characters
+_LONGEST_PX: Final = 1400  # of the town's longer side
 _BORDER_PX: Final = 60
 _FOOTER_PX: Final = 124
 _GROUND: Final = (244, 242, 236)
@@ -43,7 +44,6 @@ def draw_plan(
     plans: Sequence[ScenePlan],
     *,
     roads: Sequence[FloatArray] | RoadMap = (),
-    longest_px: int = 1400,
 ) -> UInt8Array:
     """Draw one town's plan.
 
@@ -53,12 +53,11 @@ def draw_plan(
         plans: scenes of this town. Up to three are each drawn with its way, its drones at the start, and what their cameras
             see there; of more, each route with its scenes' numbers and starts.
         roads: their outlines, or the whole vector map; none when no map is at hand: the image then says so.
-        longest_px: of the town's longer side.
 
     Returns:
         (H, W, 3) RGB image.
     """
-    sheet = _blank(town, longest_px=longest_px)
+    sheet = _blank(town)
     _draw_roads(sheet, roads)
     for obstacle in town.obstacles:
         (x0, x1), (y0, y1) = obstacle.x_m, obstacle.y_m
@@ -94,9 +93,9 @@ def _draw_roads(sheet: Sheet, roads: Sequence[FloatArray] | RoadMap) -> None:
                 draw.draw_even_odd(sheet.canvas, pixels, colour=colour)
 
 
-def _blank(town: TownConfig, *, longest_px: int) -> Sheet:
+def _blank(town: TownConfig) -> Sheet:
     width_m, height_m = town.x_m[1] - town.x_m[0], town.y_m[1] - town.y_m[0]
-    scale = longest_px / max(width_m, height_m)
+    scale = _LONGEST_PX / max(width_m, height_m)
     width_px = max(round(width_m * scale), 640) + 2 * _BORDER_PX
     canvas = blank(width_px, round(height_m * scale) + 2 * _BORDER_PX + _FOOTER_PX, colour=_GROUND)
     return Sheet(canvas, town.x_m[0], town.y_m[1], scale, (_BORDER_PX, _BORDER_PX))
@@ -118,7 +117,7 @@ def _colours(number: int) -> list[draw.Colour]:
 def _draw_route(
     sheet: Sheet, path: FlightPath, *, label: str, colour: draw.Colour, scenes: Sequence[ScenePlan]
 ) -> None:
-    """Draw a route; where it has scenes to show, boldly, with their numbers in its middle and a dot where each starts."""
+    """Draw a route; one with scenes boldly, with their numbers in its middle and a dot at each start."""
     line = sheet.px(path.position_m[:, :2])
     draw.draw_polyline(sheet.canvas, line, colour=colour, width_px=3 if scenes else 1, closed=path.closed)
     if not scenes:
@@ -141,14 +140,14 @@ def _draw_route(
 
 
 def _tint_footprints(sheet: Sheet, plan: ScenePlan, *, colour: draw.Colour) -> None:
-    """Tint what any camera sees of the ground at the first image, within ``_REACH_M``."""
+    """Tint the ground in view of any camera at the first image, within ``_REACH_M``."""
     seen = np.zeros(sheet.canvas.shape[:2], dtype=np.uint8)
     draw.draw_polygons(seen, [sheet.px(quad) for quad in _footprints(plan)], colour=(1, 1, 1))
     sheet.canvas[:] = draw.tinted(sheet.canvas, seen > 0, colour=colour, strength=_TINT)
 
 
 def _draw_scene(sheet: Sheet, plan: ScenePlan, *, colour: draw.Colour) -> None:
-    """Draw each drone's way, and at the first image the formation and what the ego's cameras see."""
+    """Draw each drone's path, and at the first image the formation and the view of the ego's cameras."""
     places = plan.swarm.map_SE3_flu.translation_m[:, :, :2]
     for quad in _footprints(plan)[:: places.shape[1]]:
         draw.draw_polyline(sheet.canvas, sheet.px(quad), colour=_mixed(colour), closed=True)
@@ -210,7 +209,7 @@ def _draw_footer(
 
 
 def _draw_legend(sheet: Sheet, plans: Sequence[ScenePlan], *, y: int, buildings: bool) -> None:
-    """Draw a line that says what the colours mean."""
+    """Draw the legend."""
     if len(plans) > _FEW:
         ways = "routes with the numbers of their scenes, dots: start of each"
     else:

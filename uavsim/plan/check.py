@@ -1,4 +1,4 @@
-"""Check configuration files and what they refer to, without a simulator."""
+"""Check configuration files and the files they refer to, without a simulator."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -39,14 +39,14 @@ class FileFinding:
     every: tuple[str, ...] = ()
 
 
-def check_paths(paths: Sequence[Path], *, search_dirs: Sequence[Path] = ()) -> list[FileFinding]:
+def check_paths(paths: Sequence[Path]) -> list[FileFinding]:
     """Check files, and all YAML files of folders.
 
     Raises:
         InputError: a path that is not there, or a folder without YAML files.
     """
-    library = Library.of(search_dirs)
-    return [_check(file, library, search_dirs) for path in paths for file in _files(path)]
+    library = Library.of()
+    return [_check(file, library) for path in paths for file in _files(path)]
 
 
 def _files(path: Path) -> Iterator[Path]:
@@ -65,14 +65,14 @@ def _hidden(path: Path) -> bool:
     return any(part.startswith(".") for part in path.parts)
 
 
-def _check(path: Path, library: Library, search_dirs: Sequence[Path]) -> FileFinding:
+def _check(path: Path, library: Library) -> FileFinding:
     kind = "?"
     try:
         kind = _kind(path)
         loaded: Loaded[Any] = load(path, kinds()[kind])
         if kind in _DEEPER:
-            _DEEPER[kind](loaded, library.beside(path), [*search_dirs])
-        elif (deeper := file_kinds()[kind].check) is not None:
+            _DEEPER[kind](loaded, library.beside(path))
+        elif kind in file_kinds() and (deeper := file_kinds()[kind].check) is not None:
             deeper.load()(loaded)
     except ConfigError as error:
         return FileFinding(path, kind, str(error), error.every or (str(error),))
@@ -83,7 +83,7 @@ def _check(path: Path, library: Library, search_dirs: Sequence[Path]) -> FileFin
 
 
 def _kind(path: Path) -> str:
-    """Return what a file is: by its editor comment, else by its folder."""
+    """Return the kind of a file, from its editor comment or else from its folder."""
     try:
         with path.open("rb") as file:
             first = file.readline(500).decode("utf-8", errors="replace")
@@ -104,15 +104,15 @@ def _kind(path: Path) -> str:
     )
 
 
-def _dataset(loaded: Loaded[Any], _: Library, search_dirs: list[Path]) -> None:
+def _dataset(loaded: Loaded[Any], _: Library) -> None:
     """Plan the scenes of every town; of very many, the first."""
-    planner = DatasetPlanner.open(str(loaded.source.path), search_dirs=search_dirs)
+    planner = DatasetPlanner.open(str(loaded.source.path))
     for town in loaded.model.towns:
         for plan in planner.plans(town, town_scenes(loaded, town).numbers[:_MOST_PLANNED]):
             del plan  # each is planned when it is asked for
 
 
-def _routes(loaded: Loaded[Any], library: Library, _: list[Path]) -> None:
+def _routes(loaded: Loaded[Any], library: Library) -> None:
     """Every route stays inside its town."""
     try:
         town = library.town(loaded.model.town).model
@@ -127,8 +127,8 @@ def _routes(loaded: Loaded[Any], library: Library, _: list[Path]) -> None:
             raise loaded.error(("routes", name), f"comes to x={x:.1f} y={y:.1f}, outside {town.name}")
 
 
-def _formation(loaded: Loaded[Any], _: Library, __: list[Path]) -> None:
-    """Drones keep their distance, standing still: on a route the dataset's check looks again."""
+def _formation(loaded: Loaded[Any], _: Library) -> None:
+    """Drones keep their distance in a hover; the dataset's check repeats this on routes."""
     formation: Formation = loaded.model
     last_s = formation.keyframes[-1].time_s if formation.keyframes else 0.0
     time_s = np.linspace(0.0, min(last_s, 3600.0), 1 + int(min(last_s, _LONGEST_CHECKED_S) * 20))
@@ -144,17 +144,17 @@ def _formation(loaded: Loaded[Any], _: Library, __: list[Path]) -> None:
         )
 
 
-def _rig(loaded: Loaded[Any], _: Library, __: list[Path]) -> None:
-    """Lenses see what can be rendered; the steps of a dataset say more of its lidars."""
+def _rig(loaded: Loaded[Any], _: Library) -> None:
+    """Lenses' views can be rendered; lidars are checked with a dataset, which has the step."""
     config_to_plan.cameras(loaded)
 
 
-def _weather(loaded: Loaded[Any], _: Library, __: list[Path]) -> None:
+def _weather(loaded: Loaded[Any], _: Library) -> None:
     """Presets are CARLA's."""
     weather_track(loaded, scene_us=10_000_000)
 
 
-def _run(loaded: Loaded[Any], library: Library, _: list[Path]) -> None:
+def _run(loaded: Loaded[Any], library: Library) -> None:
     """The dataset is there."""
     if loaded.model.dataset is None:
         return
@@ -166,17 +166,12 @@ def _run(loaded: Loaded[Any], library: Library, _: list[Path]) -> None:
         raise loaded.error(("dataset",), str(error)) from error
 
 
-def _nothing_more(_: Loaded[Any], __: Library, ___: list[Path]) -> None:
-    """A file of this kind refers to no other."""
-
-
-_DEEPER: Final[dict[str, Callable[[Loaded[Any], Library, list[Path]], None]]] = {
-    "town": _nothing_more,
+_DEEPER: Final[dict[str, Callable[[Loaded[Any], Library], None]]] = {
     "rig": _rig,
     "routes": _routes,
     "formation": _formation,
     "weather": _weather,
     "dataset": _dataset,
     "run": _run,
-    "events": _nothing_more,
 }
+"""Checks beyond the model, of the kinds of files that refer to others."""

@@ -1,4 +1,4 @@
-"""Parts of a plan that are their configuration in other words."""
+"""Convert parts of the configuration into parts of a plan."""
 
 from dataclasses import replace
 
@@ -49,7 +49,7 @@ def cameras(rig: Loaded[Rig], *, step_us: int = 1) -> tuple[SensorSpec, ...]:
         step_us: of the simulation.
 
     Raises:
-        ConfigError: a lens sees what no pinhole image holds.
+        ConfigError: a lens has a wider view than any pinhole image.
     """
     return tuple(
         SensorSpec(
@@ -137,7 +137,7 @@ def block_sensor(block: Block, *, name: str, modality: str, step_us: int) -> Sen
 
 
 def town_site(town: TownConfig) -> TownSite:
-    """Return what a plan keeps of a town."""
+    """Return the part of a town that a plan keeps."""
     corner = np.floor(np.array([town.x_m[0], town.y_m[0]]) - _MAP_BORDER_M)
     return TownSite(
         name=town.name,
@@ -151,12 +151,12 @@ def town_site(town: TownConfig) -> TownSite:
 
 
 def image_format(images: Images) -> ImageFormat:
-    """Return how images are stored."""
+    """Return the storage of images."""
     return ImageFormat(images.format, jpeg_quality=images.jpeg_quality, png_level=images.png_level)
 
 
 def label_plan(labels: Labels, town: TownConfig) -> LabelPlan:
-    """Return what the dataset says about labels; what it leaves out is None.
+    """Return the dataset's label settings; omitted ones are None.
 
     In a large map none lies beyond ``actor_active_distance_m``, where nothing is drawn.
     """
@@ -168,7 +168,7 @@ def label_plan(labels: Labels, town: TownConfig) -> LabelPlan:
 
 
 def degradation_plan(degradations: Degradations | None, *, seed: int) -> DegradationPlan | None:
-    """Return what the sensors get wrong, or None when nothing; times become microseconds."""
+    """Return the sensors' errors, or None for perfect ones; times become microseconds."""
     if degradations is None:
         return None
     return replace(
@@ -198,7 +198,7 @@ def _errors(errors: AgentErrors, *, seed: int) -> DegradationPlan:
 
 
 def describe(town: TownConfig, *, route: str, formation: str, weather: str, swarm: SwarmTrajectory) -> str:
-    """Say in one line what a scene shows."""
+    """Describe a scene in one line."""
     heights_m = np.round(swarm.map_SE3_flu.translation_m[..., 2] - town.ground_z_m, 1)
     low, high = f"{heights_m.min():g}", f"{heights_m.max():g}"
     drones = len(swarm.drone_ids)

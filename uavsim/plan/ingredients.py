@@ -22,9 +22,9 @@ class TownPlan:
 
     Attributes:
         dataset: of which they are.
-        library: where it names files.
-        block: what the dataset says of this ingredient.
-        share: what it says of this town.
+        library: finds the files that it names.
+        block: the dataset's value for this ingredient's key.
+        share: the dataset's entry for this town.
     """
 
     dataset: Loaded[DatasetConfig]
@@ -37,7 +37,7 @@ class TownPlan:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SceneToFill:
-    """One scene, flown on paper, that gets its ingredients.
+    """One scene with its planned flight, for its ingredients.
 
     Attributes:
         number: in the dataset.
@@ -79,10 +79,10 @@ def planners(
     town: TownConfig,
     rig: tuple[SensorSpec, ...],
 ) -> dict[str, ScenePlanner]:
-    """Return what plans each ingredient that a dataset asks for.
+    """Return the planner of each ingredient that a dataset asks for.
 
     Raises:
-        ConfigError: what it says of one is not possible; it points at the line.
+        ConfigError: the dataset's settings of an ingredient are impossible; names the line.
     """
     found: dict[str, ScenePlanner] = {}
     for name, ingredient in every():

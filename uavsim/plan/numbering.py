@@ -16,8 +16,8 @@ __all__ = [
     "TownScenes",
     "altitude_of",
     "as_text",
-    "asked",
     "parse_numbers",
+    "requested",
     "scene_rng",
     "scene_seed",
     "splits_of",
@@ -47,9 +47,9 @@ class TownScenes:
 
     town: str
     numbers: range
-    """Made when none are asked for."""
+    """Default scene numbers."""
     allowed: range
-    """That may be asked for."""
+    """Scene numbers that may be requested."""
 
 
 def town_scenes(dataset: Loaded[DatasetConfig], town: str) -> TownScenes:
@@ -65,7 +65,7 @@ def town_scenes(dataset: Loaded[DatasetConfig], town: str) -> TownScenes:
 
 
 def town_of(dataset: Loaded[DatasetConfig], wanted: Sequence[int] | None) -> str:
-    """Return the only town of a dataset, or the one that has the first of the scenes asked for.
+    """Return the only town of a dataset, or the one that has the first of the requested scenes.
 
     Raises:
         ConfigError: as ``town_scenes`` does.
@@ -97,16 +97,16 @@ def _ranges(dataset: Loaded[DatasetConfig]) -> dict[str, TownScenes]:
 
 
 def _check_splits(dataset: Loaded[DatasetConfig], allowed: Sequence[range]) -> None:
-    """Refuse numbers that no scene can have: their split would have fewer scenes than it says, or vanish."""
+    """Refuse numbers that no scene can have: their split would lack these scenes, or vanish."""
     for name, numbers in dataset.model.splits.scenes.items():
         for place, number in enumerate(numbers):
             if not any(number in scenes for scenes in allowed):
-                what = f"scene {number} is not in the dataset, which has {_spoken(allowed)}"
+                what = f"scene {number} is not in the dataset, which has {_listed(allowed)}"
                 raise dataset.error(("splits", "scenes", name, place), what)
 
 
-def _spoken(ranges: Sequence[range]) -> str:
-    """Write increasing ranges as people say them: ``0 to 3, 7``."""
+def _listed(ranges: Sequence[range]) -> str:
+    """Format increasing ranges: ``0 to 3, 7``."""
     runs: list[range] = []
     for numbers in ranges:
         joined = runs and runs[-1].stop == numbers.start
@@ -140,8 +140,8 @@ def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
 
 
-def asked(scenes: TownScenes, wanted: Sequence[int] | None) -> Sequence[int]:
-    """Return the numbers asked for, in order and once each.
+def requested(scenes: TownScenes, wanted: Sequence[int] | None) -> Sequence[int]:
+    """Return the requested numbers, in order and once each.
 
     Raises:
         InputError: one of them is not this town's.
@@ -151,7 +151,7 @@ def asked(scenes: TownScenes, wanted: Sequence[int] | None) -> Sequence[int]:
     foreign = [number for number in wanted if number not in scenes.allowed]
     if foreign:
         raise InputError(
-            f"scene {foreign[0]} is not of {scenes.town}, which has {scenes.allowed.start}-{scenes.allowed.stop - 1} "
+            f"{scenes.town} has no scene {foreign[0]}, only {scenes.allowed.start}-{scenes.allowed.stop - 1} "
             f"in this dataset{_counted_in_town(scenes, wanted)}"
         )
     if not wanted:
@@ -160,7 +160,7 @@ def asked(scenes: TownScenes, wanted: Sequence[int] | None) -> Sequence[int]:
 
 
 def _counted_in_town(scenes: TownScenes, wanted: Sequence[int]) -> str:
-    """Offer what was meant where the numbers count within the town."""
+    """Suggest the correct numbers if the given ones count within the town."""
     if max(wanted) >= len(scenes.allowed):
         return ""
     meant = sorted({scenes.allowed[number] for number in wanted})

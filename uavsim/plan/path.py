@@ -14,7 +14,7 @@ from scipy.interpolate import CubicSpline, PchipInterpolator
 from uavsim.config.routes import Orbit, PathItem, Route
 from uavsim.typing import FloatArray, IntArray
 
-_ACCELERATION: Final = 2.0  # m/s^2: what a camera drone does without visible tilt
+_ACCELERATION: Final = 2.0  # m/s^2: a camera drone reaches this without visible tilt
 _STEP_M: Final = 0.1
 _MOST_SAMPLES: Final = 100_000
 _ORBIT_STEP_RAD: Final = np.pi / 12
@@ -44,7 +44,7 @@ class FlightPath:
         return float(self.time_s[-1])
 
     def start_s(self, share: float, *, scene_s: float) -> float:
-        """Return when on the path a scene begins that is ``share`` (0..1) along the route's scenes."""
+        """Return the start time of a scene at the fraction ``share`` (0..1) of the route's scenes."""
         free_s = self.duration_s if self.closed else max(self.duration_s - scene_s, 0.0)
         return share * free_s
 
@@ -90,7 +90,7 @@ def fly_route(route: Route, *, altitude_m: float, fixed_altitude: bool = False) 
 
     Args:
         route: waypoints, orbits, speeds and stops.
-        altitude_m: where the route gives none.
+        altitude_m: altitude where the route has none.
         fixed_altitude: use ``altitude_m`` whatever the route gives.
     """
     knots = _knots(route, altitude_m=altitude_m, fixed_altitude=fixed_altitude)
@@ -160,7 +160,7 @@ def _sampled(knots: list[_Knot], *, closed: bool) -> tuple[FloatArray, FloatArra
 
 
 def _times(knots: list[_Knot], step_m: FloatArray, knot_at: IntArray, *, closed: bool) -> tuple[FloatArray, FloatArray]:
-    """Return the (N,) times at which the samples are reached, stops not counted, and the (N,) speeds there."""
+    """Return the (N,) times of the samples, without stops, and the (N,) speeds there."""
     samples = len(step_m) + 1
     leg = np.searchsorted(knot_at, np.arange(samples), side="left")
     speeds = np.array([k.speed_mps for k in knots])

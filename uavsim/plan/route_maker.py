@@ -1,4 +1,4 @@
-"""Make a town's routes once, as YAML that anyone can edit: one closed round trip over each cell of a grid of the town."""
+"""Generate a town's routes once, as YAML to edit: one closed round trip over each cell of a grid over the town."""
 
 from typing import Final
 
@@ -10,6 +10,8 @@ from uavsim.typing import FloatArray
 
 _LEAST_M: Final = 60.0  # a round trip is at least so wide, also where cells are smaller
 _MOST_M: Final = 240.0
+_EDGE_M: Final = 25.0  # between routes and the town's ends: a cross of 20 m then keeps 5 m
+_SPEED_MPS: Final = 5.0
 _CORNER: Final = 0.8  # of half the width: rounds the corners, so that the swarm never turns on the spot
 
 _HEAD: Final = """\
@@ -21,26 +23,24 @@ routes:
 """
 
 
-def make_routes(town: TownConfig, *, rows: int, columns: int, edge_m: float = 25.0, speed_mps: float = 5.0) -> str:
+def make_routes(town: TownConfig, *, rows: int, columns: int) -> str:
     """Return the text of ``flight_plans/<town>.yaml``.
 
     Args:
-        town: whose ends the routes stay inside.
+        town: the routes stay 25 m inside its ends.
         rows: from bottom (small y) to top.
         columns: from left (small x) to right.
-        edge_m: the reference point stays so far inside the town's ends; a 20 m cross then keeps 5 m.
-        speed_mps: of every route.
 
     Raises:
         InputError: numbers that are not possible, or a town too small.
     """
     if not (1 <= rows <= 50 and 1 <= columns <= 50):
         raise InputError(f"routes are made in 1 to 50 rows and columns, not {rows} x {columns}")
-    low = np.array([town.x_m[0], town.y_m[0]]) + edge_m
-    high = np.array([town.x_m[1], town.y_m[1]]) - edge_m
+    low = np.array([town.x_m[0], town.y_m[0]]) + _EDGE_M
+    high = np.array([town.x_m[1], town.y_m[1]]) - _EDGE_M
     room_m = high - low
     if (room_m < 10.0).any():
-        raise InputError(f"{town.name} is too small for routes {edge_m:g} m inside its ends")
+        raise InputError(f"{town.name} is too small for routes {_EDGE_M:g} m inside its ends")
     cell_m = room_m / np.array([columns, rows])
     half_m = np.minimum(np.clip(0.9 * cell_m, _LEAST_M, _MOST_M), room_m) / 2.0
     text = _HEAD.format(rows=rows, columns=columns, town=town.name)
@@ -51,7 +51,7 @@ def make_routes(town: TownConfig, *, rows: int, columns: int, edge_m: float = 25
             loop = _round_trip(centre, half_m, left=(row + column) % 2 == 0)
             places = ", ".join(f"[{x:.1f}, {y:.1f}]" for x, y in loop + 0.0)
             text += (
-                f"  {town.short_name}_row{row + 1}_col{column + 1}:\n    closed: true\n    speed_mps: {speed_mps:g}\n"
+                f"  {town.short_name}_row{row + 1}_col{column + 1}:\n    closed: true\n    speed_mps: {_SPEED_MPS:g}\n"
             )
             text += f"    path: [{places}]\n"
     return text

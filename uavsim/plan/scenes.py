@@ -1,11 +1,10 @@
-"""A dataset and a town to scene plans, decided to the last number before anything flies."""
+"""Plan the scenes of a dataset's towns completely before any flight."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 from typing import Final, TypeVar
 
 import numpy as np
@@ -58,7 +57,6 @@ def plan_scenes(
     town: str | None = None,
     scenes: Sequence[int] | None = None,
     overrides: Overrides = AS_CONFIGURED,
-    search_dirs: Sequence[Path] = (),
 ) -> list[ScenePlan]:
     """Plan scenes of one town of a dataset.
 
@@ -66,27 +64,26 @@ def plan_scenes(
         dataset: name in ``flight_plans/datasets`` or path of a YAML file.
         town: one of the dataset's; not needed when it has only one, or when ``scenes`` say.
         scenes: their numbers as in the scenes' names; all that the dataset makes in this town by default.
-        overrides: instead of what the dataset says.
-        search_dirs: folders that hold ``flight_plans/`` and ``town_configs/``, searched first.
+        overrides: replace values of the dataset.
 
     Returns:
         Plans in the order of their numbers. The same arguments and files give the same plans.
 
     Raises:
-        InputError: something that was asked for is not there, or the flight is not possible as asked; one line.
+        InputError: a name or number does not exist, or the flight is impossible; one line.
     """
-    planner = DatasetPlanner.open(dataset, overrides=overrides, search_dirs=search_dirs)
+    planner = DatasetPlanner.open(dataset, overrides=overrides)
     return list(planner.plans(town, scenes))
 
 
 @dataclass(frozen=True, slots=True)
 class DatasetPlanner:
-    """A dataset whose configuration is read once, however many of its towns and scenes are planned.
+    """Plans towns and scenes of a dataset; reads its configuration only once.
 
     Attributes:
-        library: of what it refers to; ``library.used`` names the files that were read.
-        named: the dataset as its YAML says.
-        dataset: with what was asked for instead.
+        library: finds the files that it refers to; ``library.used`` names those that were read.
+        named: the dataset as in its YAML.
+        dataset: the same with the overrides.
     """
 
     library: Library
@@ -94,17 +91,15 @@ class DatasetPlanner:
     dataset: Loaded[DatasetConfig]
 
     @classmethod
-    def open(
-        cls, dataset: str, *, overrides: Overrides = AS_CONFIGURED, search_dirs: Sequence[Path] = ()
-    ) -> DatasetPlanner:
-        """Read the dataset's YAML and look up what was asked for instead; ``plan_scenes`` names arguments and errors."""
-        named, library = Library.of(search_dirs).with_dataset(dataset)
-        return cls(library, named, _chosen(named, overrides, library))
+    def open(cls, dataset: str, *, overrides: Overrides = AS_CONFIGURED) -> DatasetPlanner:
+        """Read the dataset's YAML and look up the overrides; see ``plan_scenes`` for arguments and errors."""
+        named, library = Library.of().with_dataset(dataset)
+        return cls(library, named, _with_overrides(named, overrides, library))
 
     def plans(self, town: str | None = None, scenes: Sequence[int] | None = None) -> Iterator[ScenePlan]:
-        """Plan scenes of one town, each when its turn comes; ``plan_scenes`` names arguments and errors."""
+        """Plan scenes of one town one at a time; see ``plan_scenes`` for arguments and errors."""
         planner = _TownPlanner.open(self, town or numbering.town_of(self.dataset, scenes))
-        for number in numbering.asked(planner.scenes, scenes):
+        for number in numbering.requested(planner.scenes, scenes):
             yield planner.plan(number)
 
     def read_town(self, town: str) -> None:
@@ -112,8 +107,8 @@ class DatasetPlanner:
         _TownPlanner.open(self, town)
 
 
-def _chosen(dataset: Loaded[DatasetConfig], overrides: Overrides, library: Library) -> Loaded[DatasetConfig]:
-    """Put what was asked for into the dataset, each name looked up first."""
+def _with_overrides(dataset: Loaded[DatasetConfig], overrides: Overrides, library: Library) -> Loaded[DatasetConfig]:
+    """Return the dataset with the overrides, after looking up their names."""
     if overrides.seed is not None and not 0 <= overrides.seed < 2**31:
         raise InputError(f"a seed is between 0 and 2147483647, not {overrides.seed}")
     if overrides.topology is not None:
@@ -186,7 +181,7 @@ class _TownPlanner:
         return planner
 
     def look_up_every_name(self) -> None:
-        """Load every formation and weather that any scene may get: a typo shows before the first scene flies."""
+        """Load every formation and weather that any scene may get, to find typos before the first flight."""
         if self.scene_us >= SCENE_SLOT_US:
             raise self.dataset.error(("samples",), f"a scene of {self.scene_us / 1e6:g} s is longer than an hour")
         if self.scene_us // self.step_us > MOST_STEPS:
@@ -260,7 +255,7 @@ class _TownPlanner:
         return scene._plan(number)
 
     def draw(self, of: Loaded[M], kind: str, number: int, numbers: dict[str, float]) -> Loaded[M]:
-        """Return a file with this scene's numbers, which are noted in ``numbers``."""
+        """Return a file with this scene's drawn numbers, and note them in ``numbers``."""
         seed = self.dataset.model.seed
         drawn, own = of.drawn(lambda key: numbering.scene_rng(seed, number, f"drawn {kind}.{key}"))
         numbers |= {f"{kind}.{key}": value for key, value in own.items()}
@@ -339,7 +334,7 @@ class _TownPlanner:
     def fly(
         self, formation: Loaded[Formation], route: str, *, start_share: float, altitude_m: float | None, number: int
     ) -> SwarmTrajectory:
-        """Fly the swarm and hold the flight against the town and itself.
+        """Plan the swarm's flight and check it against the town and itself.
 
         Raises:
             ConfigError: a drone leaves the town, comes too near to something or to another drone.
@@ -455,7 +450,7 @@ def _filming(model: DatasetConfig) -> tuple[str, ...]:
 
 
 def _located(dataset: Loaded[DatasetConfig], place: tuple[str | int, ...], look_up: Callable[[], T]) -> T:
-    """Look something up that a dataset names; when it is not there, the error points at the naming line."""
+    """Look up a name in a dataset; an error points at its line."""
     try:
         return look_up()
     except UnknownNameError as error:

@@ -71,7 +71,7 @@ def _grid(shape: Shape, drones: int) -> FloatArray:
 
 
 def _circle(shape: Shape, drones: int) -> FloatArray:
-    """Evenly on a circle whose neighbours are ``spacing_m`` apart: drone 0 in front, then counter-clockwise."""
+    """Evenly on a circle, neighbours ``spacing_m`` apart: drone 0 in front, then counter-clockwise."""
     radius_m = shape.spacing_m / (2.0 * np.sin(np.pi / drones)) if drones > 1 else 0.0
     angle = 2.0 * np.pi * np.arange(drones) / drones
     return radius_m * np.stack([np.cos(angle), np.sin(angle), np.zeros(drones)], axis=1)

@@ -1,4 +1,4 @@
-"""A canvas, or a panel of one, that shows the map frame from above: what the drawings of plans share."""
+"""A canvas, or a panel of one, with the map frame from above."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -19,7 +19,7 @@ class Sheet:
     Attributes:
         left_m: the least x that is shown.
         top_m: the greatest y.
-        corner_px: where both are on the canvas.
+        corner_px: position of both on the canvas.
     """
 
     canvas: UInt8Array

@@ -1,4 +1,4 @@
-"""Route and formation to where every drone is at every step."""
+"""Turn route and formation into every drone's pose at every step."""
 
 import numpy as np
 from scipy.interpolate import PchipInterpolator

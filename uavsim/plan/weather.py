@@ -1,4 +1,4 @@
-"""CARLA's weather presets and what a weather file makes of them over a scene."""
+"""CARLA's weather presets, and a weather file's parameters over a scene."""
 
 from typing import Final
 
@@ -10,8 +10,6 @@ from uavsim.records.plan import WeatherTrack
 from uavsim.records.vocabulary import WEATHER_PARAMETERS
 from uavsim.registry import nearest
 from uavsim.typing import FloatArray
-
-PARAMETERS: Final = WEATHER_PARAMETERS
 
 _AIR: Final = (1.0, 0.03, 0.0331)  # scattering of clear air: the same in every preset
 
@@ -76,5 +74,5 @@ def _values(weather: Loaded[Weather], state: WeatherState, place: tuple[str, ...
         guess = nearest(preset, PRESETS)
         hint = f"did you mean {guess!r}?" if guess else f"known: {', '.join(PRESETS)}"
         raise weather.error((*place, "preset"), f"CARLA has no preset {preset!r}; {hint}")
-    given = [getattr(state, name) for name in PARAMETERS]
+    given = [getattr(state, name) for name in WEATHER_PARAMETERS]
     return np.array([base if own is None else own for base, own in zip(PRESETS[preset], given, strict=True)])

@@ -1,9 +1,9 @@
-"""Ingredients of a scene: traffic, walkers, parked vehicles, a town's maps; others, such as corner cases, are of packages.
+"""Ingredients of a scene: traffic, walkers, parked vehicles, corner cases, a town's maps, and those of plug-ins.
 
-An ``Ingredient`` says everything about one of them by data and by dotted names; its parts live in a module of
-``uavsim/ingredients``, or of an installed package that names its object by an entry point of ``uavsim.ingredients``. The rooms
-ask the registry and branch on no name. This module imports none of the parts, so that whoever reads a plan needs no
-client of a simulator. docs/how-to-add-to-a-scene.md shows one made from the start.
+An ``Ingredient`` describes one of them by data and by dotted names; its parts are in a module of
+``uavsim/ingredients``, or of an installed package with an entry point in ``uavsim.ingredients``. Other packages
+ask the registry and branch on no name. This module imports none of the parts, so that reading a plan needs no
+client of a simulator. docs/how-to-add-to-a-scene.md shows a complete example.
 """
 
 import dataclasses
@@ -16,27 +16,27 @@ from uavsim.errors import DatasetError
 from uavsim.registry import Named, Registry
 
 Part: TypeAlias = Named[Any]
-"""A function, class or module's object of an ingredient, by its dotted name; each field below says its signature."""
+"""A function, class or object of an ingredient, by its dotted name; signatures are in the fields' descriptions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActorKind:
-    """Other rooms' knowledge of the actors of one kind.
+    """Properties of an actor kind that other packages use.
 
     Attributes:
-        name: in ``ActorInfo.kind``.
-        written_as: the word for it in tables; "" is its name.
+        name: value of ``ActorInfo.kind``.
+        written_as: its word in tables; by default its name.
         has_box: its actors get boxes, by their class.
         label: class of an actor whose blueprint has none; None where base type and semantic tag report it.
-        is_prop: a thing that stands: its class is one of the props', and its sides may be thin.
-        has_own_tag: pixels with its semantic tag are counted in masks, beside those of what moves.
-        is_of_town: no actor of the simulator but a part of the town: no actor id, and labelled only where a dataset asks.
-        is_lone: nothing is near it in an image: a single pixel of the mask says where it is.
-        is_drone: the body of a drone of the swarm; they are spawned in the order of the drones.
+        is_prop: a standing thing with a class of props; its sides may be thin.
+        has_own_tag: masks count pixels with its semantic tag, besides those of moving actors.
+        is_of_town: part of the town instead of an actor: without actor id, and labelled only on request.
+        is_lone: nothing is near it in an image, so a single pixel of the mask locates it.
+        is_drone: body of a drone of the swarm; spawned in the order of the drones.
         is_parked: always ``vehicle.parked``.
         is_ridden: a two-wheeler of it has a rider unless its role is ``parked``.
-        is_driven: a traffic manager drives it: it moves unless a light or another vehicle is in its way.
-        origin_at_middle: of its box; else at the box's foot.
+        is_driven: driven by a traffic manager: it moves unless a light or another vehicle stops it.
+        origin_at_middle: its origin is at the middle of its box, instead of the foot.
         may_hide: a replay may leave it out.
     """
 
@@ -58,13 +58,13 @@ class ActorKind:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileKind:
-    """A kind of YAML file that an ingredient brings.
+    """A kind of YAML file that an ingredient adds.
 
     Attributes:
         folder: below ``flight_plans``; the kind's own name is its key in ``Ingredient.files``.
-        spoken: the word for such a file in messages.
+        spoken: name of such a file in messages.
         model: the pydantic model.
-        check: ``(Loaded) -> Loaded``; refuses what the model alone cannot know.
+        check: ``(Loaded) -> Loaded``: checks beyond the model.
     """
 
     folder: str
@@ -75,52 +75,50 @@ class FileKind:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ingredient:
-    """Something that a scene may hold.
+    """A part of scenes: its configuration, plan, actors, labels and tables.
 
     Attributes:
-        key: of a dataset's YAML under which its block stands; several ingredients may share one.
-        block: what stands there: a type, or a pydantic model with defaults for ``always``; None where no dataset asks for it.
-        about: explains the key to editors.
-        always: a dataset without the key has the block's defaults; else it has no such ingredient.
-        records: module of its plan's records, which ``__all__`` names; the codec writes and reads them.
+        key: key of its block in a dataset's YAML; several ingredients may share one.
+        block: type of the key's value, or a pydantic model (with defaults for ``always``); None without a key.
+        about: description of the key, for editors.
+        always: datasets without the key have it with the block's defaults, instead of not at all.
+        records: dataclasses of its plan, for the codec.
         planner: ``(TownPlan) -> ScenePlanner | None`` of ``plan/ingredients.py``.
-        files: kinds of YAML files that it brings.
+        files: its own kinds of YAML files.
         sites: ``(record) -> {name in SITES of records/road_map.py: what stands there}``: the flight has to come near to one.
-        whole_scenes: its plans need the whole scene's flight, also where fewer samples are flown.
-        adds_objects: objects that UAV3D's profile does not have.
+        whole_scenes: it plans the whole scene's flight, even when fewer samples are flown.
         summary: ``(record) -> {column: value}``, columns of the table that ``uavsim plan`` prints.
         summary_json: the same for ``uavsim plan --json``.
         show: ``(dataset, plans, image) -> None``: prints more below that table; ``image`` is the plan's, if one is drawn.
         show_json: ``(dataset, plans) -> {key: value}`` beside the scenes of ``--json``.
-        without: ``(record, actors, hidden, where) -> record``: its plan in a replay that hides some actors.
-        kinds: of its actors.
-        role: first word of the ``role_name`` of its actors that are props, by which a later client clears them away.
+        without: ``(record, actors, hidden, where) -> record``: its plan for a replay that hides some actors.
+        kinds: kinds of its actors.
+        role: first word of the ``role_name`` of its props, so that a later client can remove leftovers.
         spawn: ``(SpawnContext, record) -> Spawned`` of ``simulate/carla/spawning.py``.
-        spawn_order: smaller ones spawn first.
-        order: actors of smaller ones get smaller instance ids, and their tables stand first; equal ones go by name.
-        stands_in: spawns in place of all others.
-        finish: ``(record, actor, info) -> info``: the last touch of each of its actors, a replay's too.
-        flight: ``(record) -> SceneMotion | None`` of drones that do not fly the plan.
-        labels: ``(Recording, record) -> object`` that lands in ``SceneLabels.ingredients``.
-        files_made: ``(Recording, record) -> {path in the recording's folder: path in the dataset}``: writes files of its own.
-        folders: of the dataset, in which these lie.
-        town_files: ``(TownSource, town, record) -> {path in the dataset: bytes}``: files of a town, made once.
+        spawn_order: ingredients with smaller numbers spawn first.
+        order: ingredients with smaller numbers get smaller instance ids and earlier tables; equal ones go by name.
+        stands_in: it spawns instead of all others.
+        finish: ``(record, actor, info) -> info``: final changes to each of its actors, also in a replay.
+        flight: ``(record) -> SceneMotion | None``: motion of drones that do not follow the plan.
+        labels: ``(Recording, record) -> object`` for ``SceneLabels.ingredients``.
+        files_made: ``(Recording, record) -> {path in the recording's folder: path in the dataset}``: writes its own files.
+        folders: the dataset's folders of these files.
+        town_files: ``(TownSource, town, record) -> {path in the dataset: bytes}``: files made once per town.
         town_buildings: ``(record) -> bool``: whether these need the town's buildings.
         tables: tuple of the ``Table`` objects that a plug-in adds to a dataset; their ``references`` show validators what to
             check. Our own tables are in ``dataset/schema.py``.
-        rows: ``(SceneLabels, record, tables) -> {table: rows}`` of them.
+        rows: ``(SceneLabels, record, tables) -> {table: rows}``: rows of these tables.
     """
 
     key: str
     block: Part | None = None
     about: str = ""
     always: bool = False
-    records: str
+    records: tuple[Part, ...]
     planner: Part | None = None
     files: Mapping[str, FileKind] = dataclasses.field(default_factory=dict)
     sites: Part | None = None
     whole_scenes: bool = False
-    adds_objects: bool = False
     summary: Part | None = None
     summary_json: Part | None = None
     show: Part | None = None
@@ -142,25 +140,35 @@ class Ingredient:
     tables: Part | None = None
     rows: Part | None = None
 
+    @property
+    def adds_objects(self) -> bool:
+        """Whether its actors have boxes of classes that UAV3D's profile does not have."""
+        return any(kind.is_prop or kind.is_drone for kind in self.kinds)
 
-_BUILTIN: Final = (
-    "traffic",
-    "walkers",
-    "parked",
-    "town_maps",
-    "clocks",
-    "corner_cases",
-    "drone_bodies",
-    "flight_sensors",
-    "intruders",
-    "replay",
-    "roadside",
-    "skins",
-    "vehicles",
-)
+
+_BUILTIN: Final = {
+    "traffic": "traffic:TRAFFIC",
+    "walkers": "traffic:WALKERS",
+    "parked": "traffic:PARKED",
+    **{
+        name: f"{name}:INGREDIENT"
+        for name in (
+            "town_maps",
+            "clocks",
+            "corner_cases",
+            "drone_bodies",
+            "flight_sensors",
+            "intruders",
+            "replay",
+            "roadside",
+            "skins",
+            "vehicles",
+        )
+    },
+}
 INGREDIENTS: Final[Registry[Ingredient]] = Registry(
     "ingredients",
-    {name: Named(f"uavsim.ingredients.{name}:INGREDIENT") for name in _BUILTIN},
+    {name: Named(f"uavsim.ingredients.{module}") for name, module in _BUILTIN.items()},
     expects=Ingredient,
 )
 
@@ -181,7 +189,7 @@ class Used:
 
 
 def ingredients_of(records: Mapping[str, Any]) -> list[Used]:
-    """Return what a scene holds, in the registry's order.
+    """Return the ingredients of a scene, in the registry's order.
 
     Args:
         records: of ``ScenePlan.ingredients``.
@@ -240,11 +248,8 @@ def file_kinds() -> dict[str, FileKind]:
 # ---------------------------------------------------------------------- the codec's view of plans
 @cache
 def _records_of(name: str) -> dict[str, type]:
-    module = INGREDIENTS.pick(name).records
-    names: Part = Named(f"{module}:__all__")
-    parts: dict[str, Part] = {word: Named(f"{module}:{word}") for word in names.load()}
-    found = {word: part.load() for word, part in parts.items()}
-    return {word: one for word, one in found.items() if isinstance(one, type) and dataclasses.is_dataclass(one)}
+    records: list[type] = [record.load() for record in INGREDIENTS.pick(name).records]
+    return {record.__name__: record for record in records}
 
 
 def record_name(record: type) -> str | None:

@@ -263,7 +263,7 @@ _BUILT_IN: Final = (
         decode=radar.decode_radar,
         nuscenes="radar",
         carla="uavsim.simulate.carla.radar:RADAR",
-        block="uavsim.config.radar:Radar",
+        block="uavsim.config.rig:Radar",
         proof="uavsim.capture.radar:OwnedDetections",
         is_stateful=True,
     ),

@@ -1,7 +1,7 @@
-"""The bill of a dataset over all machines that flew it: simulators, processors, bytes and failures, by scene.
+"""The cost of a dataset over all machines that flew it: simulator time, processor time, bytes and failures, by scene.
 
 Read from the ledger and the manifests alone. Attempts that were killed with their process left no time behind; of a scene that
-was flown anew the last flight counts.
+was flown again the last flight counts.
 """
 
 from collections.abc import Iterable
@@ -38,7 +38,7 @@ class SceneBill:
 
 
 def bill_of(output: Output) -> dict[str, SceneBill]:
-    """Return the bill of every scene that was begun, by name."""
+    """Return the bill of every scene with an attempt, by name."""
     return {name: _bill(entry, size_bytes=committed_bytes(output, name)) for name, entry in read_ledger(output).items()}
 
 

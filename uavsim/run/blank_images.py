@@ -1,4 +1,4 @@
-"""Scenes whose images show nothing are refused before anything is made of them."""
+"""Refuse scenes with blank images before they are labelled."""
 
 from uavsim.errors import SceneVoid
 from uavsim.images.codec import decode_rgb
@@ -7,7 +7,7 @@ from uavsim.records.recording import Recording
 
 
 def refuse_blank_images(recording: Recording) -> None:
-    """Refuse a scene whose first images show nothing at all: an overfull graphics memory paints one colour.
+    """Refuse a scene with first images of a single colour, as an overfull graphics memory gives.
 
     Raises:
         SceneVoid: every first image of the first drone is of one colour.

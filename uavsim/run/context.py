@@ -1,4 +1,4 @@
-"""The context of a run: its simulators and its output, opened once and handed on; nothing global knows of it."""
+"""The context of a run: its simulators and its output, opened once and passed on explicitly."""
 
 import contextlib
 import json
@@ -18,7 +18,7 @@ from uavsim.run.on_top import NOTHING, OnTop
 from uavsim.run.progress import RunProgress, start_up
 from uavsim.run.request import Request
 from uavsim.run.resolve import resolve
-from uavsim.run.stages import Gate, RunContext
+from uavsim.run.stages import RunContext
 from uavsim.simulate.airsim.settings import airsim_settings
 from uavsim.simulate.answerers import refuse_foreign_servers as refuse_foreign_servers_at
 from uavsim.simulate.ports import Endpoint
@@ -44,9 +44,9 @@ class Prepared:
     """A checked request: the scenes to fly, and where they go.
 
     Attributes:
-        request: what is asked for.
-        job: what follows from it.
-        output: where it goes.
+        request: the request.
+        job: its scenes and plans.
+        output: the dataset to write.
         there: entries of the scenes that stay: they are committed, with the plan that they have now.
     """
 
@@ -57,22 +57,22 @@ class Prepared:
 
     @property
     def to_fly(self) -> tuple[str, ...]:
-        """Names of the other scenes."""
+        """Names of the scenes that are not done."""
         return tuple(scene.name for scene in self.job.scenes if scene.name not in self.there)
 
 
 def prepared(request: Request, on_top: OnTop = NOTHING) -> Prepared:
-    """Check everything that can be checked before anything is started or written.
+    """Check everything that needs no simulator and writes nothing.
 
     Args:
-        request: what is asked for.
-        on_top: what is built on top of a run.
+        request: the request.
+        on_top: functions of higher packages.
 
     Raises:
         InputError: a name, a key or a number is wrong, or the output holds something else.
     """
     output = request.output()
-    request = _found_again(request, output)
+    request = _with_kept_configuration(request, output)
     decided = partial(resolve, on_top=on_top)
     job = decided(request)
     mark, config = str(job.identity["fingerprint"]), job.identity.get("config")
@@ -82,7 +82,7 @@ def prepared(request: Request, on_top: OnTop = NOTHING) -> Prepared:
 
 
 def _committed_as_planned(request: Request, job: Job, output: Output) -> dict[str, LedgerEntry]:
-    """Return the entries of the scenes that are not to be flown."""
+    """Return the ledger entries of the scenes that need no flight."""
     ledger = {} if request.force else read_ledger(output)
     return {
         scene.name: entry
@@ -94,8 +94,8 @@ def _committed_as_planned(request: Request, job: Job, output: Output) -> dict[st
     }
 
 
-def _found_again(request: Request, output: Output) -> Request:
-    """Use the configuration that the dataset keeps where its YAML, a path, is not to be found from this folder."""
+def _with_kept_configuration(request: Request, output: Output) -> Request:
+    """Use the configuration kept in the dataset if the path of its YAML does not exist from the current folder."""
     named = request.dataset
     if not named.endswith((".yaml", ".yml")) or Path(named).exists():
         return request
@@ -106,14 +106,14 @@ def _found_again(request: Request, output: Output) -> Request:
 
 
 def refuse_foreign_servers(ready: Prepared, *, console: Screen) -> None:
-    """Ask the simulators that run already who they are, before anything is started for them.
+    """Check the versions of attached simulators before a client process is started for them.
 
     Args:
-        ready: what ``prepared`` returned.
+        ready: the result of ``prepared``.
         console: says that a server is waited for.
 
     Raises:
-        SimulatorError: nobody answers, another program does, or one of another version.
+        SimulatorError: no program answers, a different one does, or one of another version.
     """
     backend = backend_of(ready.job.topology)
     for number, config in enumerate(ready.request.run_config().simulators if ready.to_fly else ()):
@@ -126,15 +126,14 @@ def refuse_foreign_servers(ready: Prepared, *, console: Screen) -> None:
 
 
 @contextlib.contextmanager
-def opened(ready: Prepared, *, console: Screen | None = None, gate: Gate | None = None) -> Iterator[RunContext]:
+def opened(ready: Prepared, *, console: Screen | None = None) -> Iterator[RunContext]:
     """Open the context of a request.
 
     The simulators are brought up first: when none answers, nothing has been written. Where no scene is to be flown, none is.
 
     Args:
-        ready: what ``prepared`` returned.
+        ready: the result of ``prepared``.
         console: shows people the progress.
-        gate: held while a scene flies, see ``RunContext``.
 
     Raises:
         SimulatorError: a simulator that is not there or of another version.
@@ -158,17 +157,16 @@ def opened(ready: Prepared, *, console: Screen | None = None, gate: Gate | None 
             progress=RunProgress(scenes=len(job.scenes), done=len(ready.there), samples=job.samples, console=console),
             there=ready.there,
         )
-        context.gate = gate or context.gate
         try:
             with context.progress:
                 yield context
-            output.sweep_leftovers()  # of workers that died meanwhile, whose scenes were flown here
+            output.sweep_leftovers()  # of workers that died, with scenes that this run has flown
         finally:
             context.abort(None)
 
 
 def _pool(ready: Prepared, run: RunConfig, *, temp: Path) -> SlotPool:
-    """Make the simulator slots; what they print goes beside the data, also when they do not come up."""
+    """Make the simulator slots; their logs go beside the data, also when they fail to start."""
     job, logs = ready.job, OutLayout(ready.output.root).logs
     if not ready.to_fly:
         return SlotPool([])
@@ -186,7 +184,7 @@ def _pool(ready: Prepared, run: RunConfig, *, temp: Path) -> SlotPool:
 
 
 def with_swarm(config: SimulatorConfig, job: Job, *, temp: Path) -> SimulatorConfig:
-    """Give a headless simulator of ours the drones and cameras that the plans fly; real ones have their settings.json."""
+    """Pass the plans' drones and cameras to a headless simulator of ours; real ones have their settings.json."""
     has_airsim = any(server.name == AIRSIM.name for server in backend_of(job.topology).servers)
     if not has_airsim or config.kind != "mock" or "--airsim-settings" in config.arguments:
         return config

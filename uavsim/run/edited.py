@@ -1,4 +1,4 @@
-"""A dataset goes on with the configuration that it was begun with: one that was edited meanwhile would give a mixture.
+"""Refuse to continue a dataset with a configuration that was edited since its first scene.
 
 Scenes that are committed stay valid as long as their plans are the same, so a file may change in what they do not need.
 """
@@ -16,11 +16,11 @@ from uavsim.store.output import Output
 
 
 def refuse_mixture(request: Request, job: Job, output: Output, *, resolve: Callable[[Request], Job]) -> None:
-    """Refuse to fly scenes beside committed ones that the same YAML would not give any more.
+    """Refuse to add scenes to committed ones that the current YAML would plan differently.
 
     Args:
-        request: what is asked for.
-        job: what follows from it.
+        request: the request.
+        job: its scenes and plans.
         output: a place that holds this dataset, or nothing.
         resolve: makes a job of a request for other scenes.
 
@@ -34,7 +34,7 @@ def refuse_mixture(request: Request, job: Job, output: Output, *, resolve: Calla
     for entry in read_ledger(output).values():
         if entry.state != "committed" or entry.scene in anew:
             continue
-        if _planned(entry, request, job, resolve).digest != entry.plan_sha256:
+        if _current_plan(entry, request, job, resolve).digest != entry.plan_sha256:
             raise InputError(
                 f"{output.address} was begun with another {edit}, and {entry.scene} was flown with it: put it back, choose "
                 "another --out, or replace its scenes with --force-scenes"
@@ -46,13 +46,13 @@ def _read(kept: str) -> Kept:
         return read_kept(Path(kept))
     except ConfigError as error:
         raise InputError(
-            f"{kept} is damaged, so nothing says what was edited since the dataset was begun: put it back, or move it away if "
+            f"{kept} is damaged, so edits since the dataset's start cannot be found: put it back, or move it away if "
             "nothing was, and run the same command again"
         ) from error
 
 
-def _planned(entry: LedgerEntry, request: Request, job: Job, resolve: Callable[[Request], Job]) -> PackedPlan:
-    """Return a committed scene's plan as it would be now."""
+def _current_plan(entry: LedgerEntry, request: Request, job: Job, resolve: Callable[[Request], Job]) -> PackedPlan:
+    """Return a committed scene's plan under the current configuration."""
     if entry.scene in job.plans:
         return job.plans[entry.scene]
     return resolve(request.model_copy(update={"towns": (entry.town,), "scenes": str(entry.index)})).plans[entry.scene]

@@ -1,4 +1,4 @@
-"""The scenes that were given up: every failed attempt, from the ledger and the scene's log, and the last image."""
+"""Scenes in quarantine: every failed attempt, from the ledger and the scene's log, and the last image."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -34,7 +34,7 @@ class FailedAttempt:
 
 @dataclass(frozen=True, slots=True)
 class FailedScene:
-    """A scene that was given up.
+    """A scene in quarantine.
 
     Attributes:
         scene: its name.

@@ -1,4 +1,4 @@
-"""The end of a run: tables from the committed scenes, the validator's quick look, the contact sheet."""
+"""The end of a run: tables from the committed scenes, quick validation, contact sheet."""
 
 import time
 from collections.abc import Iterator
@@ -45,7 +45,7 @@ class ValidationSummary:
 
     Attributes:
         errors: findings with severity error.
-        facts: what was looked at.
+        facts: numbers of checked things.
         lines: the first findings, one line each.
     """
 
@@ -65,8 +65,8 @@ class Finished:
 
     Attributes:
         versions: version folders that were written; none when no scene is committed.
-        validation: what the validator found; None when nobody asked, or nothing is there to validate.
-        contact_sheet: the page; None where there is none.
+        validation: the validator's findings; None when it did not run.
+        contact_sheet: path of the page, or None.
     """
 
     versions: tuple[str, ...] = ()
@@ -75,7 +75,7 @@ class Finished:
 
 
 def committed_scenes(output: Output) -> list[LedgerEntry]:
-    """Return what the ledger holds as done, in the order of the tables."""
+    """Return the committed scenes in the order of the tables."""
     return sorted((e for e in read_ledger(output).values() if e.state == "committed"), key=lambda e: e.index)
 
 
@@ -87,12 +87,12 @@ def keep_map_mask(output: Output, recording: Recording) -> None:
 
 
 def assemble_tables(output: Output) -> list[str]:
-    """Write all tables from the committed scenes, beside the old ones, then put them in their places.
+    """Write all tables from the committed scenes next to the old ones, then replace these.
 
     Returns:
         Version folders; none when no scene is committed.
     """
-    with _alone(output):
+    with _tables_lock(output):
         refuse_removed(output)
         entries = committed_scenes(output)
         if not entries:
@@ -112,7 +112,7 @@ def assemble_tables(output: Output) -> list[str]:
 def _assembled(
     output: Output, entries: list[LedgerEntry], *, folder: Path, masks: dict[str, bytes], info: RunInfo
 ) -> list[AssembledVersion]:
-    """Assemble the tables; rows that are damaged are reported with their scene, and how they are made again."""
+    """Assemble the tables; an error about damaged rows names their scene and the command that makes it again."""
     reached: list[LedgerEntry] = []
 
     def fragments() -> Iterator[bytes]:
@@ -130,19 +130,18 @@ def _assembled(
         ) from error
 
 
-def validate(root: Path, *, versions: list[str] | None = None, pixels: bool | None = None) -> ValidationSummary:
-    """Let the validator look at a dataset.
+def validate(root: Path, *, pixels: bool | None = None) -> ValidationSummary:
+    """Validate a dataset.
 
     Args:
         root: its folder.
-        versions: of these version folders only.
         pixels: decode images and masks; by default when there are not too many to wait for.
 
     Raises:
         DatasetError: no dataset there.
     """
     errors, lines, facts = 0, [], {}
-    for version in versions or versions_of(root):
+    for version in versions_of(root):
         look = decodes((root / version / "sample_data.json").stat().st_size, asked=pixels)
         report = validate_version(root, version, pixels=look)
         errors += report.errors
@@ -152,7 +151,7 @@ def validate(root: Path, *, versions: list[str] | None = None, pixels: bool | No
 
 
 SHEET: Final = "contact_sheet.png"
-"""In the dataset's folder, where people look."""
+"""Name of the contact sheet in the dataset's folder."""
 
 
 def sheet(root: Path, *, versions: list[str] | None = None) -> Path:
@@ -162,17 +161,17 @@ def sheet(root: Path, *, versions: list[str] | None = None) -> Path:
 
 
 def decodes(table_bytes: float, *, asked: bool | None) -> bool:
-    """Say whether a run's end decodes all images: as asked, or by the size of the table, some 500 bytes an image."""
+    """Return whether validation decodes all images: as requested, else by the size of the table, some 500 bytes an image."""
     return table_bytes < 500 * _FEW_IMAGES if asked is None else asked
 
 
 def _public_part(identity: JsonDict) -> RunInfo:
-    """Return what of the identity belongs to the dataset; the same in every run of it."""
+    """Return the part of the identity that is the same in every run of the dataset."""
     return cast("RunInfo", {key: identity[key] for key in RunInfo.__annotations__ if key in identity})
 
 
 @contextmanager
-def _alone(output: Output) -> Iterator[None]:
+def _tables_lock(output: Output) -> Iterator[None]:
     """Wait for the tables' lock: several workers may finish their scenes at the same time."""
     end = time.monotonic() + _WAIT_S
     while True:

@@ -15,7 +15,7 @@ class Intent:
 
     Attributes:
         dataset: its name.
-        address: where it goes.
+        address: folder or URL of the dataset.
         samples: of a scene.
         images_per_scene: RGB images.
         by_town: names of the scenes that would be flown, towns in their order.
@@ -53,8 +53,8 @@ def intent_of(request: Request, on_top: OnTop = NOTHING) -> Intent:
     """Check what a run checks, and look at what is committed already; writes nothing.
 
     Args:
-        request: what is asked for.
-        on_top: what is built on top of a run.
+        request: the request.
+        on_top: functions of higher packages.
 
     Raises:
         InputError: a name, a key or a number is wrong, or the output holds something else.

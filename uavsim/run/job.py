@@ -1,4 +1,4 @@
-"""The job of a command, decided completely before anything is started or written."""
+"""The job of a command, planned completely before anything is started or written."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class PackedPlan:
 
     Attributes:
         digest: hash by which the ledger knows the plan.
-        compressed: what ``data`` gives.
+        compressed: the compressed bytes; ``data`` decompresses them.
     """
 
     digest: str
@@ -33,7 +33,7 @@ class PackedPlan:
 
     @property
     def data(self) -> bytes:
-        """What ``pack_plan`` wrote."""
+        """The plan's bytes, as ``pack_plan`` writes them."""
         return bytes(isal_zlib.decompress(self.compressed))
 
 
@@ -80,7 +80,7 @@ class Job:
 
     @property
     def towns(self) -> tuple[str, ...]:
-        """In the order in which they are flown."""
+        """The towns in the order of their flights."""
         return tuple(dict.fromkeys(scene.town for scene in self.scenes))
 
     def scenes_of(self, town: str) -> tuple[SceneRef, ...]:

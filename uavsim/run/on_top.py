@@ -1,4 +1,4 @@
-"""What is built on top of a run and works in it: its caller hands these functions in, for no room of a run imports them."""
+"""Functions of higher packages that a run calls; the caller passes them in, so that this package need not import them."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,11 +16,11 @@ LabelFolder: TypeAlias = Callable[[Path], None]
 
 @dataclass(frozen=True, slots=True)
 class OnTop:
-    """Functions that a run calls where its request or its dataset asks for them.
+    """Functions that a run calls if its request or its dataset needs them.
 
     Attributes:
-        replayed: returns the plan that shows a recorded scene again, of what is planned and of the request.
-        voxels: returns what labels a dataset's voxels as its YAML asks, for its sensors by channel; or raises ``InputError``.
+        replayed: returns the plan that replays a recorded scene, from the planned scene and the request.
+        voxels: returns the function that labels a dataset's voxels by its YAML, or raises ``InputError``.
     """
 
     replayed: Callable[[ScenePlan, Request], ScenePlan] | None = None

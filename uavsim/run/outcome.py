@@ -29,13 +29,13 @@ class SceneOutcome:
 
 
 def outcome_of(entry: LedgerEntry) -> SceneOutcome:
-    """Return how a scene stands by its entry."""
+    """Return the outcome that a scene's ledger entry stands for."""
     reason = entry.failures[-1] if entry.failures else ""
     return SceneOutcome(entry.scene, entry.state, entry.town, len(entry.failures), entry.facts, reason)
 
 
 def done_line(entry: LedgerEntry) -> Text:
-    """Say that a scene was committed."""
+    """Return the progress line for a committed scene."""
     facts = entry.facts or SceneFacts()
     retries = f", {entry.attempts} failed before" if entry.attempts else ""
     return line(

@@ -1,4 +1,4 @@
-"""The state of a folder and its needs: read from the ledger, no Prefect, no simulator."""
+"""The progress of a dataset and the work left, read from its ledger."""
 
 import json
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class Overview:
     """The state of a dataset.
 
     Attributes:
-        address: where it is.
+        address: folder or URL of the dataset.
         dataset: its name.
         seed: of it.
         committed: scenes that are in it.
@@ -75,10 +75,10 @@ class Overview:
 
 
 def overview(out: str, *, scratch: Path | None = None) -> Overview:
-    """Look at a dataset that is being made, or that was.
+    """Return the state of a finished or unfinished dataset.
 
     Raises:
-        InputError: there is none of ours.
+        InputError: it is not a dataset of uavsim.
     """
     output = open_output(out, scratch=scratch)
     identity = read_identity(output)
@@ -116,7 +116,7 @@ def _held(output: Output, scene: str) -> bool:
 
 
 def _missing(out: str, identity: dict[str, object], *, kept: str | None, known: set[str]) -> tuple[str, ...] | None:
-    """Name what was never begun; None when the dataset's YAML is gone or has changed, and was not kept."""
+    """Return the scenes without an attempt; None when the dataset's YAML is gone or has changed, and was not kept."""
     asked = identity.get("request")
     if not isinstance(asked, dict):
         return None

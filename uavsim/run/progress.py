@@ -1,4 +1,4 @@
-"""Progress of a run on the terminal: bars where there is one, a line per scene where there is none."""
+"""Progress of a run: bars on a terminal, else a line per scene."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _LAST_SCENES = 10
 
 @contextlib.contextmanager
 def start_up(console: Screen, what: str) -> Iterator[Callable[[str], None]]:
-    """Show what is waited for before the first scene: one line that changes on a terminal, a line each elsewhere.
+    """Show the steps before the first scene: a single updated line on a terminal, else a line each.
 
     Args:
-        console: where to show it.
+        console: prints the progress.
         what: the first line.
 
     Yields:
@@ -44,7 +44,7 @@ class RunProgress:
         scenes: how many are to be done in all, those done before included.
         done: how many were done before.
         samples: keyframes per scene.
-        console: where to show it.
+        console: prints the progress.
         clock: seconds; replaced in tests.
     """
 
@@ -106,7 +106,7 @@ class RunProgress:
         return (max(waiting, 0) * scene_s + begun) / max(len(self._begun), 1)
 
     def on_event(self, scene: str, event: ClientEvent) -> None:
-        """Take one event of a client process."""
+        """Count one event of a client process."""
         for watch in self.watchers:
             watch(scene, event)
         with self._lock:
@@ -121,7 +121,7 @@ class RunProgress:
                 self._show()
 
     def finished(self, scene: str, *, line: Text) -> None:
-        """Count a scene as done and print one line."""
+        """Count a scene as done and print a line."""
         with self._lock:
             self._in_flight.pop(scene, None)
             if scene in self._begun:
@@ -132,7 +132,7 @@ class RunProgress:
         self.say(line)
 
     def failed(self, scene: str, *, line: Text) -> None:
-        """Take back what a failed attempt had counted and print one line."""
+        """Undo the counts of a failed attempt and print a line."""
         with self._lock:
             samples, _ = self._in_flight.pop(scene, (0, 0))
             self._begun.pop(scene, None)

@@ -1,4 +1,4 @@
-"""A person's request, as one typed object: from the command line, Python, a form in Prefect's UI, or a deployment.
+"""The request for a run, as one typed object: from the command line, Python, a form in Prefect's UI, or a deployment.
 
 It is the one parameter of every flow. The overrides are fields of its own, so that the form is one list.
 """
@@ -25,7 +25,7 @@ class SkinRequest(BaseModel):
 
 
 class ReplayRequest(BaseModel):
-    """A dataset whose recorded motion takes the place of traffic; what changes beside the request's own choices."""
+    """A dataset to replay: its recorded motion replaces traffic; the request's other fields are the changes."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -37,7 +37,7 @@ class ReplayRequest(BaseModel):
 
 
 class OutputRequest(BaseModel):
-    """The request concerning a dataset that is there."""
+    """Where a request's scenes go, and how it treats committed ones."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -46,7 +46,7 @@ class OutputRequest(BaseModel):
     run: RunConfig | None = Field(default=None, description="simulators, deadlines, attempts, scratch folder")
 
     def output(self) -> Output:
-        """Open the place that ``out`` names; touches nothing.
+        """Return the output that ``out`` names; writes nothing.
 
         Raises:
             InputError: empty, or a URL that cannot be used.
@@ -55,7 +55,7 @@ class OutputRequest(BaseModel):
 
 
 class Request(OutputRequest, Overrides):
-    """One job: the scenes of a dataset that are to be there, and how they are made."""
+    """One job: the wanted scenes of a dataset, and how to make them."""
 
     dataset: str = Field(description="name in flight_plans/datasets, or a YAML file")
     towns: tuple[str, ...] = Field(default=(), description="all of the dataset when empty")
@@ -66,23 +66,23 @@ class Request(OutputRequest, Overrides):
         description="mock or HOST:CARLA_PORT[:AIRSIM_PORT], each flies one scene at a time; replaces those of run",
     )
     wait_s: float | None = Field(
-        default=None, ge=0, description="seconds that the first answer of a simulator may take that is attached to"
+        default=None, ge=0, description="seconds to wait for the first answer of an attached simulator"
     )
     traffic_retries: dict[str, int] = Field(
         default_factory=dict,
-        description="by scene, how often it was flown with traffic that stood still, where it is made again as it was",
+        description="by scene: number of earlier attempts with stalled traffic, to make the scene again exactly",
     )
-    force: bool = Field(default=False, description="fly anew what is committed")
+    force: bool = Field(default=False, description="fly committed scenes again")
     check: bool = Field(default=True, description="let the validator look at the result")
 
     @property
     def title(self) -> str:
-        """For people: the dataset, its towns, its scenes."""
+        """A readable name: the dataset, its towns, its scenes."""
         name = PurePath(self.dataset).stem if self.dataset.endswith((".yaml", ".yml")) else self.dataset
         return f"{name} {' '.join(self.towns) or 'all towns'} {self.scenes or 'all'}"
 
     def run_config(self) -> RunConfig:
-        """Return the run's configuration with the simulators that were named.
+        """Return the run's configuration with the request's simulators.
 
         Raises:
             InputError: a simulator that is not of the right form.

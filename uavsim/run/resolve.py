@@ -1,4 +1,4 @@
-"""From a request to a job: every name is looked up and every scene is planned once before anything is started."""
+"""Turn a request into a job: look up every name and plan every scene before anything is started."""
 
 import importlib.metadata
 import platform
@@ -35,11 +35,11 @@ _VERSIONS = ("uavsim", "carla", "airsim", "numpy", "opencv-python-headless")
 
 
 def resolve(request: Request, on_top: OnTop = NOTHING) -> Job:
-    """Decide everything.
+    """Turn a request into a job.
 
     Args:
-        request: what is asked for.
-        on_top: what is built on top of a run.
+        request: the request.
+        on_top: functions of higher packages.
 
     Raises:
         InputError: a name, key, number or flight that is not possible; one line, nothing was written.
@@ -74,7 +74,7 @@ def resolve(request: Request, on_top: OnTop = NOTHING) -> Job:
 def _further_labels(
     request: Request, loaded: Loaded[DatasetConfig], sensors: Mapping[str, SensorSpec], on_top: OnTop
 ) -> dict[str, LabelFolder]:
-    """Return what labels the dataset as a whole at the run's end, refused here where it cannot be done."""
+    """Return the functions that label the whole dataset at the run's end, or refuse those that cannot run here."""
     if (wanted := loaded.model.labels.occupancy) is None:
         return {}
     try:
@@ -87,7 +87,7 @@ def _further_labels(
 
 
 def _configuration(request: Request, planner: DatasetPlanner, towns: Sequence[str]) -> JsonDict:
-    """Return every YAML text that the dataset is made from, for all of its towns, so that it can be made anew anywhere."""
+    """Return every YAML text that the dataset's towns need, so that it can be made again on any machine."""
     if Path(request.dataset).name == KEPT and request.replay is None:
         return {}
     for name in _drawn_weathers(request):
@@ -106,7 +106,7 @@ def _configuration(request: Request, planner: DatasetPlanner, towns: Sequence[st
 
 
 def _drawn_weathers(request: Request) -> tuple[str, ...]:
-    """Return the weathers that a skin may draw."""
+    """Return the weathers that a skin draws from."""
     skin = request.replay.skin if request.replay is not None else None
     return skin.skin.weather.names if skin is not None and skin.skin.weather is not None else ()
 
@@ -114,7 +114,7 @@ def _drawn_weathers(request: Request) -> tuple[str, ...]:
 def _plans(
     request: Request, planner: DatasetPlanner, towns: Sequence[str], wanted: tuple[int, ...] | None, on_top: OnTop
 ) -> Iterator[ScenePlan]:
-    """Plan the scenes that are asked for; a single town is given all numbers, and refuses others itself."""
+    """Plan the requested scenes; a single town gets all numbers, and refuses those of other towns itself."""
     for town in towns:
         numbers = wanted
         if wanted is not None and len(towns) > 1:
@@ -128,7 +128,7 @@ def _plans(
 
 
 def _check_simulators(request: Request, backend: Backend) -> None:
-    """Refuse a backend whose servers are not all named, or whose clients are not installed.
+    """Refuse a backend without the addresses of all its servers, or without its client packages.
 
     Raises:
         InputError: the message names the simulator's server, or says how to install the client.
@@ -155,7 +155,7 @@ def _port_word(server: Server, simulator: SimulatorConfig) -> str:
 
 
 def identity_of(request: Request) -> JsonDict:
-    """Name the dataset: what was resolved from YAML and options, and the seed; scene numbers and simulators are not in it."""
+    """Return the dataset's identity: configuration, options and seed, without scene numbers and simulators."""
     return _identity(request, Library.of().dataset(request.dataset))
 
 
@@ -193,7 +193,7 @@ def _identity(request: Request, loaded: Loaded[DatasetConfig]) -> JsonDict:
 
 
 def _recorded(folder: str) -> JsonDict:
-    """Return the identity of a dataset that is shown again."""
+    """Return the identity of a replayed dataset."""
     identity = read_identity(LocalOutput(Path(folder)))
     if identity is None:
         raise InputError(f"{folder}: not a uavsim dataset (no {IDENTITY})")
@@ -209,7 +209,7 @@ def installed_version(package: str) -> str:
 
 
 def all_scenes(dataset: str) -> tuple[SceneRef, ...]:
-    """Name every scene that a dataset makes when no numbers are asked for; plans nothing."""
+    """Return the name of every scene of a dataset by default, without planning."""
     loaded = Library.of().dataset(dataset)
     return tuple(
         SceneRef(f"scene_{number:0{loaded.model.scene_digits}d}", number, town)

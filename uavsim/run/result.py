@@ -34,7 +34,7 @@ class Result:
         unfinished: neither, by name.
         images: of the committed scenes.
         seconds: of the whole run.
-        valid: what the validator said; None when it was not asked.
+        valid: the validator's result; None when it did not run.
         contact_sheet: the page, if one was drawn.
         findings: the validator's first findings.
         simulator_s: in which simulators were kept for the run, all together.
@@ -66,7 +66,7 @@ class Result:
         simulator_s: float,
         size_bytes: int,
     ) -> Result:
-        """Make the result of a run from how its scenes stand."""
+        """Make the result of a run from its scenes' outcomes."""
         validation = summary.finished.validation
         return cls(
             address=address,
@@ -85,7 +85,7 @@ class Result:
 
     @property
     def error(self) -> UavsimError | None:
-        """Return what the exit code is to say."""
+        """Return the error that decides the exit code."""
         if self.quarantined or self.unfinished:
             parts = [
                 f"{len(names)} {what}: {', '.join(names[:10])}{' ...' if len(names) > 10 else ''}"

@@ -1,4 +1,4 @@
-"""The stages of one scene as ordinary functions: fly, label, commit; nothing here knows Prefect.
+"""The stages of one scene as ordinary functions, independent of Prefect: fly, label, commit.
 
 A scene's failure is counted in the ledger and becomes quarantine after ``attempts``; a simulator that cannot be brought up
 is the simulator slot's failure, not the scene's; storage that cannot be written ends the run, and the next one continues.
@@ -46,19 +46,19 @@ from uavsim.supervise.simulator_slot import NoSlotLeft, SimulatorSlot, SlotPool
 from uavsim.terminal import line
 
 RUN_ENDS: Final = (StorageError, InputError, MapMissing, NoSlotLeft)
-"""What is not the scene's failure, and ends the run."""
+"""Errors that are not the scene's fault and end the run."""
 
 
 class SceneQuarantined(SystemFailure):
-    """A scene failed as often as it may; the message is its last reason."""
+    """A scene used up its attempts; the message is the last failure."""
 
 
 Gate = Callable[[SimulatorSlot], AbstractContextManager[None]]
 
 
 @dataclass(slots=True)
-class _Spent:
-    """The part of a simulator that an attempt has had so far: seconds, processor seconds, and which simulator's."""
+class _AttemptCost:
+    """The cost of an attempt so far: simulator seconds, processor seconds, and the simulator's name."""
 
     fly_s: float = 0.0
     core_s: float = 0.0
@@ -72,12 +72,12 @@ def _no_gate(slot: SimulatorSlot) -> AbstractContextManager[None]:
 
 @dataclass(eq=False)
 class RunContext:
-    """The common part of one run's scenes; lives in the flow's process only.
+    """State shared by all scenes of a run, in the flow's process only.
 
     Attributes:
-        request: what was asked for.
-        job: what follows from it.
-        output: where committed scenes go.
+        request: the request.
+        job: its scenes and plans.
+        output: the dataset of the committed scenes.
         run: attempts and deadlines.
         pool: the simulators.
         progress: shows people how it goes.
@@ -100,40 +100,40 @@ class RunContext:
 
     @property
     def layout(self) -> OutLayout:
-        """Of the run's own files on this machine."""
+        """Folders of the run's own files on this machine."""
         return OutLayout(self.output.root)
 
     @property
     def workers(self) -> int:
-        """Threads that scenes need: on every simulator one flies while others are labelled."""
+        """Number of threads: on every simulator one scene flies while others are labelled."""
         return max(len(self.pool.slots), 1) * (1 + self.run.label_threads)
 
     @property
     def stopped(self) -> bool:
-        """Return whether no further scene is to start."""
+        """Return whether the run starts no further scene."""
         return self._stop.is_set()
 
     @property
     def failure(self) -> UavsimError | None:
-        """Return what ended the run early."""
+        """Return the error that ended the run early."""
         return self._failure
 
     def is_forced(self, scene: str) -> bool:
-        """Return whether a scene is to be flown in this run although it is committed; not once it has been."""
+        """Return whether this run still has to fly a scene although it is committed."""
         return self.request.force and scene not in self._settled
 
     def begin(self, scene: str) -> bool:
-        """Note that the run is at a scene; True the first time."""
+        """Note the start of a scene; True the first time."""
         first = scene not in self._begun
         self._begun.add(scene)
         return first
 
     def settle(self, scene: str) -> None:
-        """Note that the run is done with a scene: it is committed, or given up."""
+        """Note that a scene is committed or in quarantine."""
         self._settled.add(scene)
 
     def wait_for_end(self, seconds: float) -> None:
-        """Wait, but no longer than until the run is ending."""
+        """Wait for a time or until the run is ending."""
         self._stop.wait(seconds)
 
     def abort(self, error: UavsimError | None) -> None:
@@ -157,7 +157,7 @@ def fly_scene(context: RunContext, scene: str) -> SceneOutcome:
                 return SceneOutcome(scene, "elsewhere")
             return _fly_locked(context, scene)
     except UavsimError as error:
-        found = _whose_failure(context, error)
+        found = _root_error(context, error)
         if isinstance(found, RUN_ENDS):
             context.abort(found)
         if found is error:
@@ -165,8 +165,8 @@ def fly_scene(context: RunContext, scene: str) -> SceneOutcome:
         raise found from error
 
 
-def _whose_failure(context: RunContext, error: UavsimError) -> UavsimError:
-    """Return the error, or that somebody removed the dataset meanwhile, which explains any."""
+def _root_error(context: RunContext, error: UavsimError) -> UavsimError:
+    """Return the error, or instead one that says that the dataset was removed during the run."""
     try:
         refuse_removed(context.output)
     except StorageError as removed:
@@ -182,7 +182,9 @@ def _fly_locked(context: RunContext, scene: str) -> SceneOutcome:
     if entry is not None and not forced and (settled := _settled_outcome(entry, sha=sha)) is not None:
         return settled
     if entry is not None and entry.state == "committed" and entry.replacing is None and not forced:
-        said = " is flown anew: this version of uavsim, or your YAML, plans it otherwise than when it was committed"
+        said = (
+            " is flown again: its plan has changed since it was committed, by a new version of uavsim or an edited YAML"
+        )
         context.progress.say(line(("yellow", scene), said))
     anew = context.begin(scene) and forced
     plan = context.job.plan_of(scene)
@@ -192,7 +194,7 @@ def _fly_locked(context: RunContext, scene: str) -> SceneOutcome:
 
 
 def _settled_outcome(entry: LedgerEntry, *, sha: str) -> SceneOutcome | None:
-    """Return how a scene stands that need not be flown: committed or given up with this very plan."""
+    """Return the outcome of a scene that needs no flight: committed or in quarantine with this same plan."""
     if entry.plan_sha256 == sha and entry.state != "flying":
         return outcome_of(entry)
     again = entry.replacing
@@ -202,10 +204,10 @@ def _settled_outcome(entry: LedgerEntry, *, sha: str) -> SceneOutcome | None:
 
 
 def _entry_to_fly(entry: LedgerEntry | None, *, plan: ScenePlan, sha: str, anew: bool) -> LedgerEntry:
-    """Return the entry under which a scene flies; a committed one stays committed until the new one is.
+    """Return a scene's entry for the flight; a committed scene stays committed until the new one is.
 
     Args:
-        entry: what the ledger holds.
+        entry: the scene's entry in the ledger.
         plan: of the scene.
         sha: of the packed plan.
         anew: count the attempts from none.
@@ -232,14 +234,14 @@ def _attempt(context: RunContext, entry: LedgerEntry, *, plan: ScenePlan, packed
         town=plan.town.name,
         plan_sha256=packed.digest,
     )
-    folder, spent = context.output.stage(entry.scene), _Spent()
+    folder, cost = context.output.stage(entry.scene), _AttemptCost()
     try:
         with storage_errors(f"stage scene {entry.scene}"):
             (folder / "plan.msgpack").write_bytes(_with_other_traffic(context, entry, plan=plan, packed=packed))
-        committed = _fly_label_commit(context, entry, plan=plan, folder=folder, journal=journal, spent=spent)
+        committed = _fly_label_commit(context, entry, plan=plan, folder=folder, journal=journal, cost=cost)
         give_back_freed_memory()  # of its rows
     except UavsimError as error:
-        entry = replace(entry, lost_s=round(entry.lost_s + spent.fly_s, 2))
+        entry = replace(entry, lost_s=round(entry.lost_s + cost.fly_s, 2))
         if (theirs := _committed_meanwhile(context, entry)) is not None:
             journal.add("committed elsewhere", kind=type(error).__name__, reason=str(error))
             context.settle(entry.scene)
@@ -250,7 +252,7 @@ def _attempt(context: RunContext, entry: LedgerEntry, *, plan: ScenePlan, packed
         if context.stopped:
             journal.add("stopped", kind=type(error).__name__, reason=str(error))
             return SceneOutcome(entry.scene, "skipped", reason=str(error))
-        raise _failed(context, entry, error=error, folder=folder, journal=journal) from error
+        raise _record_failure(context, entry, error=error, folder=folder, journal=journal) from error
     except Exception as error:  # a mistake of ours: it ends this scene alone, and must not end it without a word
         kind, where = type(error).__name__, "".join(traceback.format_exception(error))
         journal.add("mistake", kind=kind, reason=str(error), traceback=where)
@@ -266,7 +268,7 @@ def _attempt(context: RunContext, entry: LedgerEntry, *, plan: ScenePlan, packed
 
 
 def _with_other_traffic(context: RunContext, entry: LedgerEntry, *, plan: ScenePlan, packed: PackedPlan) -> bytes:
-    """Return the plan to fly: the scene's own, with other traffic for each attempt whose traffic stood still.
+    """Return the plan to fly: the scene's own, with new traffic after each attempt with stalled traffic.
 
     Other failures change nothing, so that a scene depends on its plan and on this number alone.
     """
@@ -276,7 +278,7 @@ def _with_other_traffic(context: RunContext, entry: LedgerEntry, *, plan: SceneP
 
 
 def _committed_meanwhile(context: RunContext, entry: LedgerEntry) -> LedgerEntry | None:
-    """Return the entry that another process committed during this attempt: this one was frozen until its lock was gone."""
+    """Return the entry that another process committed during this attempt, after this one had lost its lock while frozen."""
     try:
         now = read_entry(context.output, entry.scene)
     except StorageError:  # the attempt's own error says more
@@ -286,9 +288,9 @@ def _committed_meanwhile(context: RunContext, entry: LedgerEntry) -> LedgerEntry
 
 
 def _fly_label_commit(
-    context: RunContext, entry: LedgerEntry, *, plan: ScenePlan, folder: Path, journal: Journal, spent: _Spent
+    context: RunContext, entry: LedgerEntry, *, plan: ScenePlan, folder: Path, journal: Journal, cost: _AttemptCost
 ) -> LedgerEntry:
-    flown = _fly(context, entry.scene, plan=plan, folder=folder, journal=journal, spent=spent)
+    flown = _fly(context, entry.scene, plan=plan, folder=folder, journal=journal, cost=cost)
     began, own_s = time.monotonic(), time.thread_time()
     recording = read_recording(Path(flown.recording))
     refuse_blank_images(recording)
@@ -320,11 +322,11 @@ def _fly_label_commit(
         samples=plan.samples,
         images=flown.images,
         images_drawn=recording.facts.images_drawn,
-        images_per_s=round(flown.images / max(spent.fly_s, 1e-9), 2),
-        fly_s=round(spent.fly_s, 2),
+        images_per_s=round(flown.images / max(cost.fly_s, 1e-9), 2),
+        fly_s=round(cost.fly_s, 2),
         label_s=round(label_s, 2),
-        core_s=round(spent.core_s + time.thread_time() - own_s, 2),
-        slot=spent.slot,
+        core_s=round(cost.core_s + time.thread_time() - own_s, 2),
+        slot=cost.slot,
         machine=socket.gethostname(),
     )
     done = LedgerEntry(
@@ -347,9 +349,9 @@ def _fly_label_commit(
 
 
 def _fly(
-    context: RunContext, scene: str, *, plan: ScenePlan, folder: Path, journal: Journal, spent: _Spent
+    context: RunContext, scene: str, *, plan: ScenePlan, folder: Path, journal: Journal, cost: _AttemptCost
 ) -> SceneFlown:
-    """Fly on the next free simulator slot; ``spent`` gets the slot's name and what it took, without the waiting."""
+    """Fly on the next free simulator slot; ``cost`` gets the slot's name and the cost, without the waiting time."""
 
     def on_event(event: ClientEvent) -> None:
         context.progress.on_event(scene, event)
@@ -359,23 +361,23 @@ def _fly(
             journal.add(event.event, **fields_of(event))
 
     with context.pool.borrow_ready(town=plan.town.name, journal=journal.add) as slot, context.gate(slot):
-        began, core_s, spent.slot = time.monotonic(), slot.core_s, slot.name
+        began, core_s, cost.slot = time.monotonic(), slot.core_s, slot.name
         journal.add("flying", slot=slot.name, **(fields_of(slot.client_facts) if slot.client_facts else {}))
         try:
             flown = slot.fly(folder / "plan.msgpack", out=folder / "recording", town=plan.town.name, on_event=on_event)
         finally:
-            spent.fly_s = time.monotonic() - began
-        spent.core_s = max(slot.core_s - core_s, 0.0)
-        slot.pace.note(flown.images / max(spent.fly_s, 1e-9))
+            cost.fly_s = time.monotonic() - began
+        cost.core_s = max(slot.core_s - core_s, 0.0)
+        slot.pace.note(flown.images / max(cost.fly_s, 1e-9))
         if warning := slot.card_warning():
             context.progress.say(line(("yellow", slot.name), f" {warning}"))
     return flown
 
 
-def _failed(
+def _record_failure(
     context: RunContext, entry: LedgerEntry, *, error: UavsimError, folder: Path, journal: Journal
 ) -> UavsimError:
-    """Count the failure, keep its evidence, and return the error that the task ends with."""
+    """Count a failure, keep its logs and images, and return the error to raise."""
     reason = f"{type(error).__name__}: {error}"
     failed = entry.failed(reason, most=context.run.attempts)
     final = failed.given_up

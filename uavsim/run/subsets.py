@@ -1,4 +1,4 @@
-"""New datasets from finished ones: chosen scenes, several datasets together, other splits; and what differs between two.
+"""Select, merge, split and compare finished datasets.
 
 Works scene by scene on what a run committed: files are hard-linked, table rows are copied as text, tokens stay. Nothing is
 decoded. A command that is stopped continues when it is given again.
@@ -37,7 +37,7 @@ from uavsim.store.local import LocalOutput
 from uavsim.store.manifest import read_manifest
 from uavsim.typing import JsonDict
 
-__all__ = ["Wanted", "choose", "differences", "merge", "scenes_of", "select", "split"]
+__all__ = ["SceneFilter", "choose", "differences", "merge", "scenes_of", "select", "split"]
 
 _MAPS: Final = (".uavsim/maps", "maps")
 
@@ -76,8 +76,8 @@ class StoredScene:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """Conditions on a scene; each that is given must hold.
+class SceneFilter:
+    """Conditions on a scene; all that are not None must hold.
 
     Attributes:
         numbers: scene numbers.
@@ -97,7 +97,7 @@ class Wanted:
     least_visibility: int = 1
     within_m: float | None = None
 
-    def holds(self, scene: StoredScene) -> bool:
+    def matches(self, scene: StoredScene) -> bool:
         """Return whether a scene meets every condition."""
         if self.numbers is not None and scene.entry.index not in self.numbers:
             return False
@@ -149,7 +149,7 @@ def scenes_of(folder: Path) -> list[StoredScene]:
     return scenes
 
 
-def choose(folder: Path, wanted: Wanted) -> list[StoredScene]:
+def choose(folder: Path, wanted: SceneFilter) -> list[StoredScene]:
     """Return the scenes of a dataset that meet the conditions.
 
     Raises:
@@ -162,7 +162,7 @@ def choose(folder: Path, wanted: Wanted) -> list[StoredScene]:
     towns = {scene.entry.town for scene in scenes}
     if unknown := sorted(set(wanted.towns) - towns):
         raise InputError(f"{folder}: no scene in {unknown[0]}; it has {', '.join(sorted(towns))}")
-    chosen = [scene for scene in scenes if wanted.holds(scene)]
+    chosen = [scene for scene in scenes if wanted.matches(scene)]
     if not chosen:
         raise InputError(f"{folder}: none of its {len(scenes)} scenes meets the conditions")
     return chosen
@@ -189,7 +189,7 @@ def select(scenes: Sequence[StoredScene], target: Path) -> list[str]:
 
 
 def merge(folders: Sequence[Path], target: Path) -> list[str]:
-    """Put the scenes of several datasets together.
+    """Make one dataset of the scenes of several.
 
     Returns:
         Names of the version folders.
@@ -287,7 +287,7 @@ def _by_folder(keys: set[str]) -> dict[str, int]:
 
 
 def _derived(identities: Sequence[JsonDict], what: str) -> JsonDict:
-    """Return the identity of a dataset that no configuration gives: nothing can be flown into it."""
+    """Return the identity of a dataset without a configuration: no scene can be flown into it."""
     marks = sorted({identity["fingerprint"] for identity in identities})
     first = identities[0]
     return {
@@ -329,7 +329,7 @@ def _written(
 
 
 def _bring(scene: StoredScene, output: LocalOutput, *, splits: tuple[str, ...] | None) -> None:
-    """Commit a scene of another dataset: its files by hard link, its rows with other splits where they are given."""
+    """Commit a scene of another dataset: its files by hard link, its rows with new splits if given."""
     rows = read_fragment(scene.output, scene.entry)
     staged = output.stage(scene.name)
     try:

@@ -1,4 +1,4 @@
-"""Files of a town that ingredients make of its roads: its maps, once a town, known by what they were made of."""
+"""Files that ingredients make from a town's roads, once per town: its maps, with a digest of their inputs."""
 
 import hashlib
 import json
@@ -20,7 +20,7 @@ _ONE: Final = threading.Lock()
 
 
 def keep_town_files(output: Output, recording: Recording) -> None:
-    """Make the files of a scene's town, unless they are there.
+    """Make the files of a scene's town unless they exist.
 
     Raises:
         DatasetError: scenes before were flown in a town of this name with other roads.

@@ -1,4 +1,4 @@
-"""The scenes of one town in a run: which ones to submit, and the outcome of each."""
+"""The scenes of one town in a run: submit them and collect their outcomes."""
 
 from collections.abc import Iterator
 from dataclasses import replace

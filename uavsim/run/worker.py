@@ -1,4 +1,4 @@
-"""A worker's handling of a flow's parameters: anybody who reaches a shared server may have written them.
+"""Guard a worker against a flow's parameters: any user of a shared server may have written them.
 
 They name things that the worker knows: datasets of its library, simulators of its own configuration. Commands, images and
 paths of programs come from a run's YAML on the worker's machine alone, which ``UAVSIM_WORKER_RUN`` names.

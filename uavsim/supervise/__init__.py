@@ -1,1 +1,1 @@
-"""Processes: simulators and client workers, started, watched, and ended whatever happens."""
+"""Start, watch and reliably end simulators and client processes."""

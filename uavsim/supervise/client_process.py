@@ -1,4 +1,4 @@
-"""The supervisor's end of a client process: commands in, events out, a deadline on every silence.
+"""The supervisor's side of a client process: it sends commands, reads events, and kills a silent process at a deadline.
 
 libcarla can abort its interpreter or deadlock below any time-out of its own, so nothing here trusts the client: every line
 must arrive within the phase's deadline, a scene has a deadline of its own, and whatever goes wrong ends in one of our
@@ -42,7 +42,7 @@ __all__ = ["ONE_THREAD", "ClientProcess", "client_command", "client_environment"
 E = TypeVar("E", ClientReady, SceneFlown)
 _LONGEST_LINE = 1 << 20
 ONE_THREAD: Final = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OPENCV_FOR_THREADS_NUM"), "1")
-"""Thread pools of OpenCV and BLAS would fight for the cores with the client processes of the other simulators."""
+"""Limits the thread pools of OpenCV and BLAS, which would compete with the client processes of the other simulators."""
 
 
 def client_command(*, topology: str, endpoints: Mapping[str, str], deadlines: Deadlines, python: str) -> list[str]:
@@ -60,7 +60,7 @@ def client_command(*, topology: str, endpoints: Mapping[str, str], deadlines: De
 
 
 def client_environment(home: Path) -> Mapping[str, str | None]:
-    """Return the variables of a client process, whose ``home`` is made."""
+    """Return the environment variables of a client process; create its ``home``."""
     home.mkdir(parents=True, exist_ok=True)
     env = {"HOME": str(home), **ONE_THREAD}
     if (caches := cache_home()) is not None:
@@ -73,7 +73,7 @@ class ClientProcess:
 
     Args:
         command: see ``client_command``.
-        log: gets what the client process prints besides events.
+        log: gets the output of the client process, except events.
         deadlines: how long a silence and a scene may last.
         home: folder for the client's caches; CARLA's client writes into $HOME.
     """
@@ -94,7 +94,7 @@ class ClientProcess:
 
     @property
     def phase(self) -> str:
-        """The phase of its last heartbeat."""
+        """Phase in its last heartbeat."""
         return self._phase
 
     @property
@@ -104,7 +104,7 @@ class ClientProcess:
 
     @property
     def pid(self) -> int | None:
-        """Of the client itself, or None when it is gone."""
+        """Process id of the client itself, or None after its end."""
         return self._process.child_pid
 
     @property
@@ -118,7 +118,7 @@ class ClientProcess:
         return core_s(self.pid)
 
     def connect(self, endpoints: Mapping[str, str]) -> None:
-        """Say where its servers are, which came up after its own start."""
+        """Send the addresses of its servers, which started after it."""
         self._send(ConnectCommand(dict(endpoints)))
 
     def wait_ready(self) -> ClientReady:
@@ -147,7 +147,7 @@ class ClientProcess:
         """Fly one scene into ``out``; events arrive in ``on_event`` as they come.
 
         Raises:
-            UavsimError: what the client process reported, or SimulatorLost when it died or fell silent; it is dead then.
+            UavsimError: the error that the client process reported, or SimulatorLost when it died or was killed as silent.
         """
         self._phase = "load"
         self._send(FlyCommand(str(plan), str(out)))
@@ -156,11 +156,11 @@ class ClientProcess:
         return flown
 
     def kill(self) -> None:
-        """Kill the client process from another thread than its user's, who sees it die; its pipes stay open for that."""
+        """Kill the client process from another thread; its pipes stay open so that the thread using it notices."""
         self._process.kill()
 
     def stop(self, *, grace_s: float = 5.0) -> None:
-        """Ask the client process to leave, then make it leave."""
+        """Ask the client process to end, then kill it."""
         if self.alive and grace_s > 0:
             with contextlib.suppress(BrokenPipeError, ValueError):
                 self._process.send_line(to_line(QuitCommand()))
@@ -188,7 +188,7 @@ class ClientProcess:
                 return event
 
     def _next_event(self, *, end: float) -> ClientEvent:
-        """Return the next event; a client process that sends none, or only nonsense, for too long is killed."""
+        """Return the next event; kill a client process that sends no valid one for too long."""
         silence_s = self._deadlines.silence_s(self._phase)
         until = min(time.monotonic() + silence_s, end)
         while not self._events:

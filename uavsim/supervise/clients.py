@@ -1,4 +1,4 @@
-"""Test of an interpreter for the clients that a backend needs, before anything is started."""
+"""Check that an interpreter has the clients of a backend, before anything is started."""
 
 import importlib.util
 import json
@@ -14,7 +14,7 @@ _ASK_S = 60.0
 
 
 def check_clients(backend: Backend, *, python: str = "") -> None:
-    """Make sure that every client of a backend can be imported; none of them is.
+    """Check that every client of a backend is installed, without importing it.
 
     Args:
         backend: the backend.

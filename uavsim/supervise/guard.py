@@ -1,4 +1,4 @@
-"""``python guard.py LIFELINE_FD STOP_JSON COMMAND...``: run a command that cannot outlive whoever started it.
+"""``python guard.py LIFELINE_FD STOP_JSON COMMAND...``: run a command that cannot outlive the process that started it.
 
 Simulators fork helpers, ignore signals and are started from threads, so a death signal alone is not enough. The guard
 adopts every descendant of the command (child subreaper) and holds the reading end of a pipe whose other end only the
@@ -52,7 +52,7 @@ def _stop(stop_command: str, null: int) -> None:
 def _start(command: list[str], *, lifeline: int) -> int:
     child = os.fork()
     if child:
-        try:  # noqa: SIM105 (contextlib is a megabyte); both sides set the group, so that whoever is later finds it set
+        try:  # noqa: SIM105 (contextlib is a megabyte); both sides set the group, so that the later one finds it set
             os.setpgid(child, child)
         except OSError:
             pass
@@ -89,7 +89,7 @@ def _watch(child: int, *, lifeline: int, wake_read: int) -> int:
 
 
 def _kill_descendants() -> None:
-    """Kill what the command left behind; orphans were re-parented to this process."""
+    """Kill the command's remaining descendants; orphans were re-parented to this process."""
     me = os.getpid()
     while True:
         with open(f"/proc/{me}/task/{me}/children") as file:  # noqa: PTH123 (pathlib is a megabyte)

@@ -1,4 +1,4 @@
-"""Health of a simulator slot, known without asking its simulator: graphics memory, and its pace over the scenes."""
+"""Health of a simulator slot without asking the simulator: graphics memory, and the pace over the scenes."""
 
 import shutil
 import subprocess
@@ -37,23 +37,23 @@ def ask_cards(fields: str, index: int | None = None) -> list[list[str]] | None:
 
 
 def memory_mb(what: Literal["free", "used"], index: int | None) -> list[int]:
-    """Return the memory of each graphics card, or of the one that is named; none where no driver answers."""
+    """Return the memory of each graphics card, or of the named one; empty when no driver answers."""
     return [int(value) for (value,) in ask_cards(f"memory.{what}", index) or () if value.isdigit()]
 
 
 def free_gpu_mb(index: int | None) -> int | None:
-    """Return the free memory of a graphics card, of the fullest one when none is named; None where no driver answers."""
+    """Return the free memory of the named graphics card, else of the fullest; None when no driver answers."""
     return min(memory_mb("free", index), default=None)
 
 
 def is_on_this_machine(config: SimulatorConfig) -> bool:
-    """Return whether a simulator's address is this machine, so that its driver here speaks of the simulator's card."""
+    """Return whether a simulator runs on this machine, so that the local driver reports its graphics card."""
     return config.kind != "mock" and config.host in {"127.0.0.1", "::1", "localhost"}
 
 
 @dataclass(slots=True)
 class Pace:
-    """Images per second, scene by scene; a simulator that falls far behind itself is ill (leaks, swaps, lost its card).
+    """Images per second, scene by scene; a simulator far below its own best pace is unhealthy (leaks, swaps, lost its card).
 
     Attributes:
         slow_share: of the best pace, below which a scene was slow; 0: none is.
@@ -65,15 +65,15 @@ class Pace:
 
     @property
     def is_slow(self) -> bool:
-        """Return whether the last scenes were all far slower than the best."""
+        """Return whether all recent scenes were far slower than the best."""
         return self.slow_scenes >= _SLOW_SCENES
 
     def note(self, images_per_s: float) -> None:
-        """Take the pace of one scene."""
+        """Add the pace of one scene."""
         self.best_images_per_s = max(self.best_images_per_s, images_per_s)
         slow = images_per_s < self.slow_share * self.best_images_per_s
         self.slow_scenes = self.slow_scenes + 1 if slow else 0
 
     def forget(self) -> None:
-        """Start over, with a new simulator."""
+        """Reset, for a new simulator."""
         self.best_images_per_s, self.slow_scenes = 0.0, 0

@@ -1,4 +1,4 @@
-"""One guarded child process: started under ``guard.py``, logged to a file, stopped for certain."""
+"""A child process under ``guard.py``: logged to a file, and certain to end."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def own_lifeline_fd() -> int:
 
 
 def forget_lifeline() -> None:
-    """Let a forked process make a lifeline of its own; the parent's must not hang on the child's life."""
+    """Give a forked process a lifeline of its own; otherwise it would keep the parent's open."""
     global _lifeline
     if _lifeline is not None:
         for descriptor in _lifeline:
@@ -43,10 +43,10 @@ os.register_at_fork(after_in_child=forget_lifeline)
 
 
 class GuardedProcess:
-    """A child that dies with us, with everything that it started.
+    """A child process that ends with this process, together with all its descendants.
 
     Args:
-        command: what to run.
+        command: the command line.
         log: file that gets the child's stderr (and stdout, unless ``pipes``); appended to.
         env: added to this process's environment; None takes a variable out.
         pipes: stdin and stdout are pipes (``stdin``, ``stdout_fd``); otherwise stdin is empty.
@@ -95,12 +95,12 @@ class GuardedProcess:
 
     @property
     def pid(self) -> int:
-        """Of the guard, whose death ends all."""
+        """Process id of the guard, the parent of the command."""
         return self._process.pid
 
     @property
     def child_pid(self) -> int | None:
-        """Of the command itself, or None when it is gone."""
+        """Process id of the command itself, or None after its end."""
         with contextlib.suppress(OSError, ValueError):
             children = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
             return int(children[0]) if children else None
@@ -152,7 +152,7 @@ class GuardedProcess:
         return code
 
     def kill(self) -> int:
-        """Kill the child with everything it started, now."""
+        """Kill the child and all its descendants at once."""
         if self._process.poll() is None:
             self._process.send_signal(signal.SIGUSR1)
         code = self.wait(_GUARD_GRACE_S)
@@ -171,7 +171,7 @@ class GuardedProcess:
 
 
 def exit_text(code: int) -> str:
-    """Say an exit code in words: ``ended with code 3``, ``killed by SIGSEGV``."""
+    """Return an exit code in words: ``ended with code 3``, ``killed by SIGSEGV``."""
     if code >= 0:
         return f"ended with code {code}"
     try:
@@ -181,7 +181,7 @@ def exit_text(code: int) -> str:
 
 
 def rss_bytes(pid: int | None) -> int:
-    """Return the resident memory of a process; 0 when it is gone."""
+    """Return the resident memory of a process; 0 after its end."""
     if pid is None:
         return 0
     try:
@@ -192,18 +192,18 @@ def rss_bytes(pid: int | None) -> int:
 
 
 def core_s(pid: int | None) -> float:
-    """Return the processor seconds of a process and of all that it started so far; 0 when it is gone."""
+    """Return the processor seconds of a process and its descendants so far; 0 after its end."""
     ticks = sum(sum(map(int, fields[11:15])) for fields in _stats(pid))
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def is_stopped(pid: int | None) -> bool:
-    """Return whether a process, or one that it started, is stopped by a signal (SIGSTOP)."""
+    """Return whether a process or one of its descendants is stopped by a signal (SIGSTOP)."""
     return any(fields[0] in {"T", "t"} for fields in _stats(pid))
 
 
 def _stats(pid: int | None) -> list[list[str]]:
-    """Return ``/proc/PID/stat`` behind the name, of a process and of all that it started; nothing when it is gone."""
+    """Return ``/proc/PID/stat`` after the name, of a process and its descendants; empty after its end."""
     if pid is None:
         return []
     try:

@@ -1,4 +1,4 @@
-"""One simulator process: started, known to be ready, stopped, started anew. Attached ones are only watched."""
+"""One simulator process: start, wait until ready, stop, restart. An attached one is only watched."""
 
 import os
 import socket
@@ -30,16 +30,16 @@ class Simulator:
         config: how to reach or start it.
         servers: that the backend talks to; with none, nothing is started.
         name: for logs.
-        logs: folder that gets ``<name>.log``, what the process prints.
+        logs: folder for ``<name>.log``, the output of the process.
 
     Attributes:
-        say: takes a line for people: what the headless simulator compiles, and how far it is.
-        ending: set by another thread when nobody wants it any more: who waits for it to come up is reported at once.
+        say: prints a line of progress, such as the headless simulator's compiling.
+        ending: set by another thread when it is no longer needed; a start that waits for it then fails at once.
     """
 
     def __init__(self, config: SimulatorConfig, *, servers: Sequence[Server], name: str, logs: Path) -> None:
         self.config, self.name = config, name
-        self.say: Callable[[str], None] = _nobody_listens
+        self.say: Callable[[str], None] = _discard
         self.ending = threading.Event()
         self._servers = tuple(servers)
         self._log = logs / f"{name}.log"
@@ -50,56 +50,56 @@ class Simulator:
 
     @property
     def is_ours(self) -> bool:
-        """Return whether the run starts and stops it."""
+        """Return whether the run starts and stops it, unlike an attached one."""
         return self.config.kind != "attach"
 
     @property
     def pid(self) -> int | None:
-        """Of the server process, if it is ours and runs."""
+        """Process id of the server; None when attached or not running."""
         process = self._process  # another thread may end it
         return process.child_pid if process else None
 
     @property
     def is_stopped(self) -> bool:
-        """Return whether its process is ours and stopped by a signal."""
+        """Return whether its process is stopped by a signal; False when attached."""
         process = self._process
         return process is not None and is_stopped(process.pid)
 
     @property
     def printed_bytes(self) -> int:
-        """Return the size of its log; 0 when it is not ours or has printed nothing."""
+        """Return the size of its log; 0 when attached or nothing was printed."""
         return self._log.stat().st_size if self._log.exists() else 0
 
     @property
     def is_compiling(self) -> bool:
-        """Return whether the last line that its process printed says that it compiles, which takes a minute or two."""
+        """Return whether the last line of its log reports compiling, which takes a minute or two."""
         return self.log_tail().rstrip().rpartition("\n")[2].startswith(_COMPILING)
 
     @property
     def log_hint(self) -> str:
-        """Return what to read when it does not start; empty when it is not ours."""
+        """Return a hint at its log for a failed start; empty when attached."""
         return f" (log: {self._log})" if self.is_ours else ""
 
     @property
     def end(self) -> str | None:
-        """Say how its process ended by itself; None while it runs, and of one that is not ours."""
+        """Describe how its process ended by itself; None while it runs and when attached."""
         code = self._process.poll() if self._process else None
         return None if code is None else exit_text(code)
 
     @property
     def due_for_recycling(self) -> bool:
-        """Return whether it has flown or holds more than it should."""
+        """Return whether it has flown enough scenes or uses too much memory."""
         heavy = rss_bytes(self.pid) > self.config.recycle_rss_mb * 1e6
         return self.is_ours and (heavy or self.scenes_flown >= self.config.recycle_scenes)
 
     @property
     def address(self) -> str:
-        """Return where an attached one is, by the port of its first server: equal for two runs that share it."""
+        """Return the address of its first server when attached: equal for two runs that share the simulator."""
         first = self._servers[0].name if self._servers else ""
         return _join(self.config.host, self.config.ports.get(first, 0))
 
     def ensure(self) -> dict[str, str]:
-        """Return where its servers answer, ``HOST:PORT`` by name; start it first if it is ours and does not run.
+        """Return the addresses of its servers, ``HOST:PORT`` by name; start it first unless it runs or is attached.
 
         Raises:
             SimulatorError: it does not answer; the message says what was tried and what came back.
@@ -115,24 +115,24 @@ class Simulator:
         return self._endpoints
 
     def stop(self) -> None:
-        """End it, if it is ours; SIGTERM first."""
+        """End it with SIGTERM, then SIGKILL; an attached one is left alone."""
         process = self._process  # another thread may be waiting for it, or ending it too
         if process is not None:
             process.stop(grace_s=4.0)
         self._process, self._endpoints, self.scenes_flown = None, None, 0
 
     def kill(self) -> None:
-        """Kill its process, if it is ours, under another thread that waits for it and sees it die."""
+        """Kill its process from another thread than the one that waits for it; an attached one is left alone."""
         process = self._process
         if process is not None:
             process.kill()
 
     def log_tail(self) -> str:
-        """Return the last lines that its process printed; empty when it is not ours."""
+        """Return the last lines of its log; empty when attached."""
         return self._process.log_tail(lines=200) if self._process is not None else ""
 
     def lost(self) -> None:
-        """Note that it failed: what is ours is killed, an attached one is asked anew next time."""
+        """Note a failure: kill it, or check an attached one again before the next scene."""
         self.kill()
         self.stop()
 
@@ -158,11 +158,11 @@ class Simulator:
             command, stop_command = self._command(ports)
             self._process = GuardedProcess(command, log=self._log, stop_command=stop_command)
             for server in self._servers:
-                self._wait_while_it_lives(ports[server.name], end=end, what=server.title)
+                self._wait_while_alive(ports[server.name], end=end, what=server.title)
         return {server.name: _join("127.0.0.1", ports[server.name]) for server in self._servers}
 
     def _chosen_ports(self) -> dict[str, int]:
-        """Return a port for every server that the backend needs or that the configuration names."""
+        """Return a port for every server that the backend needs or the configuration names."""
         adjacent = {server.name: server.adjacent_ports for server in self._servers}
         names = dict.fromkeys([*adjacent, *self.config.ports])
         return {name: self.config.ports.get(name) or _free_ports(adjacent.get(name, 1)) for name in names}
@@ -174,7 +174,7 @@ class Simulator:
         return python_command("headless_simulator", *ports, *self.config.arguments)
 
     def _command(self, ports: Mapping[str, int]) -> tuple[list[str], list[str]]:
-        """Return what starts it and what ends it for certain."""
+        """Return the command that starts it and the one that ends it."""
         if self.config.kind == "command":
             fill = {f"{name}_port": port for name, port in ports.items()} | {"gpu": self.config.gpu or 0}
             return [_filled(part, fill) for part in (*self.config.command, *self.config.arguments)], []
@@ -219,7 +219,7 @@ class Simulator:
                 )
         return dict(announced)
 
-    def _wait_while_it_lives(self, port: int, *, end: float, what: str) -> None:
+    def _wait_while_alive(self, port: int, *, end: float, what: str) -> None:
         process = self._process
         assert process is not None
         while not _answers("127.0.0.1", port):
@@ -236,7 +236,7 @@ class Simulator:
 
     def _wait_for_port(self, host: str, port: int, *, end: float, server: Server) -> None:
         address, is_told = _join(host, port), False
-        while (reason := _no_server(host, port)) is not None:
+        while (reason := _refusal(host, port)) is not None:
             left_s = end - time.monotonic()
             if left_s < 0:
                 instead = ", or use --simulator mock" if server.name in HEADLESS else ""
@@ -247,7 +247,7 @@ class Simulator:
             self._pause()
 
     def _pause(self) -> None:
-        """Wait a moment for what comes up.
+        """Wait a moment between two checks of a start.
 
         Raises:
             SimulatorLost: the run is ending.
@@ -258,13 +258,13 @@ class Simulator:
 
 
 def _end_of(what: str, code: int, tail: str) -> SimulatorError:
-    """Return the error of a process that ended while it came up: who was killed may come up another time."""
+    """Return the error of a process that ended during its start; after a signal another start may succeed."""
     said = f"{what}: {tail.strip()}" if tail.strip() else what
     return SimulatorLost(said) if code < 0 else SimulatorError(said)
 
 
 def announced_ports(log: str) -> dict[str, int] | None:
-    """Return the ports that a headless simulator named in its log; None while there is no such line, or half of one."""
+    """Return the ports in a headless simulator's log; None until the line is complete."""
     for line in log.splitlines():
         if line.startswith('{"carla"'):
             try:
@@ -276,12 +276,12 @@ def announced_ports(log: str) -> dict[str, int] | None:
     return None
 
 
-def _nobody_listens(line: str) -> None:
+def _discard(line: str) -> None:
     del line
 
 
-def _no_server(host: str, port: int) -> str | None:
-    """Return why no server takes connections at a port; None where one does.
+def _refusal(host: str, port: int) -> str | None:
+    """Return the reason why a port takes no connections; None if it does.
 
     Docker and ssh accept connections to a port that they forward before the server behind it listens, and close them.
     """
@@ -308,7 +308,7 @@ def _answers(host: str, port: int) -> bool:
 
 
 def _free_ports(count: int) -> int:
-    """Return the first of ``count`` adjacent ports that were free a moment ago."""
+    """Return the first of ``count`` adjacent free ports; another program may still take one."""
     while True:
         with socket.socket() as first:
             first.bind(("127.0.0.1", 0))

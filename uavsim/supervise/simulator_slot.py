@@ -1,4 +1,4 @@
-"""A simulator slot: one simulator with one client process, flying one scene at a time and rebuilt when it fails."""
+"""A simulator slot: one simulator with one client process; flies one scene at a time and restarts after failures."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _TIDY_S = 60.0  # a client process that leaves takes its actors with it; on a bu
 
 
 class NoSlotLeft(SystemFailure):
-    """Every simulator of the run was given up."""
+    """No simulator can be used any more: each was given up, or the run ends."""
 
 
 class SimulatorSlot:
@@ -44,7 +44,7 @@ class SimulatorSlot:
         run: deadlines and recycling.
         topology: the backend, a name of ``config/backends.py``.
         name: for logs.
-        logs: folder for what the two processes print.
+        logs: folder for the output of the two processes.
         home: $HOME of the client: CARLA's client writes its cache there.
         command: makes the client process's command line, see ``client_command``; replaced in tests.
     """
@@ -76,7 +76,7 @@ class SimulatorSlot:
         self.pace = Pace(config.recycle_below_pace)
 
     def ready(self) -> ClientReady:
-        """Bring up simulator and client process and ask for a sign of life; cheap when both are up.
+        """Start simulator and client process unless they run, and check that both answer.
 
         Raises:
             SimulatorError: not there, another version, dead.
@@ -123,12 +123,12 @@ class SimulatorSlot:
             home=self._home,
         )
         self.client_starts += 1
-        if self.simulator.ending.is_set():  # between its start and this line: nobody else saw it
+        if self.simulator.ending.is_set():  # set between its start and this line
             client.kill()
         return client
 
     def fly(self, plan: Path, *, out: Path, town: str, on_event: Callable[[ClientEvent], None]) -> SceneFlown:
-        """Fly one scene; after an error the slot is torn down as far as needed and may be used further.
+        """Fly one scene; after an error, end the failed processes, so that the slot can be used again.
 
         Raises:
             UavsimError: see ``ClientProcess.fly`` and ``ready``.
@@ -144,19 +144,19 @@ class SimulatorSlot:
 
     @property
     def core_s(self) -> float:
-        """Processor seconds so far of the client and of a simulator that is ours and no container."""
+        """Processor seconds so far of the client and of the simulator, unless attached or in a container."""
         return (self._client.core_s if self._client is not None else 0.0) + core_s(self.simulator.pid)
 
     def client_log_tail(self) -> str:
-        """Return the last lines that the client process printed."""
+        """Return the last lines of the client process's log."""
         return tail_of(self._client_log, lines=20)
 
     def simulator_log_tail(self) -> str:
-        """Return the last lines that the simulator's process printed; empty for an attached one."""
+        """Return the last lines of the simulator's log; empty when attached."""
         return self.simulator.log_tail()
 
     def interrupt(self) -> None:
-        """End it for good: kill the client process under whoever is flying with it, and let nobody wait for a start."""
+        """End the slot for good: kill the client process even during a flight, and make a waiting start fail."""
         self.simulator.ending.set()
         self._kill_client()
 
@@ -170,7 +170,7 @@ class SimulatorSlot:
             client.kill()
 
     def close(self) -> None:
-        """End client process and simulator; a client whose simulator ends, too, has nothing to tidy."""
+        """End client process and simulator; the client need not tidy up a simulator that ends too."""
         self._stop_client(grace_s=0 if self.simulator.is_ours else _TIDY_S)
         self.simulator.stop()
 
@@ -183,7 +183,7 @@ class SimulatorSlot:
             # the failure was. An attached one is cleared by the next client.
             self._stop_client(grace_s=0.5)
             self.simulator.lost()
-            if end is not None and not isinstance(error, SimulatorLost):  # what the client says of it is what it saw
+            if end is not None and not isinstance(error, SimulatorLost):  # the client's report is only its own view
                 raise SimulatorLost(f"{self.name}: the simulator {end}: {error}") from error
             raise
 
@@ -198,7 +198,7 @@ class SimulatorSlot:
             self.simulator.stop()
 
     def _is_ill(self) -> bool:
-        """Return whether a simulator that is ours had better be started anew; one that has flown nothing gets a chance."""
+        """Return whether a simulator should be restarted; False when attached or before its first scene."""
         if not self.simulator.is_ours or not self.simulator.scenes_flown:
             return False
         free_mb = self._free_gpu_mb()
@@ -227,7 +227,7 @@ class SimulatorSlot:
 
 
 class SlotPool:
-    """The simulator slots of a run; a scene borrows one and gives it back. Threads may borrow at the same time."""
+    """The simulator slots of a run; scenes in several threads borrow them."""
 
     def __init__(self, slots: Sequence[SimulatorSlot]) -> None:
         self.slots = tuple(slots)
@@ -245,7 +245,7 @@ class SlotPool:
 
     @contextlib.contextmanager
     def borrow_ready(self, *, town: str, journal: Callable[..., None]) -> Iterator[SimulatorSlot]:
-        """Wait for a slot that is up; one that has the town loaded is preferred: loading a map is slow and leaks.
+        """Wait for a ready slot, preferably one with the town loaded: loading a map is slow and leaks memory.
 
         A slot that cannot be brought up three times in a row is given up. That is its failure, not the scene's.
 
@@ -293,7 +293,7 @@ class SlotPool:
             return slot
 
     def interrupt(self) -> None:
-        """End every flight at once and give out no slot any more; whoever has one sees its client process die."""
+        """End every flight at once by killing its client process, and lend no further slot."""
         with self._changed:
             self._ending = True
             self._changed.notify_all()
@@ -301,7 +301,7 @@ class SlotPool:
             slot.interrupt()
 
     def ready_all(self, *, say: Callable[[str], None] | None = None) -> None:
-        """Bring up every slot, all at the same time; what dies on its way is tried again, as in flight.
+        """Start all slots in parallel; a start that fails is tried again, as in flight.
 
         Args:
             say: takes lines for people, from any thread.
@@ -332,7 +332,7 @@ class SlotPool:
             for done in over:
                 while not done.wait(_POLL_S):  # a signal on the way into an endless wait would be seen at its end only
                     pass
-        except BaseException:  # an interrupt: what is coming up ends, under the threads that wait for it
+        except BaseException:  # an interrupt: starting simulators end, and the threads waiting for them fail
             self._ending = True
             while any(thread.is_alive() for thread in threads):
                 self.close()
@@ -349,14 +349,14 @@ class SlotPool:
             try:
                 slot.ready()
                 return
-            except SimulatorLost as error:  # it was there and died; what never was, or is of another version, stays so
+            except SimulatorLost as error:  # it ran and died; a missing simulator or another version will not change
                 if not left or self._ending or slot.simulator.ending.is_set():
                     raise
                 reason = str(error).removeprefix(f"{slot.name}: ")
                 slot.simulator.say(f"{slot.name}: {reason}; it is started again")
 
     def close(self) -> None:
-        """End every client process and every simulator that is ours."""
+        """End every client process and every simulator that is not attached."""
         self.closed_s = self.closed_s or time.monotonic()
         for slot in self.slots:
             slot.close()

@@ -1,4 +1,4 @@
-"""Watch a simulator that starts: silence is reported, and a stopped process is killed, so that its start counts as failed."""
+"""Watch the start of a simulator: report silence, and kill a stopped process so that the start fails."""
 
 import contextlib
 import threading
@@ -13,7 +13,7 @@ _SILENT_LOOKS: Final = 30  # 15 s
 
 @contextlib.contextmanager
 def watched_start(simulator: Simulator, *, kill: Callable[[], None]) -> Iterator[None]:
-    """Watch a simulator in a thread while it and its client start; ``simulator.say`` takes the reports.
+    """Watch a simulator in a thread while it and its client start; report by ``simulator.say``.
 
     Args:
         simulator: that starts.

@@ -48,7 +48,7 @@ def placed(wanted: CornerCasePlan, where: Lanes, ground: PaperGround, taken: tup
     return find_place(wanted, where, EYES, ground=ground, taken=taken, rng=np.random.default_rng(1))[1]
 
 
-def test_it_stands_on_the_ground_that_is_there_and_faces_along_the_lane() -> None:
+def test_a_case_stands_on_the_ground_and_faces_along_the_lane() -> None:
     place = placed(case(), lanes((-20.0, -30.0)), PaperGround())
     np.testing.assert_allclose(place.map_SE3_case.translation_m, [-20.0, -30.0, 0.25])
     outline_m = parts_outline_m(case().parts, place.map_SE3_case)
@@ -97,7 +97,7 @@ def test_at_a_right_edge_its_side_is_near_the_edge() -> None:
         (case(), lanes((900.0, 900.0)), PaperGround(), "of 0 places none is near the flight"),
     ],
 )
-def test_no_place_is_one_line_that_counts_why(
+def test_no_place_is_one_line_with_counts_of_reasons(
     wanted: CornerCasePlan, where: Lanes, ground: PaperGround, said: str
 ) -> None:
     with pytest.raises(SceneVoid) as caught:
@@ -117,7 +117,7 @@ def test_the_number_of_pixels_that_a_refusal_names_is_possible() -> None:
         placed(case(least_px=most_px + 1), where, PaperGround())
 
 
-def test_a_place_is_good_where_a_quarter_of_the_outline_is_enough() -> None:
+def test_a_place_needs_a_quarter_of_the_outline_in_sight() -> None:
     above = replace(PLAN, rig=tuple(spec for spec in PLAN.rig if spec.name == "BOTTOM"))
     (eye, *_) = eyes_of_plan(above)
     x, y, z = eye.map_SE3_optical.translation_m

@@ -10,8 +10,8 @@ from headless_simulator.towns.load import load_town
 
 from tools.common.plans import scene_plan
 from uavsim.geometry.se3 import SE3
+from uavsim.ingredients.carla.corner_cases import PlacedCases, WorldGround, finish, rows_on
 from uavsim.ingredients.corner_cases.case_plans import CasePart, CornerCasePlan, CornerCasesPlan, role_of_part
-from uavsim.ingredients.corner_cases.cases_carla import PlacedCases, WorldGround, finish, rows_on
 from uavsim.records.recording import ActorInfo
 
 Kind = carla.LaneType
@@ -72,7 +72,7 @@ def test_a_case_at_a_crossing_is_near_one_of_carlas(town: carla.Map, on: str) ->
     assert away.max() < 5.0 + 6.0  # of a crossing, whose corners are up to 12 m apart
 
 
-def test_a_case_at_a_junction_is_in_one_or_before_it_and_else_none_is(town: carla.Map) -> None:
+def test_only_cases_at_junctions_are_in_or_before_one(town: carla.Map) -> None:
     def inside(place: Any) -> bool:
         return bool(town.get_waypoint(carla.Location(x=place[0], y=place[1])).is_junction)
 

@@ -55,7 +55,7 @@ def test_a_plain_blueprint_is_a_part_where_the_case_stands(tmp_path: Path) -> No
         ),
     ],
 )
-def test_a_mistake_is_one_line_with_what_was_meant(tmp_path: Path, was: str, becomes: str, said: str) -> None:
+def test_a_mistake_is_one_line_with_a_suggestion(tmp_path: Path, was: str, becomes: str, said: str) -> None:
     assert was in GOOD
     with pytest.raises(ConfigError) as caught:
         checked(tmp_path, GOOD.replace(was, becomes))

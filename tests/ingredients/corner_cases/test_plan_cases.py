@@ -86,7 +86,7 @@ def test_the_domain_follows_from_town_and_weather(tmp_path: Path, weather: str, 
         ),
     ],
 )
-def test_a_request_that_cannot_be_is_refused_with_the_nearest(
+def test_an_impossible_request_is_refused_with_the_nearest_possible(
     tmp_path: Path, cases: str, extra: str, said: str
 ) -> None:
     with pytest.raises(ConfigError) as caught:
@@ -95,7 +95,7 @@ def test_a_request_that_cannot_be_is_refused_with_the_nearest(
     assert "\n" not in str(caught.value)
 
 
-def test_a_fallen_thing_lies_as_wide_as_it_was_high() -> None:
+def test_a_fallen_part_is_as_wide_as_it_was_high() -> None:
     lying = CasePart("static.prop.barrel", "barrel", (1.0, 2.0, 0.3), (0.0, 90.0, 0.0), (0.3, 0.3, 0.45))
     corners_m = parts_outline_m([lying], SE3.identity())
     # pitched nose up by 90 degrees, the barrel's top points backward

@@ -65,7 +65,7 @@ def test_usual_rates_are_as_near_as_the_simulators_steps_allow(tmp_path: Path) -
         (CARS + "flight_sensors: {vehicles: {barometer: {origin_height_m: 9}}}\n", "origin_height_m: unknown key"),
     ],
 )
-def test_what_cannot_be_is_refused(tmp_path: Path, words: str, reported: str) -> None:
+def test_impossible_values_are_refused(tmp_path: Path, words: str, reported: str) -> None:
     with pytest.raises(ConfigError) as caught:
         planned(tmp_path, words)
     assert reported in str(caught.value)

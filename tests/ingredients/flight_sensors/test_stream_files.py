@@ -49,7 +49,7 @@ def flown(tmp_path_factory: pytest.TempPathFactory) -> Recording:
     return replace(made, plan=replace(made.plan, ingredients=ground), frames=frames, motion=motion.packed())
 
 
-def test_a_cars_imu_is_that_of_the_circle_it_drives(flown: Recording) -> None:
+def test_a_car_on_a_circle_has_the_right_imu_readings(flown: Recording) -> None:
     moves = write_streams(flown, FlightSensorsPlan(1, {}, {"imu": EXACT}))
     assert list(moves) == list(moves.values()) == ["streams/IMU_id_v0/scene_00__IMU_id_v0.parquet"]
     table = pq.read_table(flown.folder / next(iter(moves)))

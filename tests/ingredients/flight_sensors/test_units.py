@@ -153,7 +153,7 @@ def test_the_allan_deviation_is_the_models() -> None:
         assert found == pytest.approx(np.hypot(white / np.sqrt(tau_s), walk * np.sqrt(tau_s / 3)), rel=0.15)
 
 
-def test_scale_and_leaning_are_as_large_as_asked_for_and_the_bias_is_said() -> None:
+def test_scale_and_misalignment_have_the_requested_size_and_the_bias_is_reported() -> None:
     still = moved(np.zeros((2, 3)), np.zeros(2), rate_hz=20)  # the force is 9.81 upwards
     noise = InertialNoise(bias=0.1, scale=0.01, misalignment_rad=0.02)
     unit = Imu(rate_hz=20.0, gyroscope=NONE, accelerometer=noise)

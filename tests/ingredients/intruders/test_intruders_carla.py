@@ -12,8 +12,8 @@ import pytest
 from tests.encounter_factory import HALF_M, encounter_plan, place_of
 from uavsim.errors import MissedTick, SimulatorError
 from uavsim.geometry.se3 import SE3
+from uavsim.ingredients.carla.intruders import spawn
 from uavsim.ingredients.intruders.intruder_plans import IntrudersPlan, intruders_of
-from uavsim.ingredients.intruders.intruders_carla import spawn
 from uavsim.records.recording import ActorInfo
 from uavsim.simulate.carla.spawning import SpawnContext, Spawned
 

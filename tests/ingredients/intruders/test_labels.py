@@ -79,7 +79,7 @@ def test_labels_of_a_scene_hold_them_and_traffic_has_no_box_of_them(tmp_path: Pa
     assert not labels.actors
 
 
-def test_one_that_reaches_beside_the_camera_is_found_in_the_mask(tmp_path: Path) -> None:
+def test_an_intruder_beside_the_camera_is_found_in_the_mask(tmp_path: Path) -> None:
     recording = make_encounter(tmp_path)
     last = recording.frames[-1]
     beside = SE3(last.actors.map_SE3_actor.quat_wxyz, np.array([[2.0, 8.0, 100.0]]))  # 8.3 m long: its tail is behind
@@ -94,7 +94,7 @@ def test_one_that_reaches_beside_the_camera_is_found_in_the_mask(tmp_path: Path)
     assert found.box_px[-1].tolist() == [0.0, 70.0, 33.0, 20.0]
 
 
-def test_one_that_reaches_out_of_a_lenss_sight_is_found_in_the_mask(tmp_path: Path) -> None:
+def test_an_intruder_partly_outside_a_lens_is_found_in_the_mask(tmp_path: Path) -> None:
     """Its middle and most of its corners are beyond what the lens sees, its wing tip has pixels."""
     recording = make_encounter(tmp_path)
     last = recording.frames[-1]

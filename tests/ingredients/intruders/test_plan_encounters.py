@@ -16,11 +16,11 @@ from uavsim.geometry.se3 import SE3
 from uavsim.images.codec import encode_png
 from uavsim.ingredients.intruders import approach
 from uavsim.ingredients.intruders.chart import draw_encounters
-from uavsim.ingredients.intruders.coverage import coverage, sighting
 from uavsim.ingredients.intruders.encounters_config import EncountersConfig
 from uavsim.ingredients.intruders.intruder_plans import IntruderPlan, intruders_of
 from uavsim.ingredients.intruders.plan_encounters import EncounterScene, horizon_deg, scene_intruders
-from uavsim.ingredients.intruders.sight import is_valid
+from uavsim.ingredients.intruders.show import coverage
+from uavsim.ingredients.intruders.sight import is_valid, sighting
 from uavsim.plan import plan_scenes
 from uavsim.records.codec import pack_plan, unpack_plan
 from uavsim.records.plan import ScenePlan, SwarmTrajectory
@@ -89,13 +89,13 @@ def test_two_of_a_kind_have_two_names_and_keep_apart(tmp_path: Path) -> None:
         (("camera: FRONT", "camera: FRONT\ndrone: 4"), r"drone: the formation has drones 0 to 0, not 4"),
     ],
 )
-def test_bad_input_is_one_line_with_what_would_do(tmp_path: Path, change: tuple[str, str], said: str) -> None:
+def test_bad_input_is_one_line_with_a_remedy(tmp_path: Path, change: tuple[str, str], said: str) -> None:
     with pytest.raises(ConfigError, match=said) as caught:
         made_of(tmp_path, ONE.replace(*change), place())
     assert "\n" not in str(caught.value)
 
 
-def test_it_keeps_clear_of_buildings_and_other_drones(tmp_path: Path) -> None:
+def test_encounters_keep_clear_of_buildings_and_other_drones(tmp_path: Path) -> None:
     low = HEAD + "encounters: [{kind: drone, range_m: 80, cpa_m: 8, time_to_cpa_s: 12, passing_deg: 0}]\n"
     with pytest.raises(ConfigError, match=r"within .* m of 'building \d'"):  # over the south-west of Town10HD
         made_of(tmp_path, low, place(height_m=25.0, y_m=-60.0))
@@ -113,7 +113,7 @@ def plans() -> list[ScenePlan]:
     return plan_scenes("aot-mini", scenes=range(SCENES))
 
 
-def test_draws_reach_the_shares_that_are_wanted(plans: list[ScenePlan]) -> None:
+def test_draws_reach_the_target_shares(plans: list[ScenePlan]) -> None:
     made = [intruder for plan in plans for intruder in intruders_of(plan) if intruder.planned]
 
     assert 0.35 <= np.mean([i.collision_course for i in made]) <= 0.75  # 55 % are wanted

@@ -32,7 +32,7 @@ def test_head_on_at_forty_metres_a_second() -> None:
 
 
 @pytest.mark.parametrize(("passing_deg", "place"), [(0.0, [0, -50, 0]), (180.0, [0, 50, 0]), (90.0, [0, 0, 50])])
-def test_it_passes_on_the_side_asked_for(passing_deg: float, place: list[float]) -> None:
+def test_an_intruder_passes_on_the_requested_side(passing_deg: float, place: list[float]) -> None:
     made = solve(replace(HEAD_ON, cpa_m=50.0, passing_deg=passing_deg), EAST_10, AHEAD)
 
     apart = made.map_SE3_flu.translation_m[300] - EAST_10.position_m[300]
@@ -116,7 +116,7 @@ def test_what_it_must_keep_clear_of_is_asked() -> None:
     assert impossible.text(HEAD_ON) == "everywhere; no request near it is possible"
 
 
-def test_no_other_side_is_tried_where_it_begins_too_near() -> None:
+def test_a_begin_too_near_is_refused_without_trying_other_sides() -> None:
     lowest_m: list[float] = []
 
     def above_150_m(places_m: FloatArray) -> str | None:
@@ -131,7 +131,7 @@ def test_no_other_side_is_tried_where_it_begins_too_near() -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 2**32))
-def test_a_request_is_flown_as_it_is_or_refused(seed: int) -> None:
+def test_a_request_is_flown_exactly_or_refused(seed: int) -> None:
     rng = np.random.default_rng(seed)
     own, camera = encounters.own_flight(rng)
     spec = encounters.random_request(rng)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from uavsim.ingredients.intruders.steady import HIDDEN, OPEN, SEEN, aot_boxes, kept
+from uavsim.ingredients.intruders.labels import HIDDEN, OPEN, SEEN, aot_boxes, kept
 
 AOT, QUARTER = (2448, 2048), (612, 512)
 

@@ -79,7 +79,9 @@ def _best_view(request: ExportRequest, scene: Scene, tags: SceneTags) -> _Shot:
             if rare and (best is None or score > best[0]):
                 best = (score, _Shot(scene.samples[: number + 1], image, objects))
     if best is None:
-        raise DatasetError(f"{request.root}: no image of {scene.name} shows its corner case; run uavsim validate")
+        raise DatasetError(
+            f"{request.root}: no image of {scene.name} shows its corner case; run uavsim validate {request.root}"
+        )
     return best[1]
 
 

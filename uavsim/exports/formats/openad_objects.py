@@ -67,7 +67,9 @@ def objects_in_view(sample: Sample, image: Image, tags: SceneTags, *, least_px: 
     for token in rows_of:
         if token not in merged:
             if token not in tags.of_instance:
-                raise DatasetError(f"{sample.scene_name}: instance {token} has no tag; run uavsim validate")
+                raise DatasetError(
+                    f"{sample.scene_name}: instance {token} has no tag; run uavsim validate on its dataset"
+                )
             own = tags.of_instance[token]
             groups.append((own["tag"], "", own["seen"], [token]))
     objects = []

@@ -1,4 +1,4 @@
-"""Objects that ordinary traffic never shows, where the town's map allows them and a camera sees them."""
+"""Objects that ordinary traffic never has, at places of the town's map in view of a camera."""
 
 from typing import Final
 
@@ -18,9 +18,11 @@ INGREDIENT: Final = Ingredient(
         )
     },
     order=30,
-    records=f"{__name__}.case_plans",
+    records=tuple(
+        Named(f"{__name__}.case_plans:{record}")
+        for record in ("CasePart", "CornerCasePlan", "CornerCasesPlan", "TagWords")
+    ),
     planner=Named(f"{__name__}.plan_cases:planner"),
-    adds_objects=True,
     sites=Named(f"{__name__}.plan_cases:sites"),
     summary=Named(f"{__name__}.plan_cases:summary"),
     summary_json=Named(f"{__name__}.plan_cases:summary_json"),
@@ -30,8 +32,8 @@ INGREDIENT: Final = Ingredient(
         ActorKind(name="case_vehicle", written_as="vehicle", is_parked=True, is_ridden=True, may_hide=False),
     ),
     role="corner_case",
-    spawn=Named(f"{__name__}.cases_carla:spawn"),
+    spawn=Named("uavsim.ingredients.carla.corner_cases:spawn"),
     spawn_order=1,  # vehicles keep clear of them
-    finish=Named(f"{__name__}.cases_carla:finish"),
+    finish=Named("uavsim.ingredients.carla.corner_cases:finish"),
     rows=Named(f"{__name__}.case_rows:rows"),
 )

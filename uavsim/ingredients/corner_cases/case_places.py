@@ -1,4 +1,4 @@
-"""Places for corner cases, and who sees them there: pure and seeded, knows no simulator.
+"""Places for corner cases and the cameras that see them: pure, seeded and independent of the simulator.
 
 Everything is in the map frame, metres. What only the simulator knows (is the ground level and free, is anything on the line
 of sight) is asked of a ``SolidGround``.
@@ -29,7 +29,7 @@ _FARTHEST_M: Final = 150.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lanes:
-    """N places that a rule allows: (N, 3) on the ground, (N,) headings, (N,) metres free to either side.
+    """N places by a rule: (N, 3) on the ground, (N,) headings, (N,) free metres to either side.
 
     ``at_right_edge``: a case stands as far right in its strip as it can, not in the middle.
     """
@@ -50,7 +50,7 @@ class Eye:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CasePlace:
-    """A case's place, how far its outline reaches from there, and the pixels that it is expected to have."""
+    """A case's place, the reach of its outline, and its expected number of pixels."""
 
     map_SE3_case: SE3
     radius_m: float
@@ -61,10 +61,10 @@ class SolidGround(Protocol):
     """The simulator's knowledge of a place."""
 
     def level(self, points_m: FloatArray) -> float | None:
-        """Return the height of the ground under (N, 3) points; None where it is not level or something stands there."""
+        """Return the height of the ground under (N, 3) points; None if it is uneven or occupied."""
 
     def sees(self, eye_m: FloatArray, target_m: FloatArray) -> bool:
-        """Return whether nothing stands between two points."""
+        """Return whether two points see each other past the town's obstacles."""
 
 
 def eyes_of_plan(plan: ScenePlan) -> list[Eye]:
@@ -151,7 +151,7 @@ def find_place(
 
 @dataclass(slots=True)
 class _Why:
-    """Why places are not good, and how near the nearest of them come to what was asked for."""
+    """Counts of rejected places by reason, and the nearest possible requests."""
 
     count: Counter[str] = field(default_factory=Counter)
     largest_px: float = 0.0
@@ -176,7 +176,7 @@ class _Why:
         return ", ".join(f"{count} {reason}" for reason, count in self.count.most_common()) or "none is near the flight"
 
     def possible(self, rule: str) -> str:
-        """Return the nearest request that such places allow, one for each reason that has one."""
+        """Return the nearest possible request for each reason that has one."""
         requests = []
         if self.largest_px >= 1.0:
             requests.append(f"min_visible_px: {int(self.largest_px)}")
@@ -208,7 +208,7 @@ def _pose(case: CornerCasePlan, lanes: Lanes, row: int, *, turn_rad: float) -> S
 
 
 def _width_m(outline_m: FloatArray, pose: SE3, yaw_rad: float) -> float:
-    """Return how far an outline reaches to either side of the lane's middle."""
+    """Return the reach of an outline to either side of the lane's middle."""
     away_m = (outline_m - pose.translation_m)[:, :2]
     return float(np.abs(away_m @ (-np.sin(yaw_rad), np.cos(yaw_rad))).max())
 
@@ -229,7 +229,7 @@ def _footprint(outline_m: FloatArray, pose: SE3, around_m: float) -> FloatArray:
 
 
 def _looked_at(case: CornerCasePlan, pose: SE3) -> FloatArray:
-    """Return (5, 3) points that nothing may hide: the middle of the object and its corners, half way up."""
+    """Return (5, 3) points that must be visible: the middle of the object and its corners, at half its height."""
     own_m = pose.apply_inverse(parts_outline_m(own_parts(case), pose))
     low, high = own_m.min(axis=0), own_m.max(axis=0)
     middle = (low + high) / 2
@@ -240,7 +240,7 @@ def _looked_at(case: CornerCasePlan, pose: SE3) -> FloatArray:
 def _eyes_that_show(
     case: CornerCasePlan, pose: SE3, outline_m: FloatArray, eyes: Sequence[Eye]
 ) -> list[tuple[float, Eye]]:
-    """Return the cameras that have all of the case in their image; the largest view first, with its pixels."""
+    """Return the cameras with the whole case in their image, the largest view first, with its pixels."""
     own_m = parts_outline_m(own_parts(case), pose)
     found: list[tuple[float, Eye]] = []
     for eye in eyes:

@@ -1,4 +1,4 @@
-"""Corner cases of a scene as planned: what is put where by which rule, and the words for it.
+"""Planned corner cases of a scene: their parts, rules for places, and tags.
 
 A case is an object that ordinary traffic never shows. It has one part or several; each part is an actor of the simulator. The
 plan says what and by which rule; the place itself is found on the town's map when the scene is populated, from the same seed.
@@ -35,17 +35,17 @@ __all__ = [
 ]
 
 Ground: TypeAlias = Literal["lane", "shoulder", "sidewalk"]
-"""What a case may stand on: the middle of a driving lane, the strip right of the last one, or the pavement."""
+"""Ground for a case: the middle of a driving lane, the strip right of the last one, or the pavement."""
 Site: TypeAlias = Literal["crossing", "junction"]
-"""Where in the town a case may stand: at a pedestrian crossing or a junction; else it is between junctions."""
+"""Features of the town's map that a case may stand at; other cases stand between junctions."""
 SITE_REACH_M: Final = 5.0
-"""Farthest from one that a case's middle stands: a pavement at its end."""
+"""Greatest distance of a case's middle from such a site, so that the pavement at a crossing's end counts."""
 Facing: TypeAlias = Literal["along", "across", "any"]
-"""How a case is turned: with the lane, at right angles to it, or at random."""
+"""Heading of a case: along the lane, across it, or random."""
 Light: TypeAlias = Literal["hazard", "low_beam", "high_beam", "brake", "position", "reverse"]
 LIGHTS: Final[tuple[Light, ...]] = get_args(Light)
 COVERED_SHARE: Final = 0.25
-"""Of the outline of its box in an image, which any object covers: a shopping cart of wires covers a quarter."""
+"""Share of its box's outline in an image that any object covers: a shopping cart of wires covers a quarter."""
 ROLE: Final = "corner_case"
 """First word of the ``role_name`` that the actors of corner cases have."""
 
@@ -77,7 +77,7 @@ class CasePart:
 
 @dataclass(frozen=True, slots=True)
 class CornerCasePlan:
-    """One case: its parts, and where it may stand.
+    """One case: its parts, and the rule for its place.
 
     Attributes:
         name: in its file.
@@ -101,7 +101,7 @@ class CornerCasePlan:
 
 @dataclass(frozen=True, slots=True)
 class TagWords:
-    """The words of one tag: others for the same thing, words for more than it, and the training sets that have it."""
+    """The words of one tag: synonyms, hypernyms, and the training sets that contain it."""
 
     synonyms: tuple[str, ...] = ()
     hypernyms: tuple[str, ...] = ()
@@ -127,12 +127,12 @@ class CornerCasesPlan:
 
 
 def role_of_part(case: int, part: int) -> str:
-    """Return the ``role_name`` of a part's actor: it says in the recording whose part it is."""
+    """Return the ``role_name`` of a part's actor, which names its case in the recording."""
     return f"{ROLE} {case} {part}"
 
 
 def part_of_role(role_name: str) -> tuple[int, int] | None:
-    """Return (case, part) of a role; None where it is another."""
+    """Return (case, part) of a ``role_name``; None for other roles."""
     words = role_name.split()
     if len(words) != 3 or words[0] != ROLE or not (words[1].isdigit() and words[2].isdigit()):
         return None

@@ -1,4 +1,4 @@
-"""Corner cases in the strict dialect: which objects make a scene one, and the words for every object of it.
+"""Tables of corner cases in the strict dialect: the cases' objects, and the tags of every object.
 
 A part of a case is an instance with boxes of its own, as everything else. That several of them are one object, and what it is
 called, stands in tables of our own; nuScenes' classes do not know of it.

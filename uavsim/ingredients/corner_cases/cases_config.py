@@ -1,4 +1,4 @@
-"""Objects that ordinary traffic never shows, and the words for them.
+"""Configuration of corner cases: objects that ordinary traffic never has, and their tags.
 
 They are ``flight_plans/corner_cases/*.yaml``, and the key ``corner_cases`` of a dataset's YAML chooses among them.
 """
@@ -24,7 +24,7 @@ _VEHICLE: Final = "vehicle."
 
 
 def _known_blueprint(name: str) -> str:
-    """Refuse props that are not in CARLA's library; vehicles are the simulator's to know."""
+    """Refuse props that are not in CARLA's library; vehicles are checked by the simulator."""
     if name.startswith(_VEHICLE) and name.count(".") == 2:
         return name
     if name == PROP_MESH or name in PROPS:
@@ -42,7 +42,7 @@ MeshPath = Annotated[str, StringConstraints(pattern=MESH)]
 
 
 def _is_empty(value: dict[str, Any]) -> bool:
-    """Leave a key out of what names a dataset, so that datasets from before the key was there keep their name."""
+    """Omit a key from the dataset's identity, so that older datasets keep theirs."""
     return not value
 
 
@@ -62,11 +62,11 @@ class CornerCaseChoice(Model):
     order: Literal["in_turn", "drawn"] = "in_turn"
     """One after the other, scene by scene, or drawn from the dataset's seed."""
     min_visible_px: Annotated[int, Field(ge=1, le=1_000_000)] = 100
-    """That some image of a keyframe shows of each."""
+    """Least number of visible pixels of each case in at least one keyframe image."""
     min_visible_px_of: Annotated[dict[Name, Annotated[int, Field(ge=1, le=1_000_000)]], Field(exclude_if=_is_empty)] = (
         Field(default_factory=dict)
     )
-    """For single cases, instead of that and of what their file asks for."""
+    """The same for single cases, instead of ``min_visible_px`` and the value in their file."""
 
 
 class TagEntry(Model):
@@ -82,11 +82,11 @@ class TrainingSet(Model):
     """The classes that a detector was trained on."""
 
     tags: tuple[Tag, ...] = ()
-    """Of objects that it has labels of."""
+    """Tags of the objects that it labels."""
     towns: tuple[Name, ...] = ()
     """A scene in one of these, in one of its weathers, is in its domain; without towns none is."""
     weather: tuple[Reference, ...] = ()
-    """Any by default."""
+    """Weathers of its domain; any by default."""
 
 
 class Part(Model):
@@ -97,21 +97,21 @@ class Part(Model):
     blueprint: Blueprint
     """A prop or a vehicle of CARLA's library."""
     mesh: MeshPath | None = None
-    """Path of the asset, for ``static.prop.mesh``; its last word is one of the meshes that the size is known of."""
+    """Path of the asset, for ``static.prop.mesh``; it ends in the name of a mesh of known size."""
     at_m: Metres3 = (0.0, 0.0, 0.0)
-    """From the case's place on the ground: x the way it faces, y left, z up."""
+    """Position relative to the case's place on the ground: x forward, y left, z up."""
     roll_deg: Degrees = 0.0
     pitch_deg: Degrees = 0.0
     yaw_deg: Degrees = 0.0
     """Clockwise seen from above, as CARLA has it."""
     tag: Tag | None = None
-    """Of an object of its own, beside the case's: cones around a manhole."""
+    """Tag of a separate object beside the case's own, such as cones around a manhole."""
     color: Annotated[str, StringConstraints(pattern=r"^\d{1,3},\d{1,3},\d{1,3}$")] | None = None
-    """Of a vehicle: red,green,blue."""
+    """Colour of a vehicle: red,green,blue."""
     lights: tuple[Light, ...] = ()
-    """Of a vehicle."""
+    """Lights of a vehicle that are on."""
     doors: Annotated[str, StringConstraints(pattern=r"^(open|closed)$")] = "closed"
-    """Of a vehicle: all of them."""
+    """Whether all doors of a vehicle are open."""
 
     @model_validator(mode="before")
     @classmethod
@@ -137,21 +137,21 @@ class Part(Model):
 
 
 class Case(Model):
-    """One corner case: what it is made of and where it may stand."""
+    """One corner case: its parts and the rule for its place."""
 
     tag: Tag
-    """Of the object that makes it one."""
+    """Tag of the case's main object."""
     parts: Annotated[tuple[Part, ...], Field(min_length=1, max_length=40)]
     on: Ground = "lane"
     at: Annotated[Site | None, Field(exclude_if=_is_none)] = None
-    """A pedestrian crossing or a junction of the town's vector map that it stands at; else it is between junctions."""
+    """Place at a pedestrian crossing or a junction of the town's vector map; by default between junctions."""
     facing: Facing = "any"
     clearance_m: Annotated[float, Field(ge=0, le=50)] = 1.0
-    """Between its outline and the next vehicle or other case."""
+    """Distance of its outline from the next vehicle or other case."""
     min_visible_px: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
-    """Instead of the dataset's."""
+    """Least number of visible pixels, unless the dataset sets it."""
     attributes: dict[Name, Text] = Field(default_factory=dict)
-    """Reported in the tables: state, cause, whatever is asked of it."""
+    """Attributes for the tables: state, cause and others."""
 
     @model_validator(mode="after")
     def _one_part_is_the_object(self) -> Self:
@@ -161,7 +161,7 @@ class Case(Model):
 
 
 class CornerCases(Model):
-    """Cases, their words, and training sets."""
+    """Cases, tags and training sets."""
 
     description: Text = ""
     tags: Annotated[dict[Tag, TagEntry], Field(min_length=1)]
@@ -170,7 +170,7 @@ class CornerCases(Model):
     cases: Annotated[dict[Name, Case], Field(min_length=1, max_length=1000)]
 
     def wrong_word(self) -> tuple[Place, str] | None:
-        """Return where a tag stands that is none, or that means two things, and what to write; None where all are good."""
+        """Return the key of the first unknown or ambiguous tag and the correction; None if all are good."""
         asked: list[tuple[Place, str]] = []
         for name, case in self.cases.items():
             asked.append((("cases", name, "tag"), case.tag))

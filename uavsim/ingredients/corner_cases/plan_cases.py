@@ -1,4 +1,4 @@
-"""Choice of a scene's corner cases, by its number and the dataset's seed; their places are found on the town's map."""
+"""Choose a scene's corner cases, by its number and the dataset's seed; places are found later on the town's map."""
 
 from typing import Final
 
@@ -32,7 +32,7 @@ _LOWEST_M: Final = 5.0  # no flight is suggested below
 
 
 def check_words(cases: Loaded[CornerCases]) -> Loaded[CornerCases]:
-    """Return the file, every word in it known.
+    """Return the file after checking every word in it.
 
     Raises:
         ConfigError: a tag that is none, or a word for two things.
@@ -44,7 +44,7 @@ def check_words(cases: Loaded[CornerCases]) -> Loaded[CornerCases]:
 
 
 def planner(town: TownPlan) -> ScenePlanner:
-    """Load the file of cases that a dataset names, and return what chooses those of a scene.
+    """Load a dataset's file of cases, and return the function that chooses those of a scene.
 
     Raises:
         ConfigError: no such file or case, or a word that is none; it points at the line.
@@ -74,7 +74,7 @@ def scene_cases(
     Args:
         choice: how many, in which order, and how large they have to be seen.
         cases: the file that they are of.
-        scene: its weather says, with the town, whose domain it is in.
+        scene: its weather and town decide its domain.
         town: the town, and the drones' cameras.
 
     Raises:
@@ -109,12 +109,12 @@ def scene_cases(
 
 
 def summary(planned: CornerCasesPlan) -> JsonDict:
-    """Return what ``uavsim plan`` shows."""
+    """Return the lines for ``uavsim plan``."""
     return {"corner cases": ", ".join(f"{case.name} ({_where(case)})" for case in planned.cases)}
 
 
 def sites(planned: CornerCasesPlan) -> dict[str, str]:
-    """Return what of the town's map cases stand at, and which case it is."""
+    """Return the features of the town's map that cases stand at, each with its cases."""
     return {case.at: f"corner case {case.name!r}" for case in planned.cases if case.at is not None}
 
 
@@ -194,7 +194,7 @@ def _check_size(
     rig: tuple[SensorSpec, ...],
     town: TownConfig,
 ) -> None:
-    """Compare what is asked for with what a camera straight above, as low as the drones come, could show at best.
+    """Refuse more pixels than a camera straight above shows from the drones' lowest altitude.
 
     Raises:
         ConfigError: it is too little; the message has the nearest request.

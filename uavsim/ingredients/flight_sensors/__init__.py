@@ -27,7 +27,7 @@ INGREDIENT: Final = Ingredient(
     block=Named(f"{__name__}:FlightSensors"),
     about="IMU, GNSS, barometer and magnetometer of each drone, at rates of their own, with the truth beside.",
     order=90,
-    records=__name__,
+    records=(Named(f"{__name__}:FlightSensorsPlan"),),
     planner=Named(f"{__name__}:planner"),
     summary=Named(f"{__name__}:summary"),
     files_made=Named(f"{__name__}.stream_files:write_streams"),
@@ -38,7 +38,7 @@ INGREDIENT: Final = Ingredient(
 
 @dataclass(frozen=True, slots=True)
 class FlightSensorsPlan:
-    """The sensors of every drone and sensing car; errors are drawn from ``seed``, each carrier's its own.
+    """The sensors of every drone and sensing car; each carrier's errors are drawn separately from ``seed``.
 
     Attributes:
         drones: kind -> the keys of its block in the YAML, with the rate that was settled.
@@ -62,7 +62,7 @@ class Units(Model):
 
     @classmethod
     def of_record(cls, values: dict[str, Any]) -> Self:
-        """Return what a plan's record says.
+        """Read the sensors from their part of a plan.
 
         Raises:
             DatasetError: it was written by another version, or is damaged.
@@ -73,20 +73,20 @@ class Units(Model):
             raise DatasetError(f"a plan of flight_sensors is of another version or damaged: {error}") from error
 
     def asked_for(self) -> Iterator[tuple[str, Unit]]:
-        """Yield the kinds that are there, and what is said of each."""
+        """Yield the configured kinds and their settings."""
         units = ((kind, getattr(self, kind)) for kind in KINDS)
         return ((kind, unit) for kind, unit in units if unit is not None)
 
 
 KINDS = tuple(Units.model_fields)
-"""Of sensors, in an order that the draws of errors depend on: new ones come last."""
+"""Names of the sensors; the draws of errors depend on this order, so new ones come last."""
 
 
 class FlightSensors(Units):
     """IMU, GNSS, barometer and magnetometer of each drone, and of sensing cars."""
 
     vehicles: Units | None = None
-    """The same of each car that carries sensors (key ``vehicles``); its motion is known at the simulator's steps alone."""
+    """The same sensors for each sensing car (key ``vehicles``); its motion is known only at the simulator's steps."""
 
     @model_validator(mode="after")
     def _some(self) -> Self:
@@ -96,11 +96,11 @@ class FlightSensors(Units):
 
 
 _AS_PLANNED: Final = ("carla", "merged")
-"""Topologies whose drones are put where the plan wants them; in others only what the simulator reports of them is known."""
+"""Topologies that place the drones exactly as planned; others only know the poses that the simulator reports."""
 
 
 def planner(town: TownPlan) -> ScenePlanner:
-    """Return what each scene's plan says.
+    """Return the function that plans the sensors of each scene.
 
     Raises:
         ConfigError: a rate that cannot be made, sensors of cars that are not there, motion that is not kept, or pyarrow is
@@ -113,7 +113,7 @@ def planner(town: TownPlan) -> ScenePlanner:
             ("flight_sensors",), f"streams are written as Parquet by pyarrow: {install_line('streams')}"
         )
     if block.vehicles is not None and dataset.model.block("vehicles") is None:
-        what = "no car carries sensors in this dataset; say how many at the key vehicles ({count: 2})"
+        what = "no car carries sensors in this dataset; set their number with the key vehicles ({count: 2})"
         raise dataset.error(("flight_sensors", "vehicles"), what)
     flown = dataset.model.topology not in _AS_PLANNED
     drones = _settled(town, block, ("flight_sensors",), at_steps=flown)
@@ -126,7 +126,7 @@ def planner(town: TownPlan) -> ScenePlanner:
 
 
 def _settled(town: TownPlan, units: Units, key: tuple[str, ...], *, at_steps: bool) -> dict[str, dict[str, Any]]:
-    """Return the keys of each kind with its rate: as asked for, or the usual one, or the nearest below where steps limit it.
+    """Return the keys of each kind with its rate: the requested one, the default, or the nearest below that steps allow.
 
     Raises:
         ConfigError: a rate that was asked for is between those of the steps, or no whole number of microseconds, or motion at
@@ -161,7 +161,7 @@ def _is_whole(period_us: float) -> bool:
 
 
 def _between_steps(rate_hz: float, nearest_hz: float, step_us: int, topology: str) -> str:
-    """Explain why a rate cannot be made, and which can."""
+    """Return the reason against a rate, and a possible one."""
     is_faster = rate_hz > 1e6 / step_us and _is_whole(1e6 / rate_hz)
     faster = f", or step_s: {1 / rate_hz:g}, which costs as many more steps" if is_faster else ""
     return (
@@ -171,7 +171,7 @@ def _between_steps(rate_hz: float, nearest_hz: float, step_us: int, topology: st
 
 
 def summary(planned: FlightSensorsPlan) -> JsonDict:
-    """Return what ``uavsim plan`` shows."""
+    """Return the lines for ``uavsim plan``."""
     named = [(kind, keys) for kind, keys in planned.drones.items()]
     named += [(f"cars' {kind}", keys) for kind, keys in planned.vehicles.items()]
     return {"flight sensors": ", ".join(f"{name} {keys['rate_hz']:g} Hz" for name, keys in named)}

@@ -21,7 +21,7 @@ GRAVITY_MPS2: Final = 9.81
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CarrierMotion:
-    """Where a carrier is at (N,) instants, and how it moves.
+    """Poses, velocities and accelerations of a carrier at (N,) instants.
 
     Attributes:
         turn: map <- flu.
@@ -45,7 +45,7 @@ class CarrierMotion:
 
 
 class Track:
-    """A carrier's way through a scene."""
+    """A carrier's motion in a scene."""
 
     def __init__(
         self,

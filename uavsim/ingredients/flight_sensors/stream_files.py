@@ -109,7 +109,7 @@ def _carried(plan: ScenePlan, record: FlightSensorsPlan) -> Iterator[_Carried]:
 
 
 def _planned(recording: Recording, agent: Agent) -> Track:
-    """Return a drone's planned way, on which it was.
+    """Return a drone's planned motion, after checking that it followed it.
 
     Raises:
         DatasetError: it was elsewhere: the streams would be of another flight.
@@ -132,9 +132,9 @@ def _planned(recording: Recording, agent: Agent) -> Track:
 
 
 def _reported(recording: Recording, agent: Agent) -> Track:
-    """Return a carrier's way as the simulator reported it at every step.
+    """Return a carrier's motion as reported by the simulator at every step.
 
-    A drone's velocity is what AirSim says. It pauses at whole steps of its own physics, up to 2 ms from ours: derivatives of
+    A drone's velocity is AirSim's own. It pauses at whole steps of its own physics, up to 2 ms from ours: derivatives of
     its places would jump.
 
     Raises:
@@ -143,9 +143,7 @@ def _reported(recording: Recording, agent: Agent) -> Track:
     plan, last = recording.plan, recording.plan.capture_steps[-1]
     motion = recording.motion.open() if recording.motion is not None else None
     if motion is None or not np.array_equal(motion.step[: last + 1], np.arange(last + 1)):
-        raise DatasetError(
-            f"{plan.scene_name}: the motion of every step was not recorded, of which flight_sensors are made"
-        )
+        raise DatasetError(f"{plan.scene_name}: flight_sensors need the motion of every step, which was not recorded")
     velocity = None
     if agent.kind == "drone":
         place = motion.drone_id.index(agent.number)

@@ -24,7 +24,7 @@ _MOST_HZ = 1000
 
 
 class Unit(Model):
-    """A sensor that measures at a rate. A subclass is all that is said of a kind: its keys, and how it reads."""
+    """A sensor that measures at a rate. A subclass defines one kind: its keys and its readings."""
 
     usual_hz: ClassVar[float]
 
@@ -34,12 +34,12 @@ class Unit(Model):
 
     @property
     def hz(self) -> float:
-        """Return the rate that was asked for, or the usual one."""
+        """Return the requested rate or the default."""
         return self.usual_hz if self.rate_hz is None else self.rate_hz
 
     @abstractmethod
     def read(self, motion: CarrierMotion, rng: np.random.Generator) -> Stream:
-        """Return what it measures at each instant of a motion, and the truth beside."""
+        """Return its measurements at each instant of a motion, and the true values."""
 
 
 def empty(motion: CarrierMotion, *fields: tuple[Any, ...]) -> Stream:
@@ -61,7 +61,7 @@ class InertialNoise(Model):
     scale: Annotated[float, Field(ge=0, le=0.2)] = 0.0
     """Standard deviation of each axis' scale error: 0.001 is a thousandth."""
     misalignment_rad: Annotated[float, Field(ge=0, le=0.2)] = 0.0
-    """Standard deviation of how far each axis leans."""
+    """Standard deviation of each axis' misalignment."""
 
     def added(self, true: FloatArray, rate_hz: float, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
         """Return (N, 3) values with errors, and the bias in them. Source: Kalibr, "IMU noise model"."""
@@ -128,7 +128,7 @@ class Barometer(Unit):
 
     white_pa: NotNegative = 2.0
     random_walk_pa: NotNegative = 0.5
-    """Of the pressure's slow error, a square root of a second."""
+    """Random walk of the pressure's slow error, per square root of a second."""
     sea_level_pa: Annotated[float, Field(gt=0)] = 101325.0
 
     def read(self, motion: CarrierMotion, rng: np.random.Generator) -> Stream:
@@ -142,7 +142,7 @@ class Barometer(Unit):
 
 
 class Magnetometer(Unit):
-    """A magnetometer; the Earth's field is the same all over a town."""
+    """A magnetometer; the Earth's field is constant over a town."""
 
     usual_hz: ClassVar = 50.0
 

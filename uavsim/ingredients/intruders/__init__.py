@@ -1,4 +1,4 @@
-"""Intruders that fly into the swarm's way, on paths that are solved from how they are to pass."""
+"""Intruders that fly towards the swarm, on paths solved from the requested encounters."""
 
 from typing import Final
 
@@ -17,7 +17,7 @@ INGREDIENT: Final = Ingredient(
         )
     },
     order=40,
-    records=f"{__name__}.intruder_plans",
+    records=(Named(f"{__name__}.intruder_plans:IntruderPlan"), Named(f"{__name__}.intruder_plans:IntrudersPlan")),
     planner=Named(f"{__name__}.plan_encounters:planner"),
     whole_scenes=True,
     show=Named(f"{__name__}.show:show_encounters"),
@@ -25,7 +25,7 @@ INGREDIENT: Final = Ingredient(
     without=Named(f"{__name__}.plan_encounters:without"),
     kinds=(ActorKind(name="intruder", has_box=False, has_own_tag=True, is_lone=True),),
     role="intruder",
-    spawn=Named(f"{__name__}.intruders_carla:spawn"),
+    spawn=Named("uavsim.ingredients.carla.intruders:spawn"),
     spawn_order=4,
     labels=Named(f"{__name__}.labels:intruder_labels"),
     rows=Named(f"{__name__}.encounter_rows:rows"),

@@ -1,4 +1,4 @@
-"""Two things that move past each other: range, closing speed, bearing and the closest point of approach (CPA).
+"""Geometry of two moving objects: range, closing speed, bearing and the closest point of approach (CPA).
 
 Paths are sampled at increasing times; between two samples both move evenly.
 """
@@ -12,7 +12,7 @@ from uavsim.typing import FloatArray
 
 @dataclass(frozen=True, slots=True)
 class Approach:
-    """The closest point of approach: how near, and when."""
+    """The closest point of approach: distance and time."""
 
     distance_m: float
     time_s: float
@@ -42,7 +42,7 @@ def range_m(own_m: FloatArray, other_m: FloatArray) -> FloatArray:
 
 
 def closing_mps(time_s: FloatArray, own_m: FloatArray, other_m: FloatArray) -> FloatArray:
-    """Return (K,) speeds at which the range shrinks, by differences of second order.
+    """Return (K,) closing speeds, by differences of second order.
 
     Args:
         time_s: (K,) evenly spaced, K >= 3.

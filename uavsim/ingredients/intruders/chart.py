@@ -1,4 +1,4 @@
-"""Encounters drawn: each seen from above, its range over time, and its track across the camera's image."""
+"""Draw encounters: from above, range over time, and the track across the camera's image."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -6,8 +6,8 @@ from typing import Final
 import numpy as np
 
 from uavsim.images import draw
-from uavsim.ingredients.intruders.coverage import Sighting, sighting
 from uavsim.ingredients.intruders.intruder_plans import IntruderPlan, intruders_of
+from uavsim.ingredients.intruders.sight import Sighting, sighting
 from uavsim.plan.sheet import FAINT, INK, Sheet, blank
 from uavsim.records.plan import ScenePlan
 from uavsim.typing import BoolArray, UInt8Array

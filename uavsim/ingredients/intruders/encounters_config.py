@@ -1,11 +1,11 @@
-"""``flight_plans/encounters/*.yaml``: what flies into the swarm's way, asked for one by one or drawn from distributions."""
+"""``flight_plans/encounters/*.yaml``: encounters with intruders, given one by one or drawn from distributions."""
 
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
 from uavsim.config.base import PROP_OR_MESH, CameraName, Model, Seconds, Text
-from uavsim.ingredients.intruders.kinds import IntruderName, PathName
+from uavsim.ingredients.intruders.intruder_plans import IntruderName, PathName
 
 __all__ = [
     "BinnedDistribution",
@@ -36,19 +36,19 @@ class ExplicitEncounter(Model):
     kind: IntruderName
     path: PathName = "rectilinear"
     range_m: Range | None = None
-    """When the encounter begins."""
+    """Range at the begin of the encounter."""
     closing_mps: Closing | None = None
-    """How fast the range shrinks then."""
+    """Closing speed at the begin of the encounter."""
     cpa_m: Miss | None = None
-    """Closest point of approach: how near it comes."""
+    """Distance at the closest point of approach."""
     time_to_cpa_s: Annotated[float, Field(gt=0, le=3600)] | None = None
-    """From the begin to the closest point of approach."""
+    """Time from the begin to the closest point of approach."""
     azimuth_deg: Azimuth = 0.0
-    """Of the intruder in the camera when the encounter begins; to the right."""
+    """Azimuth of the intruder in the camera at the begin, to the right."""
     elevation_deg: Elevation = 0.0
-    """Upwards."""
+    """Elevation of the intruder in the camera at the begin, upwards."""
     begin_s: Seconds = 0.0
-    """Of the encounter, on the scene's clock."""
+    """Begin of the encounter in the scene's time."""
     passing_deg: Annotated[float, Field(ge=0, le=360)] | None = None
     """On which side it passes: 0 right, 90 above, 180 left; the first that is possible by default."""
     turn_dps: Annotated[float, Field(ge=-60, le=60)] = 0.0
@@ -56,9 +56,9 @@ class ExplicitEncounter(Model):
     weave_s: Annotated[float, Field(ge=0, le=600)] = 0.0
     """non_cooperative: period in which it turns to and fro."""
     climb_mps: Annotated[float, Field(ge=-50, le=50)] = 0.0
-    """climbing: what its vertical speed gains."""
+    """climbing: gain of its vertical speed."""
     climb_before_s: Annotated[float, Field(gt=0, le=600)] = 10.0
-    """climbing: how long before the closest point of approach."""
+    """climbing: time before the closest point of approach."""
     planned: bool = True
     """AOT reports the range of planned intruders only."""
 
@@ -122,18 +122,18 @@ class Horizon(Model):
 
 
 class Sampling(Model):
-    """Distributions of some intruders of a scene; each is drawn anew until it is possible."""
+    """Distributions of some intruders of a scene; each is drawn until it is possible."""
 
     intruders: Annotated[dict[Literal["0", "1", "2", "3", "4"], Weight], Field(min_length=1)] = {"1": 1.0}  # noqa: RUF012
-    """How many a scene has, with weights."""
+    """Numbers of intruders in a scene, with weights."""
     kinds: Annotated[dict[IntruderName, Weight], Field(min_length=1)]
     paths: Annotated[dict[PathName, Weight], Field(min_length=1)]
     collision_course: Share
-    """Of encounters whose closest point of approach is within ``collision_m``."""
+    """Share of encounters with a closest point of approach within ``collision_m``."""
     miss_m: BinnedDistribution
     """Closest point of approach of the others."""
     horizon: Horizon
-    """At the begin of an encounter."""
+    """Shares of encounters above, on and below the horizon at their begin."""
     range_m: BinnedDistribution
     closing_mps: BinnedDistribution
     azimuth_deg: BinnedDistribution
@@ -148,7 +148,7 @@ class Sampling(Model):
     climb_mps: BinnedDistribution = BinnedDistribution(bins=(Bin(between=(1.0, 4.0)),))
     """climbing; upwards or downwards."""
     seen_s: Seconds = 5.0
-    """An encounter of which the camera's image holds less is not taken."""
+    """Least time in the camera's image; other encounters are drawn again."""
 
 
 class EncounterSampling(Sampling):
@@ -157,7 +157,7 @@ class EncounterSampling(Sampling):
     further: Annotated[tuple[Sampling, ...], Field(max_length=10)] = ()
     """Further encounters of a scene, by distributions of their own: steep ones begin nearer, and are slower."""
     unplanned: Annotated[tuple[Sampling, ...], Field(max_length=10)] = ()
-    """What else is in the air, as AOT's birds and other aircraft are: labelled, but without a range in AOT's files."""
+    """Other objects in the air, like AOT's birds: labelled, but without a range in AOT's files."""
 
 
 class Limits(Model):
@@ -177,7 +177,7 @@ class Limits(Model):
 
 
 class Wanted(Model):
-    """The distributions that the whole dataset is to have; ``uavsim plan`` lays what is made beside them."""
+    """Target distributions of the whole dataset; ``uavsim plan`` compares the planned encounters with them."""
 
     range_middle_half_m: Limits | None = None
     """First and third quartile of the range over images that show an intruder."""
@@ -194,23 +194,23 @@ class EncountersConfig(Model):
     profile: Literal["aot", "swarm"]
     """aot: full-size aircraft at AOT's ranges; swarm: ranges scaled to small drones. Results of both never share a table."""
     camera: CameraName
-    """Of the rig; azimuth and elevation are in it."""
+    """Camera of the rig; azimuth and elevation refer to it."""
     drone: Annotated[int, Field(ge=0, le=31)] = 0
-    """Whose camera it is, and which the intruders pass."""
+    """Drone that carries the camera and meets the intruders."""
     collision_m: Annotated[float, Field(gt=0, le=5000)] = 150.0
     """A closest point of approach within it is a collision course."""
     ground_clearance_m: Annotated[float, Field(ge=0, le=1000)] = 15.0
-    """Of intruders, from the ground and from the town's obstacles."""
+    """Least distance of intruders from the ground and from the town's obstacles."""
     separation_m: Annotated[float, Field(ge=0, le=1000)] = 5.0
-    """Of intruders from each other and from the other drones."""
+    """Least distance of intruders from each other and from the other drones."""
     horizon_within_deg: Annotated[float, Field(gt=0, le=10)] = 0.1
-    """On the horizon is no farther from it."""
+    """Greatest angle from the horizon that counts as on the horizon."""
     blueprints: dict[IntruderName, Body] = Field(default_factory=dict)
-    """What shows an intruder in your simulator, if not what the headless one has: a blueprint, or a static mesh's path."""
+    """Blueprint or static mesh of each intruder in your simulator, if different from the headless simulator's."""
     encounters: Annotated[tuple[ExplicitEncounter, ...], Field(max_length=20)] = ()
-    """The same in every scene."""
+    """Encounters of every scene."""
     draw: EncounterSampling | None = None
-    """Instead: drawn for each scene from the dataset's seed."""
+    """Encounters drawn for each scene from the dataset's seed, instead of ``encounters``."""
     wanted: Wanted = Wanted()
     notes: Text = ""
 

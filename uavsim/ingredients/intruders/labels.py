@@ -14,7 +14,6 @@ from uavsim.geometry.se3 import SE3
 from uavsim.images import codec
 from uavsim.ingredients.intruders import approach
 from uavsim.ingredients.intruders.intruder_plans import IntrudersPlan
-from uavsim.ingredients.intruders.steady import HIDDEN, OPEN, SEEN, aot_boxes, kept
 from uavsim.records.modalities import INSTANCE
 from uavsim.records.recording import ActorInfo, RecordedFrame, Recording, SensorReading
 from uavsim.typing import BoolArray, FloatArray, IntArray, UInt8Array, UInt16Array
@@ -27,6 +26,12 @@ _RING_PX: Final = 4
 _NEAR_M: Final = 0.1
 _FEW_PX: Final = 24.0  # a projected box of fewer may have no pixel of the mask although nothing hides it
 _FEW_OF_FLOCK_PX: Final = 160.0  # measured with 150 poses of every kind: 22, of a flock 151
+# labels of small intruders do not flicker: what is not decided stays, and a size is left by a margin only
+HIDDEN, OPEN, SEEN = 0, 1, 2
+_AOT_WIDTH_PX: Final = 2448.0
+_SQUARES_PX: Final = (6.0, 16.0)  # in an image of AOT's width
+_SURE_PX: Final = 16.0  # of any image: a mask of fewer pixels misses wings and tails
+_MARGIN: Final = 1.2
 BELOW, ON, ABOVE, UNKNOWN = -1, 0, 1, 9
 """Sides of the horizon, as AOT has them; unknown where no semantic image reports."""
 
@@ -68,7 +73,7 @@ class IntruderLabels:
 
 
 def intruder_labels(recording: Recording, record: IntrudersPlan) -> tuple[IntruderLabels, ...]:
-    """Label every intruder of a recording in the images of the camera that it passes.
+    """Label every intruder of a recording in the images of its camera.
 
     Raises:
         DatasetError: a mask is missing or damaged, or an intruder is not among the recorded actors.
@@ -195,7 +200,7 @@ class _Flight:
         return camera.project(optical_m, beyond=True), np.where(optical_m[:, 2:] > _NEAR_M, body_px, np.inf)
 
     def _unseen(self, middle_px: FloatArray, tags: UInt8Array) -> int:
-        """Return what is known of one that is too small to have a pixel for certain, and has none."""
+        """Return the visibility of an intruder that is too small to be sure of a pixel, and has none."""
         camera = self.shots[0].camera
         if not pinhole.pixel_in_image(middle_px, width_px=camera.width_px, height_px=camera.height_px):
             return HIDDEN
@@ -222,7 +227,7 @@ def _bounds(mine: BoolArray) -> FloatArray:
 def horizon_side(
     box_px: FloatArray, mine: BoolArray, semantic: UInt8Array | None, *, ids: UInt16Array, tags: UInt8Array
 ) -> int:
-    """Return what is behind an intruder: sky alone, no sky, or both, by the pixels around its box that are not its own.
+    """Return the background of an intruder (sky, no sky, or both) from the pixels around its box that are not its own.
 
     Args:
         box_px: left, top, width, height.
@@ -244,3 +249,50 @@ def horizon_side(
         return UNKNOWN
     sky = float((known[y, x][around] == SKY_TAG).mean())
     return ABOVE if sky >= _SKY_SHARE else BELOW if sky <= 1.0 - _SKY_SHARE else ON
+
+
+def kept(states: IntArray) -> BoolArray:
+    """Return (K,) whether an intruder is labelled: an ``OPEN`` image like the one before it, the first ones like the next."""
+    decided = np.flatnonzero(states != OPEN)
+    if not len(decided):
+        return np.zeros(len(states), dtype=np.bool_)
+    last = np.maximum(np.searchsorted(decided, np.arange(len(states)), side="right") - 1, 0)
+    return np.asarray(states[decided[last]] == SEEN)
+
+
+def aot_boxes(
+    box_px: FloatArray, middle_px: FloatArray, body_px: FloatArray, *, size_px: tuple[int, int]
+) -> FloatArray:
+    """Return (V, 4) boxes like AOT's: squares around small intruders, otherwise the visible pixels.
+
+    In an image of AOT's width, 2448 px, the squares have 6 px, and from a longer side of that size on 16 px; in another image
+    they are so much smaller or larger. What is longer than they are has its body's box up to 16 px, then the mask's. An
+    intruder changes from one of these to another when its longer side is past the limit by a fifth.
+
+    Args:
+        box_px: (V, 4) left, top, width, height of the mask's pixels, in the order of time.
+        middle_px: (V, 2) of the body.
+        body_px: (V, 2) width and height of the body.
+        size_px: width and height of the image.
+    """
+    limits = np.array([*(side * size_px[0] / _AOT_WIDTH_PX for side in _SQUARES_PX), _SURE_PX])
+    step = _steps(body_px.max(axis=1), np.maximum.accumulate(limits))
+    middle = np.clip(middle_px, 0.0, size_px)
+    sides: FloatArray = np.where((step < 2)[:, None], limits[np.minimum(step, 1)][:, None], body_px)
+    low, high = middle - sides / 2.0, middle + sides / 2.0
+    body = (step == 2)[:, None]
+    low, high = (np.where(body, np.clip(corner, 0.0, size_px), corner) for corner in (low, high))
+    return np.where((step == 3)[:, None], box_px, np.concatenate([low, high - low], axis=1))
+
+
+def _steps(length_px: FloatArray, limits: FloatArray) -> IntArray:
+    """Return (V,) the number of limits below each length, with hysteresis by a margin."""
+    steps = np.zeros(len(length_px), dtype=np.int64)
+    for row, length in enumerate(length_px.tolist()):
+        if not row:
+            steps[0] = int(np.searchsorted(limits, length, side="left"))
+            continue
+        least = int(np.searchsorted(limits * _MARGIN, length, side="left"))
+        most = int(np.searchsorted(limits / _MARGIN, length, side="left"))
+        steps[row] = min(max(int(steps[row - 1]), least), most)
+    return steps

@@ -1,4 +1,4 @@
-"""Paths of intruders, solved back from how they are to pass: pure functions, metres, seconds, the map frame.
+"""Solve paths of intruders from the requested closest approach: pure functions, metres, seconds, the map frame.
 
 An intruder flies at an even speed along the ground. Its turn rate and its change of vertical speed are given over time (a
 ``Profile``), so where it comes to is linear in its first velocity. What is solved for is the place of the closest approach: a
@@ -25,7 +25,7 @@ _RAMP_S: Final = 2.0  # in which a climb begins
 
 
 class Impossible(Exception):
-    """No path fulfils the request: an answer of the search, never an error that a user meets.
+    """No path fulfils the request: used by the search, never shown to users.
 
     Attributes:
         reason: in words.
@@ -196,7 +196,7 @@ def _offset(relative: FloatArray, *, along: float, upwards: float, cpa_m: float,
     if cpa_m == 0.0:
         return np.zeros(3)
     if speed <= cpa_m * max(abs(along), upwards):
-        raise Impossible("it is as far away at the begin as where it passes; it cannot come closer")
+        raise Impossible("its distance at the begin is already its distance at the closest point of approach")
     a = relative / speed
     side, over = _across(a)
     b = math.cos(math.radians(passing_deg)) * side + math.sin(math.radians(passing_deg)) * over
@@ -214,7 +214,7 @@ def _offset(relative: FloatArray, *, along: float, upwards: float, cpa_m: float,
 
 
 def _across(a: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the unit vectors to the right of and above who looks against ``a``."""
+    """Return the unit vectors right and up for a view against ``a``."""
     level = math.hypot(a[0], a[1])
     if level < 1e-9:
         return np.array([0.0, -1.0, 0.0]), np.array([1.0, 0.0, 0.0])

@@ -1,4 +1,4 @@
-"""The encounters of one scene: asked for one by one, or drawn by the scene's own random numbers until they are possible."""
+"""Plan the encounters of one scene: given ones, or drawn ones with the scene's random numbers."""
 
 from __future__ import annotations
 
@@ -19,11 +19,10 @@ from uavsim.ingredients.intruders.encounters_config import (
     ExplicitEncounter,
     Sampling,
 )
-from uavsim.ingredients.intruders.intruder_plans import IntruderPlan, IntrudersPlan
-from uavsim.ingredients.intruders.kinds import INTRUDERS
+from uavsim.ingredients.intruders.intruder_plans import INTRUDERS, IntruderPlan, IntrudersPlan
 from uavsim.ingredients.intruders.paths import Impossible, OwnPath
 from uavsim.ingredients.intruders.refusals import refuse
-from uavsim.ingredients.intruders.sight import in_image, is_valid
+from uavsim.ingredients.intruders.sight import horizon_deg, in_image, is_valid
 from uavsim.ingredients.intruders.solve import Encounter, EncounterSpec, solve
 from uavsim.plan import numbering
 from uavsim.plan.checks import box_distance
@@ -35,9 +34,6 @@ from uavsim.registry import pick
 from uavsim.typing import FloatArray
 
 _MOST_DRAWS: Final = 1200
-_LAND_M: Final = (
-    6000.0  # from which on the headless simulator's land ends; real terrain's horizon is a little lower or higher
-)
 # Steps of a sequence that fills the unit interval evenly from any start: shares are met by few scenes already.
 _STEPS: Final = {
     "collision": 0.6180339887498949,
@@ -53,7 +49,7 @@ _SPARE: Final = 1.2  # an encounter has so much more of what AOT's rule asks for
 
 
 def planner(town: TownPlan) -> ScenePlanner:
-    """Load the file of encounters that a dataset names, and return what makes those of a scene.
+    """Load a dataset's file of encounters, and return the function that plans those of a scene.
 
     Raises:
         ConfigError: no such file; it points at the line.
@@ -103,11 +99,6 @@ class EncounterScene:
     swarm: SwarmTrajectory
     step_s: float
     image_every_steps: int = 1
-
-
-def horizon_deg(height_m: float) -> float:
-    """Return the elevation at which the ground ends, seen from a height above it; below 0."""
-    return -float(np.degrees(np.arctan2(height_m, _LAND_M)))
 
 
 def scene_intruders(
@@ -205,7 +196,7 @@ class _Scene:
         return cls(config, place, number, OwnPath(time_s, map_SE3_camera.translation_m), map_SE3_camera, spec, [])
 
     def clearance(self, places_m: FloatArray) -> str | None:
-        """Say what a path comes too near to."""
+        """Describe the first obstacle, drone or intruder that a path comes too near to; None when it is clear."""
         model, town = self.config.model, self.place.town
         height_m = places_m[:, 2] - town.ground_z_m
         lowest_m = float(height_m.min())
@@ -250,7 +241,7 @@ class _Scene:
         self._add(found, planned=planned, draws=1)
 
     def add_drawn(self, draw: Sampling, rng: np.random.Generator, *, even: _Even, planned: bool, valid: bool) -> None:
-        """Draw until an encounter is possible and seen, and if ``valid`` one that AOT's rule takes."""
+        """Draw until an encounter is possible and visible, and with ``valid`` also valid by AOT's rule."""
         reasons: Counter[str] = Counter()
         for turn in range(_MOST_DRAWS):
             kept = _KEPT[turn * len(_KEPT) // _MOST_DRAWS]

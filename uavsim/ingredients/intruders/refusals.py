@@ -1,4 +1,4 @@
-"""Why a request for an encounter is refused, and the nearest request that is possible."""
+"""Refusals of encounters, with the nearest possible request."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -22,7 +22,7 @@ class Refusal:
     nearest: EncounterSpec | None
 
     def text(self, spec: EncounterSpec) -> str:
-        """Say it in one line."""
+        """The refusal in one line."""
         if self.nearest is None:
             return f"{self.reason}; no request near it is possible"
         changed = [
@@ -36,7 +36,7 @@ class Refusal:
 def refuse(
     spec: EncounterSpec, own: OwnPath, map_SE3_camera: SE3, *, clearance: Clearance | None = None
 ) -> Refusal | None:
-    """Return why a request is impossible with the nearest possible one; None where it is possible."""
+    """Return the reason why a request is impossible, with the nearest possible one; None if it is possible."""
     try:
         solve(spec, own, map_SE3_camera, clearance=clearance)
     except Impossible as impossible:

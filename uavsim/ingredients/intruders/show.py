@@ -1,25 +1,34 @@
-"""The encounters in ``uavsim plan``: a table of them, what they come to beside what is wanted, and an image."""
-
-from __future__ import annotations
+"""The encounters in ``uavsim plan``: a table of them, their coverage of what the YAML wants, and an image."""
 
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import numpy as np
 from rich.table import Table
 
 from uavsim.config.library import Library
 from uavsim.files.whole import write_whole
+from uavsim.images.codec import encode_png
+from uavsim.ingredients.intruders.chart import draw_encounters
+from uavsim.ingredients.intruders.encounters_config import Limits, Wanted
 from uavsim.ingredients.intruders.intruder_plans import IntruderPlan, intruders_of
+from uavsim.ingredients.intruders.sight import Sighting, is_valid, sighting
+from uavsim.records.plan import ScenePlan
 from uavsim.terminal import columns_screen, count, first_rows
-from uavsim.typing import JsonDict
-
-if TYPE_CHECKING:
-    from uavsim.ingredients.intruders.coverage import Covered
-    from uavsim.records.plan import ScenePlan
+from uavsim.typing import BoolArray, FloatArray, JsonDict
 
 _MOST_DRAWN = 12
 _FIGURES = ("range_m", "closing_mps", "azimuth_deg", "elevation_deg", "begin_s", "cpa_s", "cpa_m")
+
+
+@dataclass(frozen=True, slots=True)
+class Covered:
+    """One line of the report."""
+
+    measure: str
+    wanted: str
+    made: str
 
 
 def show_encounters(dataset: str, plans: Sequence[ScenePlan], image: Path | None) -> None:
@@ -30,9 +39,6 @@ def show_encounters(dataset: str, plans: Sequence[ScenePlan], image: Path | None
         plans: its scenes.
         image: of the plan; that of the encounters is written beside it.
     """
-    from uavsim.images.codec import encode_png
-    from uavsim.ingredients.intruders.chart import draw_encounters
-
     screen = columns_screen()
     screen.print(_table(plans))
     screen.print(_coverage_table(_covered(dataset, plans)))
@@ -48,9 +54,7 @@ def encounters_as_json(dataset: str, plans: Sequence[ScenePlan]) -> JsonDict:
     """Return the same as JSON."""
     return {
         "encounters": [_as_json(plan, intruder) for plan in plans for intruder in intruders_of(plan)],
-        "coverage": [
-            {"measure": row.measure, "wanted": row.wanted, "made": row.made} for row in _covered(dataset, plans)
-        ],
+        "coverage": [asdict(row) for row in _covered(dataset, plans)],
     }
 
 
@@ -66,8 +70,6 @@ def _as_json(plan: ScenePlan, intruder: IntruderPlan) -> JsonDict:
 
 
 def _covered(dataset: str, plans: Sequence[ScenePlan]) -> list[Covered]:
-    from uavsim.ingredients.intruders.coverage import coverage
-
     loaded, library = Library.of().with_dataset(dataset)
     name = loaded.model.block("encounters")
     model = library.of_ingredient("encounters", name, named_in=loaded.source.path).model
@@ -101,3 +103,72 @@ def _coverage_table(rows: Sequence[Covered]) -> Table:
     for row in rows:
         table.add_row(row.measure, row.wanted, row.made)
     return table
+
+
+def coverage(plans: Sequence[ScenePlan], wanted: Wanted, *, within_deg: float) -> list[Covered]:
+    """Return target and planned values of intruders, a line per measure; shares of images count only images with an intruder.
+
+    Args:
+        plans: of a dataset.
+        wanted: its YAML's.
+        within_deg: on the horizon is no farther from it.
+    """
+    everything = [(plan, intruder) for plan in plans for intruder in intruders_of(plan)]
+    met = [(plan, intruder) for plan, intruder in everything if intruder.planned]
+    if not met:
+        return []
+    seen = [sighting(plan, intruder) for plan, intruder in met]
+    steps = [
+        np.isin(np.arange(len(s.range_m)), list(plan.capture_steps)) for s, (plan, _) in zip(seen, met, strict=True)
+    ]
+    shown = [s.in_image & step for s, step in zip(seen, steps, strict=True)]
+
+    def values(name: str) -> FloatArray:
+        return np.concatenate([getattr(s, name)[rows] for s, rows in zip(seen, shown, strict=True)])
+
+    images = sum(int(rows.sum()) for rows in shown)
+    valid = [plan.scene_name for (plan, _), s, rows in zip(met, seen, shown, strict=True) if _is_valid(plan, s, rows)]
+    rows = [
+        Covered("encounters", "", str(len(met))),
+        Covered("unplanned objects", "", str(len(everything) - len(met))),
+        Covered("images with an encounter's intruder", "", str(images)),
+    ]
+    ranges = values("range_m")
+    if len(ranges):
+        low, high = np.percentile(ranges, [25, 75])
+        rows.append(
+            Covered("range m, middle half of images", _limits(wanted.range_middle_half_m), f"{low:.0f} to {high:.0f}")
+        )
+    courses = float(np.mean([intruder.collision_course for _, intruder in met]))
+    rows.append(Covered("on collision course", _share(wanted.collision_course), _share(courses)))
+    over = values("over_horizon_deg")
+    sides = {"above": over > within_deg, "on": np.abs(over) <= within_deg, "below": over < -within_deg}
+    for side, made in sides.items():
+        asked = _share(getattr(wanted.horizon, side) if wanted.horizon is not None else None)
+        rows.append(Covered(f"{side} the horizon, of images", asked, _share(float(made.mean()) if images else None)))
+    rows += [
+        Covered("azimuth deg at the begin", _limits(wanted.azimuth_deg), _span([i.azimuth_deg for _, i in met])),
+        Covered("elevation deg at the begin", _limits(wanted.elevation_deg), _span([i.elevation_deg for _, i in met])),
+        Covered("closing m/s at the begin", _limits(wanted.closing_mps), _span([i.closing_mps for _, i in met])),
+        Covered("valid by AOT's rule", "", str(len(valid))),
+        Covered("scenes with a valid one", "", f"{len(set(valid))} of {len(plans)}"),
+        Covered("draws for one encounter, mean", "", f"{np.mean([i.draws for _, i in met]):.1f}"),
+    ]  # fmt: skip
+    return rows
+
+
+def _is_valid(plan: ScenePlan, seen: Sighting, shown: BoolArray) -> bool:
+    images = list(plan.capture_steps)
+    return is_valid(seen.range_m[images], shown[images])
+
+
+def _limits(limits: Limits | None) -> str:
+    return "" if limits is None else f"{limits.low:g} to {limits.high:g}"
+
+
+def _share(share: float | None) -> str:
+    return "" if share is None else f"{100 * share:.0f} %"
+
+
+def _span(values: Sequence[float]) -> str:
+    return f"{min(values):.1f} to {max(values):.1f}"

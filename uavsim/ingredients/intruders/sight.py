@@ -1,12 +1,19 @@
-"""Checks that an intruder is inside its camera's image, and that AOT's rule takes its encounter."""
+"""An intruder as its camera sees it: pixels, range, bearing, side of the horizon, and AOT's rule of valid encounters."""
+
+from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
 from uavsim.geometry import pinhole
 from uavsim.geometry.se3 import SE3
+from uavsim.ingredients.intruders import approach
+from uavsim.ingredients.intruders.intruder_plans import IntruderPlan
+from uavsim.records.plan import ScenePlan
 from uavsim.records.sensors import SensorSpec
 from uavsim.typing import BoolArray, FloatArray
 
+_LAND_M: Final = 6000.0  # where the headless simulator's land ends; real terrain's horizon is a little lower or higher
 _WITHIN_M, _NEAREST_M, _LEAST_IMAGES, _MOST_STEP = 700.0, 330.0, 30, 3
 
 
@@ -35,3 +42,50 @@ def is_valid(range_m: FloatArray, seen: BoolArray, *, spare: float = 1.0) -> boo
     rows = np.flatnonzero(seen & (range_m <= _WITHIN_M))
     runs = np.split(rows, np.flatnonzero(np.diff(rows) > _MOST_STEP) + 1)
     return any(len(run) >= _LEAST_IMAGES * spare and range_m[run].min() * spare <= _NEAREST_M for run in runs)
+
+
+def horizon_deg(height_m: float) -> float:
+    """Return the elevation at which the ground ends, seen from a height above it; below 0."""
+    return -float(np.degrees(np.arctan2(height_m, _LAND_M)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sighting:
+    """An intruder as its camera sees it, at every step; the camera looks through everything.
+
+    Args:
+        time_s: (K,).
+        range_m: (K,) from the camera.
+        bearing_deg: (K, 2) azimuth and elevation in the camera.
+        over_horizon_deg: (K,) elevation less the horizon's.
+        in_image: (K,) its centre is inside the image.
+        pixel: (K, 2) where; NaN behind the camera.
+    """
+
+    time_s: FloatArray
+    range_m: FloatArray
+    bearing_deg: FloatArray
+    over_horizon_deg: FloatArray
+    in_image: BoolArray
+    pixel: FloatArray
+
+
+def sighting(plan: ScenePlan, intruder: IntruderPlan) -> Sighting:
+    """Return an intruder's position and size in the camera's image."""
+    spec = next(spec for spec in plan.cameras if spec.name == intruder.camera)
+    row = plan.swarm.drone_ids.index(intruder.drone_id)
+    map_SE3_camera = plan.swarm.map_SE3_flu[:, row] @ spec.flu_SE3_mount
+    places_m = intruder.map_SE3_flu.translation_m
+    pixel = pixels_of(map_SE3_camera, places_m, spec)
+    apart_m = places_m - map_SE3_camera.translation_m
+    elevation = np.degrees(np.arctan2(apart_m[:, 2], np.hypot(apart_m[:, 0], apart_m[:, 1])))
+    heights_m = map_SE3_camera.translation_m[:, 2] - plan.town.ground_z_m
+    horizon = np.array([horizon_deg(float(height)) for height in heights_m])
+    return Sighting(
+        time_s=np.asarray(np.arange(len(places_m)) * (plan.step_us * 1e-6), dtype=np.float64),
+        range_m=approach.range_m(map_SE3_camera.translation_m, places_m),
+        bearing_deg=approach.bearing_deg(map_SE3_camera.inverse().apply(places_m)),
+        over_horizon_deg=elevation - horizon,
+        in_image=pinhole.pixel_in_image(pixel, width_px=spec.camera.width_px, height_px=spec.camera.height_px),
+        pixel=pixel,
+    )

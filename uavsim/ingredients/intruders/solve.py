@@ -1,4 +1,4 @@
-"""Encounters in the air: a request about what matters (range, bearing, closest approach) becomes a path, or is refused.
+"""Solve encounters in the air: find a path for a request (range, bearing, closest approach), or refuse it.
 
 Of range, closing speed, distance and time of the closest approach, three decide the fourth. ``refusals.py`` finds
 the nearest possible request of one that is refused.
@@ -14,7 +14,7 @@ import numpy as np
 from uavsim.geometry import quaternion
 from uavsim.geometry.se3 import SE3
 from uavsim.ingredients.intruders import approach
-from uavsim.ingredients.intruders.kinds import INTRUDERS, IntruderKind
+from uavsim.ingredients.intruders.intruder_plans import INTRUDERS, IntruderKind
 from uavsim.ingredients.intruders.paths import Chord, Impossible, OwnPath, Profile, profile, solve_chord
 from uavsim.typing import FloatArray
 
@@ -30,12 +30,12 @@ _FAR_OFF: Final = 1.25  # a speed beyond its limits by so much: on another side 
 _GRAVITY: Final = 9.81
 _SAME_WAY_DEG: Final = 45.0
 Clearance = Callable[[FloatArray], str | None]
-"""Says of (K, 3) places what they come too near to; None when nothing. A place at infinity is at no time near anything."""
+"""Describes what (K, 3) places come too near to, or None. A place at infinity is never near anything."""
 
 
 @dataclass(frozen=True, slots=True)
 class EncounterSpec:
-    """One encounter, by what matters; three of the four of ``range_m``, ``closing_mps``, ``cpa_m``, ``time_to_cpa_s``.
+    """A request for an encounter, with three of ``range_m``, ``closing_mps``, ``cpa_m``, ``time_to_cpa_s``.
 
     Args:
         kind: of intruder, a name of ``INTRUDERS``.
@@ -72,7 +72,7 @@ class EncounterSpec:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Encounter:
-    """A path that fulfils a request, and what is measured of it.
+    """A path that fulfils a request, and its measurements.
 
     Args:
         spec: as asked for.
@@ -151,7 +151,7 @@ def solve(spec: EncounterSpec, own: OwnPath, map_SE3_camera: SE3, *, clearance: 
     Args:
         spec: what is asked for.
         own: the camera drone's path.
-        map_SE3_camera: (K,) the camera's own flu, whose x is where it looks.
+        map_SE3_camera: (K,) the camera's flu frame; it looks along x.
         clearance: what the intruder has to keep clear of.
 
     Raises:
@@ -194,7 +194,7 @@ def _check_rates(spec: EncounterSpec, kind: IntruderKind) -> None:
 
 
 def _fitted(setting: _Setting, side: float) -> tuple[Chord, dict[str, float]]:
-    """Return the path whose four magnitudes fit, the one that is not given found by a search."""
+    """Return the path with the requested magnitudes; search for the one that is not given."""
     spec = setting.spec
     values = {name: value for name in MAGNITUDES if (value := getattr(spec, name)) is not None}
     missing = next((name for name in MAGNITUDES if name not in values), None)
@@ -253,7 +253,7 @@ def _straight(values: dict[str, float], missing: str, *, closing: float) -> floa
 
 
 def _fly(setting: _Setting, chord: Chord, values: dict[str, float]) -> Encounter:
-    """Fly the whole path and hold it against the request, the kind's limits and what it must keep clear of."""
+    """Compute the whole path and check it against the request, the kind's limits and obstacles."""
     spec, kind, own = setting.spec, setting.kind, setting.own
     _check_speed(spec, kind, chord, setting.shape(values["time_to_cpa_s"]))
     if spec.path == "overtaking":
@@ -320,7 +320,7 @@ def _check_same_way(chord: Chord, own_mps: FloatArray) -> None:
 
 
 def poses_along(places_m: FloatArray, time_s: FloatArray, *, turn_rate_radps: FloatArray, banks: bool) -> SE3:
-    """Return (K,) poses: the nose along the path; what banks leans as a coordinated turn needs, the others stay level."""
+    """Return (K,) poses: the nose along the path; banking kinds lean as in a coordinated turn, the others stay level."""
     velocity = np.gradient(places_m, time_s, axis=0, edge_order=2)
     ground = np.hypot(velocity[:, 0], velocity[:, 1])
     attitude = quaternion.from_yaw(np.arctan2(velocity[:, 1], velocity[:, 0]))

@@ -105,7 +105,9 @@ def _cameras_and_others(
     for row in rows:
         sensor = calibrated.get(row["calibrated_sensor_token"])
         if sensor is None or sensor["sensor_token"] not in channel_of_sensor:
-            raise DatasetError(f"sample_data {row['token']} has no calibrated sensor; run uavsim validate")
+            raise DatasetError(
+                f"sample_data {row['token']} has no calibrated sensor; run uavsim validate on its dataset"
+            )
         (cameras if sensor["camera_intrinsic"] else others).append(row)
     return cameras, others
 

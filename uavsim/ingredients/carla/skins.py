@@ -1,4 +1,4 @@
-"""The colours of a town in a CARLA world. Imports ``carla``."""
+"""Colour a town in a CARLA world."""
 
 from fnmatch import fnmatchcase
 
@@ -18,7 +18,7 @@ def spawn(context: SpawnContext, record: SkinPlan) -> Spawned:
 
 
 def paint(context: SpawnContext, record: SkinPlan) -> bool:
-    """Give the town's objects their colours; returns whether there were any to give.
+    """Colour the town's objects; return whether any needed it.
 
     Raises:
         SceneVoid: no object has a name of a pattern.

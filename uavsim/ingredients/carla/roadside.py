@@ -1,4 +1,4 @@
-"""Find where roadside units stand on a CARLA map. Imports ``carla``."""
+"""Find places for roadside units on a CARLA map."""
 
 from typing import Final
 
@@ -17,7 +17,7 @@ _MOST_LANES_RIGHT: Final = 10
 
 
 def spawn(context: SpawnContext, record: RoadsidePlan) -> Spawned:
-    """Spawn nothing but find the places; sensors are put there as drones' are.
+    """Find the places of the units; their sensors are spawned later, like the drones'.
 
     Raises:
         SceneVoid: the swarm passes no junctions with room for so many.
@@ -50,7 +50,7 @@ def _junctions(town: carla.Map) -> list[Junction]:
 
 
 def _beside(lane: carla.Waypoint) -> FloatArray:
-    """Return the middle of the sidewalk right of a lane; where there is none, a place beyond the outermost lane's edge."""
+    """Return the middle of the sidewalk right of a lane, or a place beyond the outermost lane's edge."""
     right = lane
     for _ in range(_MOST_LANES_RIGHT):
         following = right.get_right_lane()

@@ -1,4 +1,4 @@
-"""The drones' bodies in a CARLA world: props put where the drones are before each tick, or AirSim's own. Imports ``carla``."""
+"""The drones' bodies in a CARLA world: props that follow the drones at each tick, or AirSim's own."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,7 +24,7 @@ _LAST_MASK_ID: Final = 0xFFFF
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class AirSimDroneBodies(Spawned):
-    """The bodies of one scene's drones, of which CARLA knows nothing; their boxes are as large as the YAML says."""
+    """AirSim's own bodies of one scene's drones, unknown to CARLA; the YAML gives the size of their boxes."""
 
     record: DroneBodiesPlan
     start: SE3
@@ -33,11 +33,11 @@ class AirSimDroneBodies(Spawned):
     _drones: Sequence[DroneState] = ()
 
     def set_actor_infos(self, infos: Mapping[int, ActorInfo]) -> None:
-        """Take the numbers that masks show of others."""
+        """Note the mask values of other actors."""
         self._used = {actor_id & _LAST_MASK_ID for actor_id in infos}
 
     def scenery(self, first_instance_id: int) -> Parked:
-        """Return a body for each drone, in their order, where they start."""
+        """Return a body for each drone, in order, at its start."""
         count = len(self.start.quat_wxyz)
         self._ids = np.arange(first_instance_id, first_instance_id + count, dtype=np.int64)
         free = [number for number in range(_LAST_MASK_ID, 0, -1) if number not in self._used]
@@ -51,11 +51,11 @@ class AirSimDroneBodies(Spawned):
         return Parked(infos, ActorStates(self._ids, self.start, none, none, none, none))
 
     def on_drone_poses(self, drones: Sequence[DroneState]) -> None:
-        """Remember where the drones are."""
+        """Remember the drones' poses."""
         self._drones = drones
 
     def moved(self, scenery: Parked) -> Parked:
-        """Put the bodies where the drones are."""
+        """Move the bodies to the drones."""
         if not self._drones:
             return scenery
         states = scenery.states
@@ -78,7 +78,7 @@ _PLACE_TOLERANCE_M: Final = 2e-3
 
 
 def spawn(context: SpawnContext, record: DroneBodiesPlan) -> Spawned:
-    """Spawn one body a drone where the plan has it at first, and let a tick pass; AirSim's own are there already.
+    """Spawn a body at the start of each drone, and let a tick pass; AirSim's own bodies exist already.
 
     Raises:
         SimulatorError: the server has no such blueprint, or cannot spawn it.
@@ -125,7 +125,7 @@ class CarlaDroneBodies(Spawned):
             )
 
     def on_drone_poses(self, drones: Sequence[DroneState]) -> None:
-        """Put every body at its drone, in the next tick.
+        """Move every body to its drone, in the next tick.
 
         Raises:
             MissedTick: the server refused.
@@ -152,7 +152,7 @@ class CarlaDroneBodies(Spawned):
         self._drones, self._ue_m = drones, ue_m
 
     def proven(self, states: ActorStates, motion: TickMotion) -> ActorStates:
-        """Return the states with the drones' velocities: a server reports none of what is placed.
+        """Return the states with the drones' velocities: a server reports none for moved props.
 
         Raises:
             MissedTick: a body is gone, or not where it was put.

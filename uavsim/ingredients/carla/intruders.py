@@ -1,4 +1,4 @@
-"""Intruders in a CARLA world: props without physics, put at their place of the plan before each tick. Imports ``carla``.
+"""Intruders in a CARLA world: props without physics, moved along the plan at each tick.
 
 A stock CARLA has no aeroplane. The headless simulator has all five kinds; for another server the encounters' YAML names the
 blueprints of a build that has them, or static meshes of its content, which CARLA's own ``static.prop.mesh`` shows.
@@ -14,8 +14,7 @@ import numpy as np
 from uavsim.errors import MissedTick, SimulatorError
 from uavsim.geometry import unreal
 from uavsim.geometry.se3 import SE3
-from uavsim.ingredients.intruders.intruder_plans import IntruderPlan, IntrudersPlan
-from uavsim.ingredients.intruders.kinds import INTRUDER_ROLE
+from uavsim.ingredients.intruders.intruder_plans import INTRUDER_ROLE, IntruderPlan, IntrudersPlan
 from uavsim.records.actors import ActorInfo
 from uavsim.simulate.carla.spawning import SpawnContext, Spawned, flying_prop
 from uavsim.typing import FloatArray
@@ -72,7 +71,7 @@ class CarlaIntruders(Spawned):
             self._ue_pose.append(_ue_poses(intruder.map_SE3_flu @ info.actor_SE3_box.inverse()))
 
     def before_tick(self, step: int) -> None:
-        """Put every intruder where the plan has it at a step.
+        """Move every intruder to its planned pose at a step.
 
         Raises:
             MissedTick: the server refused.

@@ -1,4 +1,4 @@
-"""Choose the vehicles of the traffic that carry sensors. Imports ``carla``."""
+"""Choose the sensing vehicles among the traffic."""
 
 from typing import Final
 
@@ -12,7 +12,7 @@ _ROLE: Final = "autopilot"  # of the traffic; what stands has others
 
 
 def spawn(context: SpawnContext, record: VehiclesPlan) -> Spawned:
-    """Spawn nothing: choose of the traffic.
+    """Choose among the spawned traffic; spawn nothing.
 
     Raises:
         SceneVoid: too few of the vehicles are cars on which the rig fits, or as asked for.
@@ -32,7 +32,7 @@ def _is_driven(vehicle: carla.Actor) -> bool:
 
 
 def _fits(vehicle: carla.Actor, record: VehiclesPlan) -> bool:
-    """Return whether all sensors are outside of a vehicle's box: from the inside they would see nothing else."""
+    """Return whether all sensors are outside a vehicle's box: inside it they would see only the vehicle."""
     box = vehicle.bounding_box
     mounts_m = np.array([spec.mount_t_m for spec in record.rig]) * (1.0, -1.0, 1.0)
     off_m = np.abs(mounts_m - (box.location.x, box.location.y, box.location.z))

@@ -1,4 +1,4 @@
-"""Corner cases in a CARLA world: the places that its map allows, and the actors that stand there. Imports ``carla``.
+"""Corner cases in a CARLA world: places on its map, and actors there.
 
 Nothing of a case moves: its actors have no physics and no driver, as in a replay.
 """
@@ -35,7 +35,7 @@ from uavsim.typing import FloatArray
 __all__ = ["CASES_CLEAR_M", "PlacedCases", "WorldGround", "finish", "rows_on", "spawn"]
 
 CASES_CLEAR_M: Final = 30.0
-"""No vehicle starts nearer to a case than this: what drives does not know of props in its way."""
+"""Least distance of a vehicle's start from a case: the traffic manager does not see props."""
 _EVERY_M: Final = 2.0
 _SPAWN_ABOVE_M: Final = 200.0  # nothing is in the way there; then it is put where it stands
 _LOOK_ABOVE_M: Final = 14.0
@@ -64,14 +64,14 @@ class PlacedCases:
     """The cases of one scene in one world."""
 
     def __init__(self, client: carla.Client, world: carla.World, plan: ScenePlan, cases: CornerCasesPlan) -> None:
-        """Take the plan's cases; nothing is placed yet."""
+        """Keep the plan's cases; place nothing yet."""
         self._client, self._world, self._plan = client, world, cases
         self._eyes: list[Eye] = eyes_of_plan(plan)
         self._lanes: dict[tuple[str, Site | None], Lanes] = {}
         self.places: list[CasePlace] = []
 
     def spawn(self) -> list[int]:
-        """Place every case and spawn its parts; returns the actors' ids in the order of cases and parts.
+        """Place every case and spawn its parts; return the actors' ids in the order of cases and parts.
 
         Raises:
             SceneVoid: a case has no place.
@@ -205,7 +205,7 @@ class WorldGround:
     """The ground as CARLA's rays find it (a ``Ground``)."""
 
     def __init__(self, world: carla.World) -> None:
-        """Take the world whose rays are cast."""
+        """Keep the world to cast rays in."""
         self._world = world
 
     def level(self, points_m: FloatArray) -> float | None:
@@ -231,7 +231,7 @@ class WorldGround:
 
 
 def spawn(context: SpawnContext, record: CornerCasesPlan) -> Spawned:
-    """Spawn a scene's corner cases, and ask that no vehicle starts near one.
+    """Spawn a scene's corner cases, and keep starting vehicles away from them.
 
     Raises:
         SceneVoid: a case has no place.
@@ -262,7 +262,7 @@ def finish(record: CornerCasesPlan, actor: carla.Actor, info: ActorInfo) -> Acto
 
 
 def _part(role_name: str, plan: CornerCasesPlan) -> CasePart | None:
-    """Return the part whose actor has a role; None where it is of no case."""
+    """Return the part with this ``role_name``; None for an actor that belongs to no case."""
     at = part_of_role(role_name)
     if at is None or at[0] >= len(plan.cases) or at[1] >= len(plan.cases[at[0]].parts):
         return None

@@ -1,4 +1,4 @@
-"""Recorded actors in a CARLA world: spawned without physics and without the Traffic Manager, put where they were at each tick.
+"""Recorded actors in a CARLA world: without physics and Traffic Manager, moved to their recorded poses at each tick.
 
 Imports ``carla``. Nothing moves by itself here, and the traffic lights are frozen: what a tick shows is what the recording
 says of it, on any server that has the blueprints.
@@ -13,11 +13,11 @@ import carla
 import numpy as np
 
 from uavsim.errors import MissedTick, SceneVoid
-from uavsim.ingredients.parked import ParkedPlan
-from uavsim.ingredients.parked_carla import parked_objects, parked_vehicles
+from uavsim.ingredients.carla.skins import paint
+from uavsim.ingredients.carla.traffic import parked_objects, parked_vehicles
 from uavsim.ingredients.replay import ReplayPlan
 from uavsim.ingredients.skins import SkinPlan
-from uavsim.ingredients.skins_carla import paint
+from uavsim.ingredients.traffic import ParkedPlan
 from uavsim.records.ingredients import actor_kind
 from uavsim.records.motion import TickMotion
 from uavsim.records.recording import ActorInfo, ActorStates
@@ -33,7 +33,7 @@ _TURN_TOLERANCE_DEG: Final = 1e-2
 
 
 def spawn(context: SpawnContext, record: ReplayPlan) -> Spawned:
-    """Spawn what moves in the recording, vehicles and things before walkers.
+    """Spawn the recording's actors, vehicles and things before walkers.
 
     It takes as many ticks as it took when the scene was recorded: rain depends on the time since the lights restarted.
 
@@ -51,7 +51,7 @@ class RecordedTraffic(Spawned):
     proves = True
 
     def __init__(self, context: SpawnContext, record: ReplayPlan) -> None:
-        """Unpack the motion; nothing is spawned yet."""
+        """Unpack the motion; spawn nothing yet."""
         super().__init__(counts=record.counts)
         self._context, self._replay = context, record
         self._client, self._world = context.client, context.world
@@ -102,7 +102,7 @@ class RecordedTraffic(Spawned):
         return self._infos[self.instance_of[actor.id]].kind
 
     def scenery(self, first_instance_id: int) -> Parked:
-        """Read the parked vehicles of the recording and take hidden ones out of the town; returns the others."""
+        """Read the recording's parked vehicles, remove hidden ones from the town, and return the others."""
         del first_instance_id  # theirs are recorded
         if self._context.plan.of(ParkedPlan) is None:
             return NOTHING_PARKED
@@ -125,7 +125,7 @@ class RecordedTraffic(Spawned):
             self._world.enable_environment_objects(set(self._out_of_sight), True)
 
     def _present(self) -> list[int]:
-        """Return the instance ids of what is shown and there at the first tick."""
+        """Return the instance ids of shown actors that exist at the first tick."""
         there = ~np.isnan(self._motion.ue_pose[0, :, 0])
         return [int(i) for i in self._motion.instance_id[there] if int(i) not in self._replay.hidden]
 
@@ -160,7 +160,7 @@ class RecordedTraffic(Spawned):
 
     # ------------------------------------------------------------------ ticks
     def before_tick(self, step: int) -> None:
-        """Put everything where it was at a step."""
+        """Move every actor to its recorded pose at a step."""
         self._step, self._row = step, self._motion.row_of(step)
         for name, state in zip(self._motion.signal_id, self._motion.signals[self._row].tolist(), strict=True):
             if self._signals_reported.get(name) != state:  # in order before the batch, which is waited for
@@ -175,7 +175,7 @@ class RecordedTraffic(Spawned):
             raise MissedTick(f"step {step}: {len(failed)} recorded actors could not be placed: {failed[0]}")
 
     def _commands(self, instance_id: int, actor_id: int) -> list[CarlaCommand]:
-        """Return what changed of one actor since it was reported last."""
+        """Return the changes of one actor since its last report."""
         row, column = self._row, self._column[instance_id]
         pose = self._motion.ue_pose[row, column]
         if np.isnan(pose[0]):
@@ -196,11 +196,11 @@ class RecordedTraffic(Spawned):
         return commands
 
     def _driven_as(self, instance_id: int) -> str:
-        """Return the first word of an actor's blueprint: what is no vehicle or walker is placed and not driven."""
+        """Return the first word of an actor's blueprint: only vehicles and walkers are controlled, others just moved."""
         return self._infos[instance_id].blueprint.partition(".")[0]
 
     def _control(self, instance_id: int, actor_id: int, control: AnyArray) -> CarlaCommand:
-        """Say how an actor drove or walked: it moves nothing, but brake lights, wheels and limbs show it."""
+        """Apply an actor's recorded control: it does not move the actor, but brake lights, wheels and limbs show it."""
         throttle, steer, brake, hand_brake, gear = control.tolist()
         if self._driven_as(instance_id) == "walker":
             return carla.command.ApplyWalkerControl(actor_id, carla.WalkerControl(carla.Vector3D(), throttle, False))
@@ -208,7 +208,7 @@ class RecordedTraffic(Spawned):
         return carla.command.ApplyVehicleControl(actor_id, reported)
 
     def proven(self, states: ActorStates, motion: TickMotion) -> ActorStates:
-        """Return the recorded states in place of those that the simulator shows, which must be the same places.
+        """Return the recorded states, after checking that the simulator has the same places.
 
         A server reports no velocity of what is placed; at a step without recorded states its own are returned.
 
