@@ -54,4 +54,4 @@ def detection(row: dict, image: dict, labels: dict[int, str], tracks: dict[tuple
 
 
 if __name__ == "__main__":
-    print(load(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]))  # noqa: T201  (a program for the terminal)
+    print(load(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]))

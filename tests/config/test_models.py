@@ -28,7 +28,7 @@ TOWN = "name: T\ncarla_map: T\nshort_name: t\n"
             TOWN + "x_m: [0, 90]\ny_m: [0, 99]\nobstacles:\n- {name: a, x_m: [2, 2], y_m: [0, 1], top_m: 3}\n",
             ":7: obst",
         ),
-        ("routes", ROUTES + "    path: []\n", ":4: routes.r.path: the list must have at least 1 item"),
+        ("routes", ROUTES + "    path: []\n", ":3: routes.r: a route has either a path or trajectories"),
         ("routes", ROUTES + "    path: [[1, 2], [1, 2]]\n", "waypoint [1.0, 2.0] follows itself; use hover_s to stay"),
         ("routes", ROUTES + "    path: [[1, 2], [1, 3]]\n    closed: true\n", "needs three waypoints"),
         ("routes", ROUTES + "    path: [[1, 2, 3]]\n", ":4: routes.r.path[0]: the list must have at most 2 items"),

@@ -40,7 +40,16 @@ def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     (tmp_path / "db").mkdir()
-    command = [program, "--dbpath", tmp_path / "db", "--bind_ip", "127.0.0.1", "--port", str(port), "--nounixsocket"]
+    command = [
+        str(program),
+        "--dbpath",
+        str(tmp_path / "db"),
+        "--bind_ip",
+        "127.0.0.1",
+        "--port",
+        str(port),
+        "--nounixsocket",
+    ]
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     for name, value in {
         "FIFTYONE_DATABASE_URI": f"mongodb://127.0.0.1:{port}",

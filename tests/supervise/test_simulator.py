@@ -4,6 +4,7 @@ import socket
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -27,7 +28,7 @@ def started(tmp_path: Path, *, code: str = LISTEN, servers: tuple[Server, ...] =
     return Simulator(config, servers=servers, name="sim", logs=tmp_path)
 
 
-def attached(tmp_path: Path, port: int, **fields: float) -> Simulator:
+def attached(tmp_path: Path, port: int, **fields: Any) -> Simulator:
     config = SimulatorConfig(kind="attach", ports={"carla": port}, **fields)
     return Simulator(config, servers=(CARLA,), name="sim", logs=tmp_path)
 

@@ -184,7 +184,7 @@ def keep(port: int, count: int) -> Kept:
 
 def _reported(state: TickState) -> TickState:
     actors = state.actors
-    return replace(state, seen=lambda: actors, motion=None)
+    return replace(state, lazy_actors=lambda: actors, motion=None)
 
 
 class _Player:

@@ -12,7 +12,7 @@ from uavsim.config.library import Library
 from uavsim.config.load import Loaded
 from uavsim.config.routes import RoutesConfig, Trajectories
 from uavsim.errors import ConfigError, InputError
-from uavsim.geometry.frames import map_SE3_flu_from_airsim
+from uavsim.geometry.frames import MAP_SE3_NED, quat_map_from_ned
 from uavsim.geometry.se3 import SE3
 from uavsim.plan.path import FlightPath, fly_route
 from uavsim.records.plan import SwarmTrajectory
@@ -75,8 +75,10 @@ def read_trajectory(text: str, *, frame: str) -> Trajectory:
         raise InputError(
             f"line {lines[late[0] + 1]}: time {values[late[0] + 1, 0]:g} s does not follow {values[late[0], 0]:g} s"
         )
-    pose = SE3.from_quat_wxyz(values[:, [7, 4, 5, 6]], values[:, 1:4])
-    return Trajectory(values[:, 0] - values[0, 0], map_SE3_flu_from_airsim(pose) if frame == "ned" else pose)
+    quat_wxyz, position_m = values[:, [7, 4, 5, 6]], values[:, 1:4]
+    if frame == "ned":
+        quat_wxyz, position_m = quat_map_from_ned(quat_wxyz), MAP_SE3_NED.apply(position_m)
+    return Trajectory(values[:, 0] - values[0, 0], SE3.from_quat_wxyz(quat_wxyz, position_m))
 
 
 def read_trajectories(library: Library, routes: Loaded[RoutesConfig], route: str) -> list[Trajectory]:

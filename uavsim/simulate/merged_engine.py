@@ -1,10 +1,10 @@
 """Calls AirSim in a merged build, where half of its calls are answered only within a CARLA tick.
 
 In synchronous mode CARLA blocks Unreal's game thread between two ticks, and AirSim's calls that need that thread wait for the
-next tick (docs/airsim-variants.md). A thread that calls and then ticks would wait forever. So each AirSim call runs in a thread with
-its own client, and this thread ticks until all have answered. These ticks run while ``simPause`` holds the world, and without
-a step of the Traffic Manager, so they move nothing; every snapshot of such a tick is compared with the captured one to verify
-that.
+next tick (docs/airsim-variants.md). A thread that calls and then ticks would wait forever. So each AirSim call runs in a
+thread with its own client, and this thread ticks until all have answered. These ticks run while ``simPause`` holds the world,
+and without a step of the Traffic Manager, so they move nothing; every snapshot of such a tick is compared with the captured
+one to verify that.
 
 The first call measures the kind of engine: if it returns without a tick, the engine is free.
 """

@@ -18,9 +18,9 @@ from uavsim.ingredients.intruders import approach
 from uavsim.ingredients.intruders.chart import draw_encounters
 from uavsim.ingredients.intruders.encounters_config import EncountersConfig
 from uavsim.ingredients.intruders.intruder_plans import IntruderPlan, intruders_of
-from uavsim.ingredients.intruders.plan_encounters import EncounterScene, horizon_deg, scene_intruders
+from uavsim.ingredients.intruders.plan_encounters import EncounterScene, scene_intruders
 from uavsim.ingredients.intruders.show import coverage
-from uavsim.ingredients.intruders.sight import is_valid, sighting
+from uavsim.ingredients.intruders.sight import horizon_deg, is_valid, sighting
 from uavsim.plan import plan_scenes
 from uavsim.records.codec import pack_plan, unpack_plan
 from uavsim.records.plan import ScenePlan, SwarmTrajectory

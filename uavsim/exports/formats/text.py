@@ -5,12 +5,12 @@ from typing import Any, Final
 
 import yaml
 
-from uavsim.files.whole import AnyPlace, write_whole
+from uavsim.files.whole import AnyPath, write_whole
 
 _LINE_WIDTH: Final = 2**31 - 1  # libyaml's largest: long lists stay on one line
 
 
-def write_text(path: AnyPlace, text: str) -> AnyPlace:
+def write_text(path: AnyPath, text: str) -> AnyPath:
     """Write a UTF-8 file and its folders; returns the path.
 
     Raises:
@@ -19,7 +19,7 @@ def write_text(path: AnyPlace, text: str) -> AnyPlace:
     return write_whole(path, text.encode("utf-8"))
 
 
-def write_json(path: AnyPlace, value: Any) -> AnyPlace:
+def write_json(path: AnyPath, value: Any) -> AnyPath:
     """Write indented JSON; returns the path.
 
     Raises:
