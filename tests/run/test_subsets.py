@@ -117,3 +117,18 @@ def test_what_cannot_be_done_is_refused_and_writes_nothing(made: Path, words: tu
     del made
     assert reason in refused(*words)
     assert not Path("x", VERSION).exists()
+
+
+def test_scenes_are_selected_by_agent_and_event(made: Path) -> None:
+    labels = Path("labels")
+    labels.mkdir()
+    rows = [{"scene": f"scene_0{n}", "degradations": [{"kind": "occluded"}] if n else []} for n in range(3)]
+    (labels / "image_event.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    chosen = ("--event", "occluded", "--events", "labels", "--agent", "drone", "--dry-run", "--out", "x")
+    assert "2 scenes: scene_01 scene_02" in run("select", "out", *chosen)
+    with pytest.raises(InputError, match="no image has the event 'dark'; events: occluded"):
+        subsets.scenes_with("dark", labels)
+    with pytest.raises(InputError, match="none of its 3 scenes meets the conditions"):
+        subsets.choose(made, subsets.SceneFilter(agents=("roadside",)))
+    with pytest.raises(InputError, match="no object is a tram, only "):
+        subsets.choose(made, subsets.SceneFilter(classes=("tram",)))

@@ -7,6 +7,8 @@ import typer
 
 from uavsim.errors import DatasetError, InputError
 from uavsim.plan.numbering import parse_numbers
+from uavsim.records.agents import AGENT_KINDS
+from uavsim.registry import pick
 from uavsim.run import subsets
 from uavsim.terminal import Screen, count
 
@@ -22,6 +24,11 @@ def select(
     town: Annotated[list[str] | None, typer.Option(help="Scenes in this town; repeat for several.")] = None,
     weather: Annotated[list[str] | None, typer.Option(help="Scenes in this weather; repeat for several.")] = None,
     split: Annotated[list[str] | None, typer.Option(help="Scenes of this split; repeat for several.")] = None,
+    agent: Annotated[
+        list[str] | None, typer.Option(help="Scenes with this kind of agent: drone, vehicle, roadside.")
+    ] = None,
+    event: Annotated[str | None, typer.Option(help="With --events: scenes with this event, such as occluded.")] = None,
+    events: Annotated[Path | None, typer.Option(help="Folder that uavsim events wrote.")] = None,
     label: Annotated[
         list[str] | None, typer.Option("--class", help="Scenes in which a visible object has this class.")
     ] = None,
@@ -34,17 +41,21 @@ def select(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Name the scenes; write nothing.")] = False,
 ) -> None:
     """Run ``uavsim select``."""
+    if (event is None) != (events is None):
+        raise InputError("--event and --events go together: --event occluded --events out/demo-events")
     wanted = subsets.SceneFilter(
         numbers=parse_numbers(scenes) if scenes is not None else None,
         towns=tuple(town or ()),
         weathers=tuple(weather or ()),
         splits=tuple(split or ()),
+        agents=tuple(pick(AGENT_KINDS, kind, what="kind of agent").name for kind in agent or ()),
+        events=subsets.scenes_with(event, events) if event is not None and events is not None else None,
         classes=tuple(label or ()),
         least_visibility=min_visibility,
         within_m=within_m,
     )
     if wanted == subsets.SceneFilter():
-        raise InputError("name a condition: --scenes, --town, --weather, --split or --class")
+        raise InputError("name a condition: --scenes, --town, --weather, --split, --agent, --event or --class")
     chosen = subsets.choose(folder, wanted)
     if dry_run:
         Screen().print(f"{count(len(chosen), 'scene')}: {' '.join(scene.name for scene in chosen)}")

@@ -20,6 +20,7 @@ from uavsim.dataset.fragment import PackedFragment, open_fragment, with_splits
 from uavsim.errors import DatasetError, InputError
 from uavsim.files.bring import bring_file
 from uavsim.files.names import DataFolder
+from uavsim.files.parse import parse_json, read_regular
 from uavsim.files.result_folder import check_result_beside
 from uavsim.run.finish import assemble_tables, committed_scenes
 from uavsim.store.commit import commit_scene, generation_of, read_fragment
@@ -39,6 +40,7 @@ from uavsim.typing import JsonDict
 
 __all__ = ["SceneFilter", "choose", "differences", "merge", "scenes_of", "select", "split"]
 
+_MOST_LABEL_BYTES: Final = 2 << 30
 _MAPS: Final = (".uavsim/maps", "maps")
 
 
@@ -84,6 +86,8 @@ class SceneFilter:
         towns: names of towns.
         weathers: names of weathers.
         splits: names of splits.
+        agents: the scene has agents of all of these kinds (drone, vehicle, roadside).
+        events: names of scenes with an event; None for any.
         classes: the scene shows an object of one of these classes ...
         least_visibility: ... of at least this visibility level (1 to 4) ...
         within_m: ... at most this far from a drone, horizontally, at a keyframe.
@@ -93,6 +97,8 @@ class SceneFilter:
     towns: tuple[str, ...] = ()
     weathers: tuple[str, ...] = ()
     splits: tuple[str, ...] = ()
+    agents: tuple[str, ...] = ()
+    events: frozenset[str] | None = None
     classes: tuple[str, ...] = ()
     least_visibility: int = 1
     within_m: float | None = None
@@ -103,10 +109,15 @@ class SceneFilter:
             return False
         if self.towns and scene.entry.town not in self.towns:
             return False
+        if self.events is not None and scene.name not in self.events:
+            return False
         rows = scene.rows()
         if self.splits and not set(self.splits) & set(rows.head.splits):
             return False
         if self.weathers and rows.rows("log")[0]["uav_weather"] not in self.weathers:
+            return False
+        kinds = {row["kind"] for row in rows.rows("agent")} or {"drone"}
+        if not set(self.agents) <= kinds:
             return False
         asks_objects = bool(self.classes) or self.least_visibility > 1 or self.within_m is not None
         return not asks_objects or self._shows_object(rows)
@@ -164,8 +175,34 @@ def choose(folder: Path, wanted: SceneFilter) -> list[StoredScene]:
         raise InputError(f"{folder}: no scene in {unknown[0]}; it has {', '.join(sorted(towns))}")
     chosen = [scene for scene in scenes if wanted.matches(scene)]
     if not chosen:
-        raise InputError(f"{folder}: none of its {len(scenes)} scenes meets the conditions")
+        classes = {row["uav_label"] for scene in scenes for row in scene.rows().rows("instance")}
+        unknown = sorted(set(wanted.classes) - classes)
+        hint = f"; no object is a {unknown[0]}, only {', '.join(sorted(classes))}" if unknown else ""
+        raise InputError(f"{folder}: none of its {len(scenes)} scenes meets the conditions{hint}")
     return chosen
+
+
+def scenes_with(event: str, labels: Path) -> frozenset[str]:
+    """Return the names of the scenes in which an image has an event.
+
+    Args:
+        event: a cause, such as ``occluded``.
+        labels: folder that ``uavsim events`` wrote.
+
+    Raises:
+        InputError: the folder holds no labels, or no image has the event; the text names those there are.
+    """
+    path, found = labels / "image_event.jsonl", dict[str, set[str]]()
+    try:
+        for line in read_regular(path, most_bytes=_MOST_LABEL_BYTES).splitlines():
+            row = parse_json(line)
+            for cause in row["degradations"]:
+                found.setdefault(cause["kind"], set()).add(row["scene"])
+    except (DatasetError, LookupError, TypeError, ValueError) as error:
+        raise InputError(f"{path}: not the labels of uavsim events: {error}") from error
+    if event not in found:
+        raise InputError(f"{path}: no image has the event {event!r}; events: {', '.join(sorted(found)) or 'none'}")
+    return frozenset(found[event])
 
 
 def select(scenes: Sequence[StoredScene], target: Path) -> list[str]:

@@ -72,6 +72,8 @@ def test_page_shows_counts_of_the_tables(strict: Path, page: str) -> None:
     assert page.count('src="data:image/jpeg') >= 2
     for text in ("boxes by class", "distance to the nearest drone", "occlusion in one image", "3,300,000", "scene_01"):
         assert text in page
+    assert "rarest boxes by class, distance and visibility" in page
+    assert "<dt>near duplicates</dt><dd>0 samples: nothing moved 0.5 m</dd>" in page
 
 
 def test_names_of_a_foreign_dataset_are_escaped(strict: Path, tmp_path: Path) -> None:

@@ -11,6 +11,8 @@ from uavsim.records.modalities import DEPTH, INSTANCE
 from uavsim.typing import AnyArray, FloatArray
 
 CELL_M: Final = 5.0  # side of a cell of box counts
+NEAR_M: Final = 0.5  # samples in which everything moves less are near duplicates
+_DISTANCES_M: Final = np.array([0, 25, 50, 100, 200])
 _MOST_DRAWN: Final = 40  # histograms of random numbers of scenes
 
 
@@ -80,6 +82,9 @@ class Measures:
     towns: dict[str, TownFigures] = field(default_factory=dict)
     classes: Counter[str] = field(default_factory=Counter)
     visibility: Counter[int] = field(default_factory=Counter)
+    combinations: Counter[tuple[str, int, int]] = field(default_factory=Counter)
+    """Boxes by class, start of their distance bin (metres) and visibility level."""
+    near_duplicates: int = 0
     weather: Counter[str] = field(default_factory=Counter)
     simulators: Counter[str] = field(default_factory=Counter)
     histograms: dict[str, Histogram] = field(default_factory=_histograms)
@@ -132,8 +137,12 @@ def _add_scene(found: Measures, scene: Scene) -> None:
     )
     town = found.towns.setdefault(scene.town, TownFigures())
     objects: set[str] = set()
+    before = None
     for sample in scene:
         _add_sample(found, town, sample)
+        positions_m = _positions(sample)
+        found.near_duplicates += before is not None and _is_near(before, positions_m)
+        before = positions_m
         row.samples += 1
         row.images += len(sample.images)
         row.boxes += len(sample.boxes)
@@ -151,6 +160,18 @@ def _add_scene(found: Measures, scene: Scene) -> None:
     for key, value in scene.drawn.items():
         found.drawn.setdefault(key, []).append(value)
     found.scenes.append(row)
+
+
+def _positions(sample: Sample) -> dict[str, FloatArray]:
+    """Return the (3,) positions of cameras by channel and of visible objects by instance token, map frame, metres."""
+    positions = {image.channel: image.map_SE3_flu.translation_m for image in sample.images}
+    boxes = sample.boxes.pick(sample.boxes.seen)
+    return positions | dict(zip(boxes.instance_tokens, boxes.map_SE3_box.translation_m, strict=True))
+
+
+def _is_near(before: dict[str, FloatArray], now: dict[str, FloatArray]) -> bool:
+    """Return whether two samples show the same objects, and neither these nor the cameras moved by ``NEAR_M``."""
+    return before.keys() == now.keys() and all(np.linalg.norm(now[key] - before[key]) < NEAR_M for key in now)
 
 
 def _add_sample(found: Measures, town: TownFigures, sample: Sample) -> None:
@@ -173,6 +194,8 @@ def _add_sample(found: Measures, town: TownFigures, sample: Sample) -> None:
         drones_m = np.unique(np.round(positions_m, 3), axis=0)
         distance_m = np.linalg.norm(centres_m[:, None] - drones_m[None], axis=-1).min(axis=1)
         found.histograms["distance"].add(distance_m)
+        starts_m = _DISTANCES_M[np.digitize(distance_m, _DISTANCES_M) - 1]
+        found.combinations.update(zip(boxes.categories, starts_m.tolist(), boxes.visibility.tolist(), strict=True))
     _add_views(found, boxes)
 
 

@@ -20,10 +20,11 @@ from uavsim.terminal import count
 from uavsim.validate import Report, validate_version
 from uavsim.validate.findings import Finding
 from uavsim.viewing.report import plots, sheets
-from uavsim.viewing.report.measure import Histogram, Measures, measure
+from uavsim.viewing.report.measure import NEAR_M, Histogram, Measures, measure
 
 _MOST_SHEETS: Final = 6
 _MOST_THUMBNAILS: Final = 12
+_MOST_RARE: Final = 15
 _VISIBILITY: Final = {1: "0-40 %", 2: "40-60 %", 3: "60-80 %", 4: "80-100 %", 0: "not said"}
 _UAV3D: Final = {
     "scenes": "1,000",
@@ -151,6 +152,7 @@ def _facts(data: Dataset, found: Measures) -> list[tuple[str, str]]:
         ("images", f"{found.images:,}"),
         ("boxes", f"{found.boxes:,}"),
         ("objects", f"{sum(scene.objects for scene in found.scenes):,}"),
+        ("near duplicates", f"{count(found.near_duplicates, 'sample')}: nothing moved {NEAR_M} m"),
         ("drones", f"{len(found.drones)}"),
         ("cameras", f"{len(found.channels)}"),
         ("towns", ", ".join(sorted(filter(None, found.towns))) or "not said"),
@@ -179,10 +181,17 @@ def _plots(found: Measures) -> list[dict[str, Any]]:
             "level",
             {_VISIBILITY.get(k, str(k)): n for k, n in sorted(found.visibility.items())},
         ),
+        _bars("rare", "rarest boxes by class, distance and visibility", "boxes", _rarest(found)),
         _bars("weather", "scenes by weather", "weather", dict(found.weather.most_common())),
     ]
     figures += [_histogram(name, h) for name, h in found.histograms.items() if h.total]
     return [plot for plot in figures if plot["rows"]]
+
+
+def _rarest(found: Measures) -> dict[str, int]:
+    """Return the number of boxes in the rarest combinations of class, distance and visibility."""
+    rarest = sorted(found.combinations.items(), key=lambda item: (item[1], item[0]))[:_MOST_RARE]
+    return {f"{name}, from {start_m} m, {_VISIBILITY.get(level, level)}": n for (name, start_m, level), n in rarest}
 
 
 def _bars(name: str, title: str, head: str, counts: Mapping[str, int]) -> dict[str, Any]:
