@@ -25,7 +25,7 @@ def origin_of_scenes(scenes: Mapping[str, int]) -> str:
     """Return the sentences about the simulators of the images; "" if one is unknown.
 
     Args:
-        scenes: numbers of scenes by ``simulator_of``.
+        scenes: scene counts by simulator (``simulator_of``).
     """
     if not scenes or "" in scenes:
         return ""

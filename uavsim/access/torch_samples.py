@@ -64,8 +64,8 @@ def sample_arrays(
     """Return a sample as plain arrays: C cameras of one size, N boxes.
 
     ``images`` (C, 3, H, W) uint8 of pinholes, ``intrinsics`` (C, 3, 3), ``map_T_optical`` (C, 4, 4), ``drone_ids`` (C,),
-    ``boxes`` (N, 7) float32 centre, length, width, height, yaw in the map frame, ``labels`` (N,) place in ``categories``,
-    ``instance_ids`` (N,); and text: ``scene``, ``token``, ``channels``.
+    ``boxes`` (N, 7) float32 centre, length, width, height, yaw in the map frame, metres and radians, ``labels`` (N,) index in
+    ``categories``, ``instance_ids`` (N,); and text: ``scene``, ``token``, ``channels``.
 
     Raises:
         UnknownNameError: a channel does not exist.

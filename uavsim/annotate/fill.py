@@ -54,8 +54,8 @@ def fill_of_views(
     """Estimate the fill of each view.
 
     Args:
-        actors: of the scene.
-        boxes: of the scene.
+        actors: labelled actors of the scene.
+        boxes: boxes of the scene.
         box_row: (M,) int64 rows in ``boxes``.
         camera_m: (M, 3) camera centres in the map frame, metres.
         column: (M,) columns of the views: ``visible_px``, ``silhouette_px``, ``blockers_px``, ``truncation``.

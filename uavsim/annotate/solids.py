@@ -56,7 +56,7 @@ class PlacedCamera:
 
     Attributes:
         intrinsic: (3, 3) of the pinhole; with a lens that of the wider pinhole that was rendered, in which rays are straight.
-        lens: of the camera.
+        lens: lens of the camera; None for a pinhole.
     """
 
     map_SE3_optical: SE3

@@ -44,7 +44,7 @@ def lwh_from_wlh(size_wlh_m: FloatArray) -> FloatArray:
 
 
 def footprints(map_SE3_box: SE3, *, size_lwh_m: FloatArray) -> FloatArray:
-    """Return the outlines of boxes is_inside from above.
+    """Return the outlines of boxes seen from above.
 
     Args:
         map_SE3_box: (...) box poses in the map frame.
@@ -83,7 +83,7 @@ def convex_hulls(points: FloatArray) -> FloatArray:
     farthest. It starts at the point with the smallest x (of those, the smallest y).
 
     Args:
-        points: (..., K, 2) x, y.
+        points: (..., K, 2) x, y, any unit.
 
     Returns:
         (..., K, 2) corners counter-clockwise (y up), the last one repeated; NaN for a set that holds a NaN.

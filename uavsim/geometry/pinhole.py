@@ -23,9 +23,9 @@ def intrinsic(*, width_px: int, height_px: int, fov_deg: float) -> FloatArray:
 
 
 def intrinsic_of_opencv(intrinsic: FloatArray) -> FloatArray:
-    """Shift a (3, 3) intrinsic matrix by half a pixel, for software whose (0, 0) is the centre of the first pixel.
+    """Shift a (3, 3) intrinsic matrix by half a pixel, for software with (0, 0) at the centre of the first pixel.
 
-    That is the convention of OpenCV, Kalibr, EuRoC files and ROS ``image_geometry``.
+    OpenCV, Kalibr, EuRoC files and ROS ``image_geometry`` have this convention.
     """
     moved = np.array(intrinsic, dtype=np.float64)
     moved[:2, 2] -= 0.5
