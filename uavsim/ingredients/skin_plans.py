@@ -1,4 +1,4 @@
-"""Plans in a skin drawn for one scene: a replay, or the same flight over other traffic."""
+"""Plans with a random skin of one scene: a replay, or the same flight over other traffic."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -24,7 +24,7 @@ def check_names(skin: Loaded[Skin]) -> Loaded[Skin]:
     """Return the file after checking its weathers' names.
 
     Raises:
-        ConfigError: no such weather.
+        ConfigError: a weather does not exist.
     """
     for name in skin.model.weather.names if skin.model.weather else ():
         try:
@@ -45,12 +45,12 @@ def dressed(
     """Return a scene's plan in a skin.
 
     Args:
-        plan: of a replay, or with other traffic.
-        skin: its distributions.
-        name: of the skin.
+        plan: plan of a replay, or with other traffic.
+        skin: distributions of the skin.
+        name: name of the skin.
         draw: number of the twin; the same dataset, scene, name and number give the same skin.
-        actors: that are shown again.
-        library: of weathers.
+        actors: replayed actors.
+        library: library of weathers.
     """
     rng = _rng(plan, name, draw)
     rng.integers(0, 2**31)  # of other traffic
