@@ -36,9 +36,9 @@ class FragmentHead:
         splits: splits of the scene in ``splits.json``.
         town: name of the map mask.
         mask_origin_map_m: (x, y) of the mask's bottom-left pixel.
-        log_token: of the scene's log.
-        has_props: boxes may have classes of props.
-        has_drones: boxes may have the class of drones.
+        log_token: token of the scene's log.
+        has_props: whether boxes may have classes of props.
+        has_drones: whether boxes may have the class of drones.
         channels: (channel, modality) in order of the table ``sensor``.
     """
 
