@@ -108,4 +108,4 @@ def _of_folders() -> dict[str, Callable[[], Mapping[str, str]]]:
 LISTS: Final[Registry[Callable[[], Mapping[str, str]]]] = Registry(
     "lists", {**_of_folders(), "topologies": _topologies, "exports": _exports}, expects=Callable
 )
-"""Lists by their names; each returns name -> line. Installed packages add theirs (``uavsim.lists``)."""
+"""Lists by name; each returns name -> line. Installed packages add theirs (``uavsim.lists``)."""

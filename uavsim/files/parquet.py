@@ -23,7 +23,7 @@ _MOST_EACH: Final = 100
 
 
 def to_parquet(rows: Records, about: JsonDict) -> bytes:
-    """Encode rows as Parquet: vectors become fixed-size lists; ``about`` is stored as JSON in the metadata key ``uavsim``.
+    """Encode (N,) rows as Parquet: vectors become fixed-size lists, ``about`` JSON in the metadata key ``uavsim``.
 
     Raises:
         InputError: pyarrow is not installed.

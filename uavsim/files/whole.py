@@ -292,7 +292,7 @@ def sweep_folder(folder: int, name: str = "") -> None:
 
 
 def sweep_temp(folder: int, name: str) -> bool:
-    """Remove an unlocked temp file, left by a dead writer; return False while a writer holds its lock."""
+    """Remove an unlocked temp file, left by a dead writer; return whether it was removed."""
     try:
         descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
     except OSError as error:

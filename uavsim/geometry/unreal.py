@@ -68,7 +68,7 @@ def map_SE3_flu_from_ue(ue_location_m: FloatArray, *, ue_euler_deg: FloatArray) 
 
 
 def map_SE3_optical_from_ue(ue_location_m: FloatArray, *, ue_euler_deg: FloatArray) -> SE3:
-    """Convert CARLA poses to ``map_SE3_optical`` of cameras; arguments as for ``map_SE3_flu_from_ue``."""
+    """Convert CARLA poses to (...) ``map_SE3_optical`` of cameras; arguments as for ``map_SE3_flu_from_ue``."""
     return SE3(map_q_optical_from_ue_euler(ue_euler_deg), map_vector_from_ue(ue_location_m))
 
 
