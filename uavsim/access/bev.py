@@ -1,4 +1,4 @@
-"""Bird's-eye-view rasters of the map and of boxes around an agent, as models for nuScenes use them."""
+"""Bird's-eye-view rasters of the map and of boxes around an agent, for models of nuScenes."""
 
 from collections.abc import Sequence
 

@@ -29,7 +29,7 @@ def write_contact_sheet(root: Path, path: Path, *, version: str) -> Path:
 
     Args:
         root: the dataset's folder.
-        path: of the PNG.
+        path: path of the PNG.
         version: ``v1.0-mini``.
 
     Raises:

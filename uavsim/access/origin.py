@@ -10,7 +10,7 @@ HEADLESS_LIMIT: Final = (
     "The headless simulator draws boxes, prisms and simple meshes in procedural towns. Its images teach a detector nothing "
     "about real streets. It is for code, tests, labels and geometry."
 )
-"""The same sentences as in docs/limits.md."""
+"""Sentences of docs/limits.md about simulators."""
 
 
 def simulator_of(log: JsonDict) -> str:

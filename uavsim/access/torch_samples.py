@@ -24,7 +24,7 @@ def torch_dataset(
     """Return a ``torch.utils.data.Dataset`` of samples.
 
     Args:
-        data: from ``uavsim.open``.
+        data: dataset of ``uavsim.open``.
         split: name in ``splits.json``; default: all scenes.
         channels: cameras in this order; default: all, in table order.
         transform: applied to each item; default: items are dictionaries of tensors (see ``sample_arrays``).

@@ -15,7 +15,7 @@ def in_dataset(recording: Recording, root: Path, *, generation: int = 0) -> Reco
     Paths keep their file type, the only part of them that labels use.
 
     Args:
-        recording: as stored in the dataset, without images.
+        recording: recording stored in the dataset, without images.
         root: the dataset's folder.
         generation: generation of the scene in its ledger entry; each one has its own file names.
     """

@@ -1,4 +1,4 @@
-"""From a recording to labels: deterministic, needs no simulator.
+"""Label a recording: deterministic, without a simulator.
 
 ``annotate(read_recording(folder))`` may run years later with other options; the same recording and options give the same
 labels.

@@ -1,4 +1,4 @@
-"""Remove mask pixels of objects hidden by something that the mask does not show.
+"""Remove mask pixels of objects behind meshes that the mask does not show.
 
 CARLA leaves some meshes without a tag (carla issue 8510): masks look through them, images and depth do not. A pixel with less
 depth than the minimum of its object's box shows another object. It is removed before the mask is stored, so that all visible

@@ -34,7 +34,7 @@ class Proof(Protocol):
     """The evidence of a modality in a scene.
 
     Attributes:
-        mask_ids: how mask ids were mapped to actors; "" for a modality without masks, and while unknown.
+        mask_ids: mapping of mask ids to actors; "" for a modality without masks, and while unknown.
     """
 
     @property

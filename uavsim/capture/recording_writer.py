@@ -1,4 +1,4 @@
-"""Write the recording to disk: ``log.msgpack`` and a file for each measurement, while the simulator goes on.
+"""Write the recording to disk, ``log.msgpack`` and a file for each measurement, while the simulator advances.
 
 ``recording_reader`` describes the log's format. A log without its end marker is of an unfinished scene, and is refused.
 Threads encode the images of a tick while the next ticks are simulated; the simulator waits for those of the tick before.

@@ -73,7 +73,7 @@ def _refuse_unwritable(png: Path) -> None:
     """Refuse an image path that cannot be written: a directory, or a parent that is no directory or takes no files.
 
     Raises:
-        InputError: it cannot be written.
+        InputError: the path cannot be written.
     """
     if png.is_dir():
         raise InputError(f"--png {png}: is a directory; name a file in it")

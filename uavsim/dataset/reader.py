@@ -53,7 +53,7 @@ class DatasetReader:
 
         Args:
             root: the dataset's folder.
-            version: its version folder.
+            version: name of the version folder.
             tables: tables of the dialect beside ``schema.all_tables``.
             required: names of required tables; default: the 13 that the devkit opens.
 

@@ -118,7 +118,7 @@ def import_pyarrow() -> tuple[Any, Any]:
     """Return ``pyarrow`` and ``pyarrow.parquet``.
 
     Raises:
-        InputError: they are not installed.
+        InputError: pyarrow is not installed.
     """
     try:
         import pyarrow as pa

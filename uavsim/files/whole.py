@@ -118,7 +118,7 @@ def replace_bytes(path: Path, data: bytes) -> None:
 
     Raises:
         StorageError: the path is a link, a device or a folder.
-        OSError: from the file system.
+        OSError: the file system failed.
     """
     make_folders([path.parent])
     with open_folder(path.parent) as folder:

@@ -158,7 +158,7 @@ def validate_dataset(request: OutputRequest) -> ValidationSummary:
     """Validate a dataset on disk.
 
     Raises:
-        DatasetError: it is not valid; the artifact lists the findings.
+        DatasetError: the dataset is not valid; the artifact lists the findings.
     """
     output = of_worker(request).output()
     if not output.is_local:

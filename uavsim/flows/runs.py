@@ -1,6 +1,6 @@
 """An open run; it calls its flows and tasks through Prefect or as plain functions.
 
-A run that loses its Prefect server goes on without it.
+A run that loses its Prefect server continues without it.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Run:
     """An open run.
 
     Args:
-        context: its simulators, scenes and output.
+        context: simulators, scenes and output of the run.
         has_server: report flows and tasks to the Prefect server of the current settings.
 
     Attributes:

@@ -37,7 +37,7 @@ _OURS: Final = (
     "PREFECT_INTERNAL_LOGGING_LEVEL",
 )  # set by the command itself
 _ANSWER_S: Final = 10.0
-_RETRIES: Final = 3  # after 2, 4 and 8 s; then the run goes on without the server
+_RETRIES: Final = 3  # after 2, 4 and 8 s; then the run continues without the server
 _SHOWN_RUNS: Final = 20
 _START_S: Final = 180.0
 _POLL_S: Final = 0.1
@@ -48,7 +48,7 @@ _SETTINGS: Final = {
     "PREFECT_SERVER_LOGGING_LEVEL": "ERROR",
     "PREFECT_SERVER_REGISTER_BLOCKS_ON_START": "false",
     "PREFECT_SERVER_UI_SHOW_PROMOTIONAL_CONTENT": "false",
-    # Rows for the page "Events": half of what a task costs. Task runs are recorded without.
+    # Rows for the page "Events" cost half of a task's time; task runs do not need them.
     "PREFECT_SERVER_SERVICES_EVENT_PERSISTER_ENABLED": "false",
     # Services of deployments with schedules, workers and automations, which run on a user's server.
     **{

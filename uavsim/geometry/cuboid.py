@@ -122,8 +122,8 @@ def boxes_in_image(
     Args:
         corners_optical_m: (..., 8, 3) corners in the camera's optical frame, metres.
         corners_px: (..., 8, 2) their projections, pixels.
-        width_px: of the image.
-        height_px: of the image.
+        width_px: width of the image.
+        height_px: height of the image.
 
     Returns:
             (...) bool, True for visible boxes.

@@ -128,7 +128,7 @@ class Lens:
         """The pinhole camera that holds the image at ``fineness`` or finer.
 
         Raises:
-            FrameError: it would be too large.
+            FrameError: the wide image would be too large.
         """
         return _wide(self)
 

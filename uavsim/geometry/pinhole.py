@@ -37,7 +37,7 @@ def project(points_optical_m: FloatArray, *, intrinsic: FloatArray) -> FloatArra
 
     Args:
         points_optical_m: (..., 3) points in the optical frame, metres.
-        intrinsic: (3, 3), or (N, 3, 3) for (N, K, 3) points of N cameras.
+        intrinsic: (3, 3) matrix in pixels, or (N, 3, 3) for (N, K, 3) points of N cameras.
 
     Returns:
         (..., 2) pixels u, v; NaN for points that are not in front of the camera.
@@ -72,7 +72,7 @@ def ground_footprint(
 
     Args:
         map_SE3_optical: (N,) camera poses.
-        intrinsic: (3, 3) of all cameras.
+        intrinsic: (3, 3) intrinsic matrix of all cameras, pixels.
         size_px: width, height of the images.
         ground_z_m: height of the ground in the map frame.
         reach_m: horizontal limit: rays that meet the ground farther away, or never, end there.

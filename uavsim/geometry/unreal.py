@@ -1,7 +1,7 @@
 """Conversions between CARLA's left-handed frame and the map frame; no other module mirrors an axis.
 
 CARLA's frame ``ue`` has x forward, y right, z up, metres; a rotation is (roll, pitch, yaw) in degrees, in that order here, and
-its matrix is ``M = Rz(yaw) Ry(-pitch) Rx(-roll)`` (what ``carla.Transform.get_matrix`` returns). The map is ``ue`` with y
+its matrix is ``M = Rz(yaw) Ry(-pitch) Rx(-roll)`` (``carla.Transform.get_matrix``). The map is ``ue`` with y
 flipped, F = diag(1, -1, 1). A body's flu flips the same way, so
 
     map_R_flu = F M F = Rz(-yaw) Ry(-pitch) Rx(roll)        map_t = F ue_t        velocity: F v

@@ -193,7 +193,7 @@ def as_declared(data: bytes, size_px: tuple[int, int], *, name: object) -> bytes
     Bytes that are no image pass: their decoder refuses them.
 
     Raises:
-        DatasetError: its header has another size.
+        DatasetError: the header has another size.
     """
     try:
         found = _size(data, data)
@@ -263,7 +263,7 @@ def _sound(source: ImageSource) -> bytes:
     """Return the bytes of an image that claims no more pixels and chunks than it may have.
 
     Raises:
-        DatasetError: it claims more.
+        DatasetError: the image claims more.
     """
     data = bytes_of(source)
     width, height = _size(data, source)

@@ -1,4 +1,4 @@
-"""Degrade images as a worse camera does: exposure, blur and sensor noise, in that order, seeded."""
+"""Degrade images like a worse camera: exposure, blur and sensor noise, in that order, seeded."""
 
 from typing import cast
 

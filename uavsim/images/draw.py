@@ -1,4 +1,4 @@
-"""Draw on RGB images, for people: contact sheets, boxes over images, maps. Nothing here feeds a label.
+"""Draw on RGB images for viewers: contact sheets, boxes over images, maps. Labels never depend on drawings.
 
 Drawing functions change ``canvas`` in place; it must be a C-contiguous (H, W, 3) uint8 array. Points are (x, y) in pixels,
 fractions allowed (drawn with 1/16 pixel precision); points far outside the canvas are fine.
@@ -151,6 +151,6 @@ def contact_sheet(
 
 
 def _fixed(points_px: Points) -> npt.NDArray[np.int32]:
-    """Convert pixels to cv2's fixed-point integers, clipped to what int32 holds."""
+    """Convert pixels to cv2's fixed-point integers, clipped to int32."""
     scaled = np.rint(np.asarray(points_px, dtype=np.float64) * _SCALE)
     return np.clip(scaled, -_LIMIT, _LIMIT).astype(np.int32)

@@ -27,7 +27,7 @@ def decode(source: ImageSource) -> tuple[UInt16Array, UInt8Array]:
         (H, W) uint16 instance ids and (H, W) uint8 semantic tags.
 
     Raises:
-        DatasetError: it is not a readable three-channel 8-bit image.
+        DatasetError: not a readable three-channel 8-bit image.
     """
     found = codec.filtered_rows(source)
     if found is None or found[1] != 3 or not (found[0][:, 0] == FILTER_TYPE["up"]).all():

@@ -1,4 +1,4 @@
-"""Point cloud files, and the form in which every simulator's lidar delivers its returns.
+"""Point cloud files, and the common format of the lidar returns of all simulators.
 
 .pcd.bin  nuScenes: rows (x, y, z, intensity, ring) of float32, little-endian, no header. Ours: the sensor's flu frame in
 metres; intensity 0..255; ring 0 is the lowest beam.

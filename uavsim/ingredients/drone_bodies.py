@@ -102,7 +102,7 @@ def _airsims_own(town: TownPlan) -> ScenePlanner:
     """Return the plan of AirSim's own bodies; a dataset only gives their size.
 
     Raises:
-        ConfigError: another blueprint is asked for.
+        ConfigError: the dataset requests another blueprint.
     """
     block: DroneBodies = town.block
     if "blueprint" in block.model_fields_set:

@@ -49,9 +49,9 @@ class LanePiece:
 
     Attributes:
         key: key of the lane.
-        road: its road.
-        section: its section.
-        lane: its lane.
+        road: road of the lane.
+        section: section of the lane.
+        lane: the lane.
         forward: whether traffic runs along s.
         s_m: (M,) s in the direction of traffic.
         left_m: (M, 3) left border in the map frame.

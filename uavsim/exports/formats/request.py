@@ -132,7 +132,7 @@ def receive(scene: Scene, sample: Sample, images: dict[int, list[Image]], *, ego
 
     Args:
         scene: the scene.
-        sample: one of its samples.
+        sample: a sample of the scene.
         images: images of the sample by drone id.
         ego: drone id of the receiver.
 

@@ -1,4 +1,4 @@
-"""Objects that ordinary traffic never has, at places of the town's map in view of a camera."""
+"""Corner cases: objects that ordinary traffic never has, at places of the town's map in view of a camera."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Rows of the tables ``encounter`` and ``intruder_view``: encounters in the air beside the nuScenes tables."""
+"""Rows of the additional tables ``encounter`` and ``intruder_view``."""
 
 from collections.abc import Sequence
 
