@@ -12,7 +12,7 @@ from uavsim.registry import pick
 from uavsim.typing import BoolArray, FloatArray, UInt8Array
 
 _INK = (255, 255, 255)
-_SHARE = 64  # of 255; a pixel with a larger covered share is set
+_SHARE = 64  # minimum coverage of a set pixel, of 255
 
 
 def bev_of_map(road_map: RoadMap, layers: Sequence[str], frame: BevFrame) -> BoolArray:

@@ -311,7 +311,7 @@ def _stands_behind(spans: Any, top: int, shows: Any, most: int, pixels: int, foo
     column, first, last = np.empty(len(own), np.int64), np.int64(2**62), -np.int64(2**62)
     for at in range(len(own)):
         is_between = radius[at] < farthest if own[at] else radius[at] > nearest
-        if is_between:  # other pixels decide nothing
+        if is_between:  # other pixels have no effect
             column[some] = math.floor(math.atan2(along[at], across[at]) * mean_radius)
             first, last = min(first, column[some]), max(last, column[some])
             radius[some], own[some] = radius[at], own[at]

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 _CITY_BYTES = 10_000_000  # reading a larger map takes longer than planning
 _LARGEST_MAP_BYTES = 300_000_000
-_SITE_FARTHEST_M = 150.0  # as corner cases are looked for
+_SITE_FARTHEST_M = 150.0  # same as the search range of corner cases
 
 
 def plan(

@@ -36,7 +36,7 @@ def list_names(
     wide, screen = max(map(len, shown), default=0), Screen()
     for name, text in shown.items():
         row = f"{name:<{wide}}  {text}".rstrip()
-        if screen.is_terminal and kind is not None:  # one line each
+        if screen.is_terminal and kind is not None:
             screen.print(row, soft_wrap=False, no_wrap=True, overflow="ellipsis")
         else:
             screen.print(row)

@@ -21,7 +21,7 @@ from uavsim.records.codec import few_containers
 from uavsim.typing import JsonDict
 
 _FORMAT: Final = "uavsim-fragment-3"
-_MOST_TEXT_BYTES: Final = 1 << 31  # of one table of one scene
+_MOST_TEXT_BYTES: Final = 1 << 31  # per table of a scene
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ def name_fault(name: object) -> str | None:
         size = len(name.encode())
     except UnicodeEncodeError:
         return "holds half a character (a lone surrogate)"
-    plain = name.isascii() and name.isprintable()  # nearly all names; others are checked letter by letter
+    plain = name.isascii() and name.isprintable()  # fast path for nearly all names
     if not plain and any(unicodedata.category(letter) in {"Cc", "Cf", "Zl", "Zp"} for letter in name):
         return "holds control characters"
     if "\\" in name:

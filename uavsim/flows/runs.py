@@ -54,7 +54,7 @@ _QUICK: Final[dict[Any, Any]] = {
 }
 """Prefect settings after the server is lost: further reports fail quickly."""
 _SETTINGS: Final[ContextVar[contextlib.ExitStack]] = ContextVar("settings")
-_REPORT_S: Final = 4.0  # with the five seconds of an exit (cli/stop.py) less than ten
+_REPORT_S: Final = 4.0  # below ten seconds together with the five of an exit (cli/stop.py)
 _LEASE_S: Final = 120.0
 
 
@@ -134,7 +134,7 @@ class Run:
             return self.summary
         except BaseException:
             self.give_up()
-            if self._server_answers():  # it learns of the interrupt
+            if self._server_answers():  # let the server record the interrupt
                 wait((future,), timeout=_REPORT_S)
             raise
 
@@ -145,7 +145,7 @@ class Run:
                 return part(*arguments)
             except httpx.HTTPError as error:
                 self._lose_server(str(error))
-                if self.summary is not None:  # the run had ended; only that was not reported
+                if self.summary is not None:  # the run has ended; only its report failed
                     return cast("T", self.summary)
         return part.fn(*arguments)
 

@@ -92,7 +92,7 @@ def convex_hulls(points: FloatArray) -> FloatArray:
     flat = sets.reshape(-1, *sets.shape[-2:])
     rows, count = np.arange(len(flat)), flat.shape[1]
     scale = np.maximum(np.abs(flat).max(axis=(1, 2), initial=0.0), 1.0)
-    slack, same = 1e-12 * scale**2, 1e-12 * scale  # of areas, of lengths
+    slack, same = 1e-12 * scale**2, 1e-12 * scale  # tolerances of areas and of lengths
     first = np.lexsort((flat[..., 1], flat[..., 0]), axis=-1)[:, 0]
     current, done = first, np.zeros(len(flat), dtype=np.bool_)
     hull, visited = np.empty_like(flat), np.zeros(flat.shape[:2], dtype=np.bool_)
@@ -105,7 +105,7 @@ def convex_hulls(points: FloatArray) -> FloatArray:
         reach = np.where(others_left, np.linalg.norm(step, axis=-1), -1.0)
         following = reach.argmax(axis=1)
         at_start = (np.abs(flat[rows, following] - flat[rows, first]) <= same[:, None]).all(axis=1)
-        # Rounding may let the walk miss a start that lies on an edge; it then returns to the corner after it.
+        # By rounding, the walk may miss a start on an edge and return to the corner after it.
         done |= at_start | visited[rows, following]
         current = np.where(done, current, following)
     hull[np.isnan(flat).any(axis=(1, 2))] = np.nan

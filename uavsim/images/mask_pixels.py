@@ -167,7 +167,7 @@ def _split(bgra: UInt8Array, tags: UInt8Array, counted: BoolArray) -> Runs:
     for line in range(tags.shape[0]):
         for column in range(tags.shape[1]):
             tags[line, column] = bgra[line, column, 2]
-        run_end = -1  # of the last run in this line
+        run_end = -1  # end of the last run in this line
         for column in range(tags.shape[1]):
             tag = tags[line, column]
             if not counted[tag]:

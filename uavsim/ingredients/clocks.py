@@ -233,7 +233,7 @@ def _instants(
     rate, ahead_s = (1.0, 0.0) if block.trigger == "synchronised" else (1.0 + drift_ppm * 1e-6, offset_s)
     first = int(np.floor((ahead_s - phase_s) * block.rate_hz)) - 1
     most = int(np.ceil((until_s * rate + ahead_s - phase_s) * block.rate_hz)) + 1
-    shown_s = phase_s + np.arange(first, most + 1) / block.rate_hz  # by its own clock
+    shown_s = phase_s + np.arange(first, most + 1) / block.rate_hz  # by the agent's clock
     jitter = np.clip(rng.normal(0.0, 1.0, len(shown_s)), -_CUT, _CUT) * block.jitter_s
     times_s = (shown_s - ahead_s) / rate + jitter
     return np.asarray(times_s[(times_s >= 0) & (times_s <= until_s)], dtype=np.float64)

@@ -16,7 +16,7 @@ from uavsim.records.actors import ActorInfo
 from uavsim.records.plan import ScenePlan, WeatherTrack
 from uavsim.records.vocabulary import WEATHER_PARAMETERS
 
-_MOST_COLOURS = 16  # of a pattern's objects: each is one call to the simulator
+_MOST_COLOURS = 16  # per pattern: each colour is one call to the simulator
 _STREAM = "skin"
 
 
@@ -53,7 +53,7 @@ def dressed(
         library: library of weathers.
     """
     rng = _rng(plan, name, draw)
-    rng.integers(0, 2**31)  # of other traffic
+    rng.integers(0, 2**31)  # seed of other traffic
     weather = _weather(plan, skin, rng, library)
     colours = _vehicle_colours(skin, actors, rng)
     paints = tuple(

@@ -14,7 +14,7 @@ from uavsim.geometry import unreal
 from uavsim.geometry.se3 import SE3
 from uavsim.typing import FloatArray
 
-_STEP_PX: Final = 4  # of the sampled depth images
+_STEP_PX: Final = 4  # stride over depth pixels
 _WHITE: Final = 0xFFFFFF
 
 

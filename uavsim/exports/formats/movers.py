@@ -12,7 +12,7 @@ from uavsim.images import codec
 from uavsim.typing import BoolArray, IntArray
 
 _STILL_M: Final = 0.2
-_MOST_DEPTH_POINTS: Final = 200_000  # of a scene
+_MOST_DEPTH_POINTS: Final = 200_000  # per scene
 
 
 def all_images(scene: Scene) -> list[Image]:

@@ -16,7 +16,7 @@ from uavsim.typing import FloatArray
 
 _SYNONYM: Final = 0.95
 _HYPERNYMS: Final = (0.72, 0.35)
-_LEAST: Final = 0.3  # in the table
+_LEAST: Final = 0.3  # least cosine in the table
 _DEEPEST: Final = 8
 
 

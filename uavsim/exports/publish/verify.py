@@ -15,7 +15,7 @@ from uavsim.files.names import DataFolder
 
 SUMS: Final = "SHA256SUMS"
 CARD: Final = "README.md"
-_MOST_BYTES: Final = 1 << 40  # of a tar file or a Parquet file
+_MOST_BYTES: Final = 1 << 40  # per tar or Parquet file
 _LINE: Final = re.compile(r"([0-9a-f]{64})  (\S.*)")
 _VOUCH: Final = re.compile(r"^Contents: `sha256:([0-9a-f]{64})`$", re.MULTILINE)
 _SHOWN: Final = 5

@@ -9,7 +9,7 @@ from uavsim.errors import SceneVoid
 from uavsim.ingredients.skins import SkinPlan
 from uavsim.simulate.carla.spawning import SpawnContext, Spawned
 
-_TEXTURE_PX = 4  # of one colour
+_TEXTURE_PX = 4  # side of a single-colour texture
 
 
 def spawn(context: SpawnContext, record: SkinPlan) -> Spawned:

@@ -26,7 +26,7 @@ from uavsim.simulate.carla.spawning import SpawnContext, Spawned
 from uavsim.typing import FloatArray
 
 _VEHICLE_GAP_M: Final = 8.0  # between spawn places: a bus is 10 m long, and the Traffic Manager needs room to start
-_DRAWS: Final = 500  # of places to walk: a large map has 330 km of roads
+_DRAWS: Final = 500  # draws of a place to walk: a large map has 330 km of roads
 _LABELS: Final = tuple(getattr(carla.CityObjectLabel, label.capitalize()) for label in VEHICLE_OF_TAG.values())
 
 
