@@ -1,4 +1,4 @@
-"""The images that an agent has at a time: its own, and those of other agents that have arrived."""
+"""The newest images that an agent has at a time: its own images, and received images of other agents."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,11 +11,11 @@ from uavsim.records.channels import agent_id
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KnownImages:
-    """The images of one time of one agent, as another agent or the agent itself has them.
+    """The images that an agent took at one time, and their arrival at a receiver.
 
     Attributes:
         agent: the sender.
-        images: of all its cameras.
+        images: images of all cameras of the sender.
         timestamp_us: true time of the images.
         agent_timestamp_us: time of the sender's clock, which the receiver knows.
         arrival_us: true time of the arrival; of own images, ``timestamp_us``.
@@ -33,10 +33,10 @@ class KnownImages:
 def newest_known(
     images: Sequence[Image], rows: Mapping[str, Sequence[Mapping[str, Any]]], *, agent: str, timestamp_us: int
 ) -> dict[str, KnownImages]:
-    """Return the newest images of every agent that one agent has at a time.
+    """Return the newest images of every agent that a receiver has at a time.
 
     Args:
-        images: of a scene.
+        images: all images of a scene.
         rows: the scene's tables ``clock``, ``clock_reading`` and ``message``.
         agent: the receiver.
         timestamp_us: true time.

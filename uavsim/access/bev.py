@@ -1,4 +1,4 @@
-"""Bird's-eye-view rasters of the map and of boxes around an agent, as models for nuScenes use them."""
+"""Bird's-eye-view rasters of the map and of boxes around an agent, for models of nuScenes."""
 
 from collections.abc import Sequence
 
@@ -12,11 +12,11 @@ from uavsim.registry import pick
 from uavsim.typing import BoolArray, FloatArray, UInt8Array
 
 _INK = (255, 255, 255)
-_SHARE = 64  # of 255; a pixel with a larger covered share is set
+_SHARE = 64  # minimum coverage of a set pixel, of 255
 
 
 def bev_of_map(road_map: RoadMap, layers: Sequence[str], frame: BevFrame) -> BoolArray:
-    """Return (L, H, W) bool rasters of map layers; lines are one pixel wide.
+    """Return (L, H, W) bool rasters of L map layers in the BEV frame; lines are one pixel wide.
 
     Raises:
         UnknownNameError: a layer does not exist.
@@ -28,15 +28,15 @@ def bev_of_map(road_map: RoadMap, layers: Sequence[str], frame: BevFrame) -> Boo
 
 
 def bev_of_boxes(boxes: Boxes, classes: Sequence[str], frame: BevFrame) -> BoolArray:
-    """Return (C, H, W) bool rasters of the boxes' footprints by class.
+    """Return (C, H, W) bool rasters of the boxes' footprints by class, in the BEV frame.
 
     Args:
-        boxes: of a sample.
+        boxes: boxes of a sample.
         classes: names of categories, or their first words: ``vehicle`` includes all that begin with ``vehicle.``.
-        frame: of the raster.
+        frame: position, heading and resolution of the raster.
     """
     found: BoolArray = np.zeros((len(classes), *frame.size_px[::-1]), dtype=np.bool_)
-    corners = boxes.corners_map_m[:, [2, 3, 7, 6], :2]  # the lower ones, around
+    corners = boxes.corners_map_m[:, [2, 3, 7, 6], :2]  # corners of the bottom face, in order
     for channel, name in zip(found, classes, strict=True):
         own = [c for c, kind in zip(corners, boxes.categories, strict=True) if f"{kind}.".startswith(f"{name}.")]
         mask: UInt8Array = np.zeros(channel.shape, dtype=np.uint8)

@@ -21,14 +21,14 @@ class Boxes:
     """The N boxes of one sample; frame ``map``, metres.
 
     Attributes:
-        tokens: (N,) of their rows in ``sample_annotation``.
-        instance_tokens: (N,) of the objects; an object has the same token in all samples of its scene.
+        tokens: (N,) tokens of rows of ``sample_annotation``.
+        instance_tokens: (N,) tokens of the objects; an object has the same token in all samples of its scene.
         categories: (N,) names, ``vehicle.car``.
         instance_id: (N,) ids in the instance masks; 0 if unknown.
-        map_SE3_box: (N,) box frame: x forward, y left, z up, origin at the centre.
+        map_SE3_box: (N,) poses; box frame: x forward, y left, z up, origin at the centre.
         size_lwh_m: (N, 3) length, width, height.
-        actor_map_m: (N, 3) origin of the object in the simulator; the centre if unknown.
-        velocity_map_mps: (N, 3) from the simulator; NaN if unknown.
+        actor_map_m: (N, 3) origins of the objects in the simulator; the centre if unknown.
+        velocity_map_mps: (N, 3) velocities from the simulator, m/s; NaN if unknown.
         visible_px: (N,) pixels in all cameras of the sample; -1 if unknown.
         lidar_points: (N,) the column ``num_lidar_pts``.
         visibility: (N,) nuScenes' level 1 to 4; 0 if unknown.
@@ -55,16 +55,16 @@ class Boxes:
 
     @property
     def corners_map_m(self) -> FloatArray:
-        """(N, 8, 3) corners in the devkit's order."""
+        """(N, 8, 3) corners in the map frame, metres, in the devkit's order."""
         return cuboid.corners(self.map_SE3_box, size_lwh_m=self.size_lwh_m)
 
     @property
     def seen(self) -> AnyArray:
-        """(N,) bool, a camera or lidar sees the object; the devkit's evaluation drops all others."""
+        """(N,) bool, True if a camera or lidar sees the object; the devkit's evaluation drops all others."""
         return np.where(self.visible_px >= 0, self.visible_px > 0, self.lidar_points > 0)
 
     def pick(self, rows: AnyArray) -> Boxes:
-        """Select boxes by (N,) booleans, or by row numbers."""
+        """Select boxes by (N,) booleans or (K,) row numbers."""
         chosen = np.arange(len(self))[rows]
         numbers = chosen.tolist()
         return Boxes(
@@ -89,14 +89,14 @@ class Track:
     """The track of one object: T boxes in order of time.
 
     Attributes:
-        instance_token: of the object.
+        instance_token: token of the object.
         category: class of the object.
         instance_id: id in the instance masks, 0 if unknown.
         sample_numbers: (T,) numbers of the keyframes.
-        timestamps_us: (T,).
-        map_SE3_box: (T,).
-        size_lwh_m: (T, 3).
-        velocity_map_mps: (T, 3); NaN if unknown.
+        timestamps_us: (T,) times of the keyframes, microseconds.
+        map_SE3_box: (T,) poses.
+        size_lwh_m: (T, 3) length, width, height.
+        velocity_map_mps: (T, 3) velocities, m/s; NaN if unknown.
     """
 
     instance_token: str
@@ -122,9 +122,9 @@ def boxes_of(
     """Make boxes from rows of ``sample_annotation`` in the strict dialect.
 
     Args:
-        rows: of one sample.
+        rows: rows of one sample.
         instances: rows of ``instance`` by token.
-        category_names: by token of ``category``.
+        category_names: category names by token of ``category``.
         details: rows of ``visibility_detail`` by the token of the annotation.
     """
     ids = [row.get("uav_instance_id", instances[row["instance_token"]].get("uav_instance_id", 0)) for row in rows]
@@ -166,5 +166,5 @@ def _visible_px(row: JsonDict) -> int:
 
 
 def mask_ids(boxes: Boxes) -> IntArray:
-    """Return (N,) instance ids; numbers unique in the sample for unknown ids."""
+    """Return (N,) instance ids; unknown ids get numbers that are unique in the sample."""
     return np.where(boxes.instance_id > 0, boxes.instance_id, np.arange(1, len(boxes) + 1))

@@ -29,7 +29,7 @@ def write_contact_sheet(root: Path, path: Path, *, version: str) -> Path:
 
     Args:
         root: the dataset's folder.
-        path: of the PNG.
+        path: path of the PNG.
         version: ``v1.0-mini``.
 
     Raises:
@@ -43,7 +43,7 @@ def write_contact_sheet(root: Path, path: Path, *, version: str) -> Path:
 
 
 def draw_contact_sheet(scene: Scene, *, sample: int | None = None) -> UInt8Array:
-    """Return the sheet, (H, W, 3) uint8: the richest image beside its mask; below, a row per drone, a column per camera."""
+    """Return (H, W, 3) uint8 RGB: the richest image beside its mask; below, a row per drone, a column per camera."""
     number = len(scene) // 2 if sample is None else sample
     if not 0 <= number < len(scene):
         raise DatasetError(f"scene {scene.name} has samples 0-{len(scene) - 1}, no {number}")
@@ -78,7 +78,7 @@ def richest_image(sample: Sample) -> Image:
 
 
 def with_boxes(sample: Sample, image: Image) -> UInt8Array:
-    """Return an image with its boxes, (H, W, 3) uint8; an object has one colour in all images and masks.
+    """Return (H, W, 3) uint8 RGB of an image with its boxes; an object has one colour in all images and masks.
 
     Raises:
         DatasetError: the image is missing or damaged.

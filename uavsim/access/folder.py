@@ -115,7 +115,7 @@ class Dataset:
     @cached_property
     @reads
     def maps(self) -> dict[str, TownMap]:
-        """The map masks by town, if the dataset has their places."""
+        """The map masks with a known origin, by town."""
         files, found = DataFolder(self.root), {}
         for row in self._shared_tables.get(MAP.name, ()):
             if "uav_mask_origin" in row:

@@ -42,7 +42,7 @@ class Image:
     """One camera image.
 
     Attributes:
-        token: of its row in ``sample_data``.
+        token: token of the row of ``sample_data``.
         channel: ``CAMERA_FRONT_id_0``.
         timestamp_us: time of the image.
         size_px: width, height.
@@ -51,8 +51,8 @@ class Image:
         shutter_ticks: shutter of the camera; None without one.
         map_SE3_flu: pose of the drone.
         flu_SE3_optical: mount of the camera.
-        drone_velocity_map_mps: (3,) NaN if unknown.
-        filename: in the dataset's folder.
+        drone_velocity_map_mps: (3,) velocity of the drone in the map frame, m/s; NaN if unknown.
+        filename: path in the dataset's folder.
         layers: kind (``instance``, ``depth``, ...) -> name of the file with the same pose and tick.
         ignored_px: (K, 4) regions with a road user without a box: x_min, y_min, x_max, y_max in pixel edges.
         reported: the image's row of ``agent_view``, the degraded report of its drone; {} without degradation.
@@ -131,18 +131,18 @@ class Image:
         return self.read_layer("depth", codec.decode_depth)
 
     def project(self, points_map_m: FloatArray, *, beyond: bool = False) -> FloatArray:
-        """Project (..., 3) map points to (..., 2) pixels, through the lens if there is one.
+        """Project map points to (..., 2) pixels, through the lens if there is one.
 
         Points behind the camera, or outside the lens's field of view, give NaN.
 
         Args:
-            points_map_m: (..., 3).
+            points_map_m: (..., 3) points in the map frame, metres.
             beyond: extrapolate the lens linearly outside its field of view, for outlines that extend beyond the image.
         """
         return self.project_from(self.map_SE3_optical, points_map_m, beyond=beyond)
 
     def project_from(self, map_SE3_optical: SE3, points_map_m: FloatArray, *, beyond: bool = False) -> FloatArray:
-        """Project (..., 3) map points to (..., 2) pixels like ``project``, from another pose of the camera."""
+        """Project (..., 3) map points, metres, to (..., 2) pixels like ``project``, from another camera pose."""
         points_optical_m = map_SE3_optical.apply_inverse(points_map_m)
         if self.lens is not None:
             return self.lens.project(points_optical_m, beyond=beyond)
@@ -150,7 +150,7 @@ class Image:
 
     @property
     def shutter(self) -> ShutterImage:
-        """The image through the camera's shutter, which begins at this image.
+        """The shutter image that begins at this image's timestamp.
 
         Raises:
             DatasetError: the camera has no shutter.
@@ -168,7 +168,7 @@ class Image:
         return self._decoded(self._layer(kind), decode)
 
     def rays(self, pixels: FloatArray) -> FloatArray:
-        """Return the rays of (..., 2) pixels: (..., 3) points of the camera's frame at depth 1 m."""
+        """Return the rays of (..., 2) pixels: (..., 3) points in the optical frame at depth 1 m."""
         return pinhole.rays(pixels, intrinsic=self.intrinsic) if self.lens is None else self.lens.rays(pixels)
 
     @property
@@ -224,7 +224,7 @@ class Image:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ShutterImage:
-    """An image through a shutter; masks and depths are of the middle of each row's exposure.
+    """A shutter image; masks and depths show the middle of each row's exposure.
 
     Attributes:
         image: image of the first tick.
@@ -243,28 +243,28 @@ class ShutterImage:
         return self.image.read_layer("shutter", codec.decode_rgb)
 
     def mask(self) -> tuple[UInt16Array, UInt8Array]:
-        """Read the mask; see ``Image.mask``."""
+        """Read (H, W) uint16 instance ids and (H, W) uint8 semantic tags; see ``Image.mask``."""
         return self.image.read_layer("shutter_instance", codec.mask_ids_and_tags)
 
     def depth_m(self) -> Float32Image:
-        """Read the depth, as in ``Image.depth_m``; each row's depth is along the optical axis at its own tick."""
+        """Read (H, W) float32 metres like ``Image.depth_m``, along the optical axis at the tick of each row."""
         return self.image.read_layer("shutter_depth", codec.decode_depth)
 
     @property
     def row_times_us(self) -> FloatArray:
-        """(H,) middles of the rows' exposures since the image's timestamp, us, of a shutter without steps."""
+        """(H,) microseconds from the image's timestamp to the middle of each row's exposure, not rounded to steps."""
         shutter = self.ticks.shutter
         return shutter.row_times_us(self.image.size_px[1]) + shutter.exposure_us / 2
 
     def project(self, points_map_m: FloatArray, *, velocity_map_mps: FloatArray | float = 0.0) -> FloatArray:
-        """Project (..., 3) map points to (..., 2) pixels, each at the tick whose rows see the point.
+        """Project map points to (..., 2) pixels, each at the tick that exposes the point's row.
 
-        Of several ticks, the first counts; if a point jumps over its row between two ticks, the nearer one. Points behind the
-        camera give NaN.
+        If several ticks expose it, the first one counts; if none does, because the point jumps over its row, the nearest one.
+        Points behind the camera give NaN.
 
         Args:
-            points_map_m: (..., 3) at the image's timestamp.
-            velocity_map_mps: (..., 3) constant velocities of the points.
+            points_map_m: (..., 3) points in the map frame at the image's timestamp, metres.
+            velocity_map_mps: (..., 3) constant velocities of the points, m/s.
 
         Raises:
             DatasetError: the dataset does not have all poses of the camera.
@@ -294,12 +294,12 @@ class LidarScan:
     """One revolution of a lidar.
 
     Attributes:
-        token: of its row in ``sample_data``.
+        token: token of the row of ``sample_data``.
         channel: ``LIDAR_id_0``, ``LIDAR_TOP``.
         timestamp_us: time of the scan.
         map_SE3_flu: pose of the drone; for LIDAR_TOP the reference pose on the ground of nuScenes' detectors.
         flu_SE3_sensor: mount of the sensor.
-        filename: in the dataset's folder.
+        filename: path in the dataset's folder.
     """
 
     token: str
@@ -343,7 +343,7 @@ class RadarScan(LidarScan):
     """One measurement of a radar; its points are its detections."""
 
     def detections(self) -> radar.Detections:
-        """Read (N,) rows of ``images.radar.DETECTION``: place, RCS and speeds along the ray, in the sensor's frame.
+        """Read (N,) rows of ``images.radar.DETECTION``: position, RCS and speeds along the ray, in the sensor's frame.
 
         Raises:
             DatasetError: the file is missing or damaged.
@@ -351,7 +351,7 @@ class RadarScan(LidarScan):
         return radar.decode_radar(self.files.read(self.filename))
 
     def points(self) -> PointArray:
-        """Read (N, 5) float32 rows: x, y, z, RCS in dBsm, 0."""
+        """Read (N, 5) float32 rows: x, y, z in the sensor's frame, metres, RCS in dBsm, 0."""
         found = self.detections()
         columns = [found["x"], found["y"], found["z"], found["rcs"], np.zeros(len(found))]
         return np.stack(columns, axis=1).astype(np.float32)

@@ -10,7 +10,7 @@ HEADLESS_LIMIT: Final = (
     "The headless simulator draws boxes, prisms and simple meshes in procedural towns. Its images teach a detector nothing "
     "about real streets. It is for code, tests, labels and geometry."
 )
-"""The same sentences as in docs/limits.md."""
+"""Sentences of docs/limits.md about simulators."""
 
 
 def simulator_of(log: JsonDict) -> str:
@@ -25,7 +25,7 @@ def origin_of_scenes(scenes: Mapping[str, int]) -> str:
     """Return the sentences about the simulators of the images; "" if one is unknown.
 
     Args:
-        scenes: numbers of scenes by ``simulator_of``.
+        scenes: scene counts by simulator (``simulator_of``).
     """
     if not scenes or "" in scenes:
         return ""

@@ -29,7 +29,7 @@ class SharedRows:
     Attributes:
         files: the dataset's folder.
         sensors: rows of ``sensor`` by token.
-        category_names: by token.
+        category_names: category names by token.
         road_maps: cache of the vector maps by town.
     """
 

@@ -34,7 +34,7 @@ class Scene:
         """Make a scene from its rows in the strict dialect.
 
         Args:
-            rows: of every table.
+            rows: rows of every table.
             shared: shared rows of the dataset.
             stored: file name in the strict dialect -> name on disk, if they differ.
         """
@@ -86,7 +86,7 @@ class Scene:
             return [self._tables.image_of(row) for row in self._rows_of(channel)]
 
     def known_at(self, timestamp_us: int, agent: int | str) -> dict[str, KnownImages]:
-        """Return the newest images of every agent that one agent has at a time, for agents with clocks of their own.
+        """Return the newest images of every agent that a receiver with its own clock has at a time.
 
         Args:
             timestamp_us: true time; ``boxes_at`` gives the truth at the time of any image.
@@ -115,7 +115,7 @@ class Scene:
         return sorted(own, key=lambda row: row["timestamp"])
 
     def boxes_at(self, timestamp_us: int) -> Boxes:
-        """Return the boxes at the time of a keyframe or a sweep; the latter have no velocities and views.
+        """Return the boxes at the time of a keyframe or a sweep; boxes of a sweep have no velocities and views.
 
         Raises:
             DatasetError: the dataset has no boxes at this time.
@@ -142,7 +142,7 @@ class Scene:
 
     @property
     def streams(self) -> tuple[SensorStream, ...]:
-        """Sensors with rates of their own: IMU, GNSS, barometer, magnetometer of drones and cars."""
+        """Sensors with their own rates: IMU, GNSS, barometer, magnetometer of drones and cars."""
         with reading(f"scene {self.name}"):
             return tuple(
                 SensorStream(
@@ -180,7 +180,7 @@ class Scene:
 
     @reads
     def map_SE3_drones(self) -> dict[int, SE3]:
-        """Return (samples,) poses of each drone, by its first camera."""
+        """Return (samples,) poses ``map_SE3_flu`` of each drone, by its first camera."""
         ways: dict[int, list[SE3]] = {}
         for sample in self.samples:
             poses = {image.drone_id: image.map_SE3_flu for image in reversed(sample.images)}
@@ -261,10 +261,10 @@ class Sample:
         """Return a bird's-eye-view raster around an agent, like ``NuScenesMap.get_map_mask``.
 
         Args:
-            layers: of the map; () for boxes only, which needs no map.
-            classes: of boxes: names of categories, or their first words (``vehicle``).
+            layers: layers of the map; () for boxes only, which needs no map.
+            classes: classes of boxes: names of categories, or their first words (``vehicle``).
             agent: id in channel names: 0 for the first drone, ``"v0"`` for the first car.
-            size_m: along and across the agent's heading.
+            size_m: lengths along and across the agent's heading.
             metres_per_px: size of a pixel.
 
         Returns:

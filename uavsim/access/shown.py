@@ -9,7 +9,7 @@ from uavsim.access.images import Image
 from uavsim.geometry import cuboid
 from uavsim.typing import IntArray
 
-_LEAST_PX: Final = 12  # of an object in the mask; the lines of a box would cover smaller objects
+_LEAST_PX: Final = 12  # minimum object size in the mask; a drawn box would cover smaller objects
 
 
 def boxes_shown(boxes: Boxes, image: Image) -> IntArray:

@@ -1,4 +1,4 @@
-"""Streams: readings of sensors with rates of their own."""
+"""Streams: readings of sensors that have their own rates."""
 
 from dataclasses import dataclass, field
 
@@ -16,7 +16,7 @@ class SensorStream:
         channel: ``IMU_id_0``.
         kind: imu, gnss, barometer, magnetometer.
         motion: ``planned``, or ``reported`` by the simulator at its steps.
-        filename: in the dataset's folder.
+        filename: path in the dataset's folder.
     """
 
     channel: str

@@ -24,7 +24,7 @@ def torch_dataset(
     """Return a ``torch.utils.data.Dataset`` of samples.
 
     Args:
-        data: from ``uavsim.open``.
+        data: dataset of ``uavsim.open``.
         split: name in ``splits.json``; default: all scenes.
         channels: cameras in this order; default: all, in table order.
         transform: applied to each item; default: items are dictionaries of tensors (see ``sample_arrays``).
@@ -64,8 +64,8 @@ def sample_arrays(
     """Return a sample as plain arrays: C cameras of one size, N boxes.
 
     ``images`` (C, 3, H, W) uint8 of pinholes, ``intrinsics`` (C, 3, 3), ``map_T_optical`` (C, 4, 4), ``drone_ids`` (C,),
-    ``boxes`` (N, 7) float32 centre, length, width, height, yaw in the map frame, ``labels`` (N,) place in ``categories``,
-    ``instance_ids`` (N,); and text: ``scene``, ``token``, ``channels``.
+    ``boxes`` (N, 7) float32 centre, length, width, height, yaw in the map frame, metres and radians, ``labels`` (N,) index in
+    ``categories``, ``instance_ids`` (N,); and text: ``scene``, ``token``, ``channels``.
 
     Raises:
         UnknownNameError: a channel does not exist.

@@ -39,9 +39,9 @@ class TownMap:
 
     Attributes:
         town: name of the town.
-        filename: in the dataset's folder.
+        filename: path in the dataset's folder.
         origin_map_m: (2,) map position of the lower left corner.
-        metres_per_px: of one pixel.
+        metres_per_px: side of one pixel.
     """
 
     town: str

@@ -11,8 +11,8 @@ class Voxels:
 
     Attributes:
         grid: name of the grid: ``swarm``, an agent, or a channel.
-        centres_map_m: (N, 3).
-        quat_wxyz: (4,) of the grid in the map.
+        centres_map_m: (N, 3) centres in the map frame, metres.
+        quat_wxyz: (4,) rotation of the grid in the map frame.
         voxel_m: edge of a voxel.
         classes: (N,) class numbers.
         names: names of all classes.

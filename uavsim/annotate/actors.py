@@ -1,8 +1,8 @@
 """The labelled actors of a recording and their constant attributes.
 
 Some CARLA versions report bounding boxes of two-wheelers (and of a few others) as zero, infinite or beside the actor. An
-implausible box is replaced from ``records.classes``, whose sizes are close to those of CARLA's vehicle catalogue, and the
-instance is flagged ``uav_size_source: table``.
+implausible box is replaced by a size of ``records.classes``, close to CARLA's vehicle catalogue, and the instance is flagged
+``uav_size_source: table``.
 """
 
 from collections.abc import Sequence

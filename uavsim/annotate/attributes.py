@@ -21,7 +21,7 @@ def attributes_of_track(
 
     Args:
         info: the actor.
-        label: its class.
+        label: class of the actor.
         speed_mps: (K,) speeds from the simulator, m/s.
         origin_map_m: (K, 3) actor origins in the map frame, metres.
         options: thresholds.

@@ -67,10 +67,10 @@ def rows_in_range(states: ActorStates, drones: Sequence[DroneState], ids: IntArr
     """Select the labelled actors near a drone.
 
     Args:
-        states: of N actors.
-        drones: of the same tick.
+        states: states of N actors.
+        drones: drone states at the same tick.
         ids: instance ids of the labelled actors.
-        range_m: maximum horizontal distance from any drone.
+        range_m: maximum horizontal distance from the nearest drone.
 
     Returns:
         (K,) int64 rows of ``states``, sorted by instance id.

@@ -23,14 +23,14 @@ from uavsim.typing import AnyArray, FloatArray, IntArray
 _SMALLEST_PX: Final = 40  # minimum size of a reference silhouette, px
 _SPREAD_RAD: Final = np.radians(8.0)
 _PRIOR_PX: Final = 150.0  # weight of the prior, in pixels of views from nearby directions
-_OUTLIER: Final = 0.7  # of the expected fill; views below it are hidden by something that looks like ground
+_OUTLIER: Final = 0.7  # of the expected fill; lower values mean an occluder that looks like ground
 _MOST_REFERENCES: Final = 1500
 _ITERATIONS: Final = 5
 _ROWS: Final = 256  # views processed at once, so that the working set stays in the processor's cache
 _FARTHEST: Final = 0.25  # 1 - cosine of 41 degrees: beyond it the weight is below 1.5e-6 and taken as 0
 _REACH: Final = math.sqrt(2 * _FARTHEST) + 1e-6  # maximum coordinate difference of nearby directions
-_TRUST_FILL_BELOW: Final = 0.7  # visible share; without a blocker, something like ground hides the rest
-_STEPS: Final = 1 << 15  # of the table up to _FARTHEST; the error of a step is a part in 5,000
+_TRUST_FILL_BELOW: Final = 0.7  # visible share; lower without a blocker: occluded by ground-like pixels
+_STEPS: Final = 1 << 15  # steps of the table up to _FARTHEST; the error of a step is 1 / 5,000
 
 
 def _nearness_by_step() -> FloatArray:
@@ -54,8 +54,8 @@ def fill_of_views(
     """Estimate the fill of each view.
 
     Args:
-        actors: of the scene.
-        boxes: of the scene.
+        actors: labelled actors of the scene.
+        boxes: boxes of the scene.
         box_row: (M,) int64 rows in ``boxes``.
         camera_m: (M, 3) camera centres in the map frame, metres.
         column: (M,) columns of the views: ``visible_px``, ``silhouette_px``, ``blockers_px``, ``truncation``.

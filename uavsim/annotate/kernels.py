@@ -56,9 +56,9 @@ def most_in_front(
     """Find, for each box, the nearer actor that covers most of its silhouette; of equal ones that with the smaller id.
 
     Args:
-        rays: of N boxes.
+        rays: (N, 5, 3) rays of N boxes.
         window_px: (N, 4) bounds of the silhouettes inside the image.
-        ids: (H, W) of the mask.
+        ids: (H, W) instance ids of the mask.
         own_id: (N,) ids of the boxes.
         away_of_id: (65536,) distance of the box of every id, metres; negative for an id without a box.
         pinhole_px: (H, W, 2) pixel positions in the pinhole's image; (0, 0, 2) without a lens.
@@ -110,11 +110,11 @@ def hidden_by_others(
     """Count visible pixels, silhouettes and blockers of boxes in a mask.
 
     Args:
-        rays: of the M boxes that reach into the image.
+        rays: (M, 5, 3) rays of the M boxes that reach into the image.
         window_px: (M, 4) bounds of their silhouettes inside the image.
-        runs: of the mask, at least all pixels with an id (``images.mask_pixels``).
-        tags: (H, W) of the mask.
-        depth_m: (H, W) float32 depth, or (0, 0) where none was recorded.
+        runs: (R, 5) runs of the mask, at least all pixels with an id (``images.mask_pixels``).
+        tags: (H, W) semantic tags of the mask.
+        depth_m: (H, W) float32 depth, metres; (0, 0) without recorded depth.
         box_row: (M,) rows of the M boxes among all N.
         instance_id: (N,) ids of all boxes.
         row_of_id: (65536,) int32 row of an id's box; -1 without one: such an object counts as nearer.
@@ -125,7 +125,7 @@ def hidden_by_others(
 
     Returns:
         (N, 5) int64 of each box's visible pixels: count, first column, first line, one past the last column, one past the
-        last line, all 0 without one; (M,) pixels whose rays meet a box; (M,) those of them that show something nearer.
+        last line, all 0 without one; (M,) silhouette pixels; (M,) silhouette pixels that show something nearer.
     """
     silhouette, blockers = np.zeros(len(rays), np.int64), np.zeros(len(rays), np.int64)
     has_depth, has_lens = depth_m.shape[0] > 0, pinhole_px.shape[0] > 0
@@ -171,7 +171,7 @@ def hidden_by_others(
 
 @kernel
 def _by_line(runs: Any, lines: int, row_of_id: Any, away_m: Any) -> tuple[IntArray, FloatArray, IntArray]:
-    """Return (H + 1,) first runs of the lines, (R,) distances of what the runs show, (N, 5) visible pixels of the boxes."""
+    """Return (H + 1,) first runs of the lines, (R,) distances of the runs' objects, (N, 5) visible pixels of the boxes."""
     first_run, away_of_run_m = np.zeros(lines + 1, np.int64), np.empty(len(runs), np.float64)
     own_px = np.zeros((len(away_m), 5), np.int64)
     for run in range(len(runs)):
@@ -209,7 +209,7 @@ def _meets(box: Any, u: int, v: int) -> bool:
 
 @kernel
 def _met(box: Any, v: int, left: int, step: int, end: int, first: int, last: int) -> tuple[int, int]:
-    """Return the first column, and one past the last, whose rays meet a box; it is convex, so all between do.
+    """Return the first column, and one past the last, of the pixels that meet a box; a box is convex, so all between do.
 
     Column ``c`` of ``end`` is the pixel at ``left + c * step``. The search starts at ``first`` and ``last`` of the line above.
     """
@@ -241,7 +241,7 @@ def _met(box: Any, v: int, left: int, step: int, end: int, first: int, last: int
 
 @kernel
 def rays_that_hit(rays: Any, pinhole_px: FloatArray) -> BoolArray:
-    """Return (N,) bool, True for the (N, 2) pixels of the pinhole's image whose rays meet a box, (5, 3)."""
+    """Return (N,) bool, True where the ray of a pixel, (N, 2) in the pinhole's image, meets the box with (5, 3) rays."""
     met = np.zeros(len(pinhole_px), np.bool_)
     for at in range(len(pinhole_px)):
         met[at] = _enters_m(rays, pinhole_px[at, 0], pinhole_px[at, 1]) < np.inf
@@ -253,7 +253,7 @@ def share_outside(rays: Rays, window_px: IntArray, stride_px: IntArray, size_px:
     """Return the truncation of boxes: the share of the silhouette outside the image.
 
     Args:
-        rays: of N boxes.
+        rays: (N, 5, 3) rays of N boxes.
         window_px: (N, 4) bounds of the silhouettes, inside the image or not.
         stride_px: (N,) sampling stride over columns and lines.
         size_px: (N, 2) width and height of the images.
@@ -277,7 +277,7 @@ def share_outside(rays: Rays, window_px: IntArray, stride_px: IntArray, size_px:
 
 @kernel
 def _steps(reach: int, step: int) -> int:
-    """Return the box_row of the first step that goes as far."""
+    """Return the number of steps that cover a length, rounded up."""
     return -(-reach // step)
 
 
@@ -285,8 +285,8 @@ def _steps(reach: int, step: int) -> int:
 def _stands_behind(spans: Any, top: int, shows: Any, most: int, pixels: int, foot_px: Any, pinhole_px: Any) -> int:
     """Count the hiding pixels of a box that show scenery behind the object.
 
-    Upright objects extend away from the nadir in the image. Seen from the nadir outward, what stands in front of an object
-    comes before the object's pixels, and what stands behind it after them.
+    Upright objects extend away from the nadir in the image. From the nadir outward, scenery in front of an object comes before
+    the object's pixels, and scenery behind it comes after them.
     """
     radius, across, along = np.empty(most, np.float64), np.empty(most, np.float64), np.empty(most, np.float64)
     own, at, some, total, nearest, farthest = np.empty(most, np.bool_), 0, 0, 0.0, np.inf, 0.0
@@ -311,7 +311,7 @@ def _stands_behind(spans: Any, top: int, shows: Any, most: int, pixels: int, foo
     column, first, last = np.empty(len(own), np.int64), np.int64(2**62), -np.int64(2**62)
     for at in range(len(own)):
         is_between = radius[at] < farthest if own[at] else radius[at] > nearest
-        if is_between:  # other pixels decide nothing
+        if is_between:  # other pixels have no effect
             column[some] = math.floor(math.atan2(along[at], across[at]) * mean_radius)
             first, last = min(first, column[some]), max(last, column[some])
             radius[some], own[some] = radius[at], own[at]

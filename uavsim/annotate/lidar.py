@@ -17,8 +17,8 @@ def points_on_boxes(recording: Recording, boxes: BoxLabels) -> dict[str, IntArra
     """Count the points on boxes.
 
     Args:
-        recording: of a scene.
-        boxes: its N boxes.
+        recording: recording of a scene.
+        boxes: N boxes of the scene.
 
     Returns:
         nuScenes sensor kind (``lidar``, ``radar``) -> (N, agents) int64 counts, for each kind in the rigs.
@@ -66,5 +66,5 @@ class PointLabels:
         return np.where(by_instance > 0, by_instance, self.of_tags(owners[:, 1])).astype(np.uint8)
 
     def of_tags(self, tags: AnyArray) -> UInt8Array:
-        """Return (N,) uint8 labels of points with only semantic tags, (N,)."""
+        """Return (N,) uint8 labels of points without instance ids from their (N,) semantic tags."""
         return self._of_tag[np.minimum(tags, 255)].astype(np.uint8)

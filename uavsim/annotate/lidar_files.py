@@ -61,7 +61,7 @@ def write_lidar_files(recording: Recording) -> dict[str, str]:
 
 
 def lidar_top_points(recording: Recording, frame: RecordedFrame) -> PointArray:
-    """Return (N, 5) float32 x, y, z, intensity, ring of a keyframe in the frame of LIDAR_TOP, metres."""
+    """Return (N, 5) float32 x, y, z, intensity, ring of a keyframe; x, y, z in the frame of LIDAR_TOP, metres."""
     ego, scan = frame.drones[0], _top_scan(frame)
     if scan is not None:
         cloud = points.decode_points(recording.folder / scan.files[LIDAR])

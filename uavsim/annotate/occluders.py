@@ -22,12 +22,12 @@ class Occlusion:
 
     Attributes:
         sample_index: number of the keyframe.
-        channel: of the camera.
-        instance_id: of the box.
+        channel: channel of the camera.
+        instance_id: instance id of the box.
         occluder: instance id of the actor in front; 0 for none.
         covered_px: pixels of the box's silhouette that show the occluder.
         visible_px: visible pixels of the object.
-        amodal_px: its labelled amodal pixels.
+        amodal_px: labelled amodal pixels of the object.
         truncation: share of the silhouette outside the image.
     """
 
@@ -52,8 +52,8 @@ def occlusions(
     """Yield every box in every image that it reaches into, for all keyframes.
 
     Args:
-        recording: of a scene, with its masks in ``recording.folder``.
-        labels: of the recording; computed by default.
+        recording: recording of a scene, with its masks in ``recording.folder``.
+        labels: labels of the recording; computed by default.
         only: selects (M,) views by their labels; a mask without a selected view is not read.
 
     Raises:

@@ -14,7 +14,7 @@ class AnnotateOptions:
     """The options of labelling a recording.
 
     Attributes:
-        classes: which of ``records.classes.LABELS`` get boxes; everything else is scenery.
+        classes: classes of ``records.classes.LABELS`` that get boxes; everything else is scenery.
         range_m: maximum horizontal distance of a labelled object from any drone, visible or not; the default labels the whole
             town, because every object in an image needs its box.
         columns: additional label columns, of ``records.label_columns.COLUMNS``.

@@ -138,7 +138,7 @@ def reach_of_rows(solids: Solids, row: IntArray, camera: PlacedCamera) -> tuple[
     Args:
         solids: N boxes.
         row: (M,) rows of the boxes.
-        camera: of the image.
+        camera: camera of the image.
 
     Returns:
         (M, 4) bounds, pixels, 0 for a box behind the camera, and (M, 5, 3) rays.
@@ -151,16 +151,16 @@ def reach_of_rows(solids: Solids, row: IntArray, camera: PlacedCamera) -> tuple[
 
 
 def may_reach_in(solids: Solids, map_SE3_optical: SE3, intrinsic: FloatArray, size_px: FloatArray) -> BoolArray:
-    """Select the boxes that a pixel's ray may meet: their bounding sphere is not beside the image or behind the camera.
+    """Select the boxes that a pixel's ray may meet; their bounding spheres are not beside the image or behind the camera.
 
     Args:
         solids: N boxes.
         map_SE3_optical: (C,) camera poses.
-        intrinsic: (C, 3, 3).
+        intrinsic: (C, 3, 3) intrinsic matrices, pixels.
         size_px: (C, 2) width, height.
 
     Returns:
-            (C, N) bool.
+            (C, N) bool, True for boxes that may reach into the camera's image.
     """
     centre = map_SE3_optical[:, None].apply_inverse(solids.map_SE3_box.translation_m)
     reach_m = np.linalg.norm(solids.half_m, axis=1) + _ROUNDING_M

@@ -15,9 +15,9 @@ def in_dataset(recording: Recording, root: Path, *, generation: int = 0) -> Reco
     Paths keep their file type, the only part of them that labels use.
 
     Args:
-        recording: as stored in the dataset, without images.
+        recording: recording stored in the dataset, without images.
         root: the dataset's folder.
-        generation: of the scene in its ledger entry; each has file names of its own.
+        generation: generation of the scene in its ledger entry; each one has its own file names.
     """
     frames = tuple(_moved(recording.plan, frame, generation) for frame in recording.frames)
     return replace(recording, folder=root, frames=frames)

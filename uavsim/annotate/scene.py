@@ -1,4 +1,4 @@
-"""From a recording to labels: deterministic, needs no simulator.
+"""Label a recording: deterministic, without a simulator.
 
 ``annotate(read_recording(folder))`` may run years later with other options; the same recording and options give the same
 labels.
@@ -31,7 +31,7 @@ def annotate(recording: Recording, *, options: AnnotateOptions | None = None) ->
 
     Args:
         recording: with its masks (and depth, if recorded) in ``recording.folder``.
-        options: of labelling; by default those of the plan.
+        options: options of labelling; default: those of the plan.
 
     Raises:
         DatasetError: a mask is missing or damaged, or the recording has no keyframe.
@@ -78,13 +78,13 @@ def write_label_files(recording: Recording) -> dict[str, str]:
 
 
 def visibility_levels(visible_px: IntArray, amodal_px: IntArray) -> IntArray:
-    """Return (N,) int64 nuScenes visibility tokens, 1..4, of boxes from their pixels in all cameras of the sample, (N,)."""
+    """Return (N,) int64 nuScenes visibility tokens, 1..4, from (N,) pixel sums of boxes over all cameras of the sample."""
     share: FloatArray = visible_px / np.maximum(amodal_px, 1)
     return np.searchsorted(np.array(VISIBILITY_EDGES), share, side="right") + 1
 
 
 def _with_visibility(boxes: BoxLabels, views: ViewLabels) -> BoxLabels:
-    """Fill in the pixel sums over the sample's cameras, and visibility."""
+    """Fill in visibility, and the pixel sums over the sample's cameras."""
     count = len(boxes)
     visible_px = np.bincount(views.box_row, weights=views.visible_px, minlength=count).astype(np.int64)
     amodal_px = np.bincount(views.box_row, weights=views.amodal_px, minlength=count).astype(np.int64)
@@ -98,11 +98,11 @@ def _with_visibility(boxes: BoxLabels, views: ViewLabels) -> BoxLabels:
 
 
 def unlisted_vehicles(recording: Recording, ignored: IgnoredLabels) -> str:
-    """Return a note about town vehicles that masks show and the simulator does not list; "" if available are none.
+    """Return a note about town vehicles that masks show and the simulator does not list; "" without such vehicles.
 
     Args:
-        recording: of a scene.
-        ignored: its regions without a box.
+        recording: recording of a scene.
+        ignored: regions of the scene without a box.
     """
     listed = any(actor_kind(info.kind).is_of_town for info in recording.actors)
     is_vehicle = np.isin(ignored.semantic_tag, list(VEHICLE_OF_TAG)) & (ignored.pixels >= _PLAIN_PX)

@@ -27,10 +27,10 @@ def outline_px(solids: Solids, map_SE3_optical: SE3, intrinsic: FloatArray) -> t
     Args:
         solids: N boxes.
         map_SE3_optical: () pose of one camera, or (N,) of a camera for each box.
-        intrinsic: (3, 3), or (N, 3, 3).
+        intrinsic: (3, 3) or (N, 3, 3) intrinsic matrix, pixels.
 
     Returns:
-            (N, 4) bounds x_min, y_min, x_max, y_max, pixels, and (N,) bool, whether any part of the box is in front.
+            (N, 4) bounds x_min, y_min, x_max, y_max, pixels, and (N,) bool, True if a part of the box is in front.
     """
     optical = map_SE3_optical[..., None].apply_inverse(solids.corners_map_m)
     in_front = optical[..., 2] > _NEAR_M
@@ -48,7 +48,7 @@ def outline_through(lens: Lens, solids: Solids, map_SE3_optical: SE3) -> FloatAr
     """Project boxes that are partly in front of a lens; points along their edges are projected, because edges are bent.
 
     Args:
-        lens: of the camera.
+        lens: lens of the camera.
         solids: N boxes.
         map_SE3_optical: () pose of the camera.
 

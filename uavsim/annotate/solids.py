@@ -55,8 +55,8 @@ class PlacedCamera:
     """The camera of one image.
 
     Attributes:
-        intrinsic: (3, 3) of the pinhole; with a lens that of the wider pinhole that was rendered, in which rays are straight.
-        lens: of the camera.
+        intrinsic: (3, 3) matrix of the pinhole; with a lens, of the wider rendered pinhole, in which rays are straight.
+        lens: lens of the camera; None for a pinhole.
     """
 
     map_SE3_optical: SE3
@@ -103,7 +103,7 @@ class ViewMeasurements:
     Attributes:
         row: (M,) rows of the boxes among those passed to ``measure_view``.
         visible_px: (M,) pixels that show the object.
-        silhouette_px: (M,) pixels whose rays meet the box, at least those of the object.
+        silhouette_px: (M,) pixels with rays through the box, at least the pixels of the object.
         blockers_px: (M,) silhouette pixels that show something nearer.
         truncation: (M,) shares of the silhouettes outside the image.
         visible_box_px: (M, 4) bounds of the visible pixels.

@@ -24,9 +24,9 @@ def views_of_scene(
     """Measure all boxes in all images of a scene.
 
     Args:
-        recording: of the scene, with its masks.
+        recording: recording of the scene, with its masks.
         actors: the labelled actors.
-        boxes: of all keyframes.
+        boxes: boxes of all keyframes.
 
     Returns:
         Views sorted by (box, channel), and regions of road users without a box.
@@ -79,7 +79,7 @@ def _count_in_shutter(recording: Recording, reading: SensorReading, instance_id:
 
 
 def _with_late_boxes(view: ViewMeasurements, counted: IntArray) -> ViewMeasurements:
-    """Add the boxes that enter an image only while its shutter is open: at its timestamp they are outside."""
+    """Add the boxes that are outside an image at its timestamp and enter while its shutter is open."""
     late = np.setdiff1d(np.flatnonzero(counted), view.row)
     if not len(late):
         return view

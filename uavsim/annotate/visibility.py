@@ -55,9 +55,9 @@ def measure_view(
     Args:
         solids: the boxes.
         instance_id: (N,) their ids in the mask.
-        camera: of the image.
+        camera: camera of the image.
         images: mask, and depth if recorded.
-        reach: of this camera, if known.
+        reach: ``Reach`` of this camera, if known.
         row_of_id: result of ``rows_of_ids``, if known.
     """
     row_of_id = rows_of_ids(instance_id) if row_of_id is None else row_of_id

@@ -1,1 +1,1 @@
-"""Session -> recording: all sensors of a tick, proven to belong to it and written to disk; runs in the client process."""
+"""Session -> recording: verify that all sensor data belong to their tick and write them; runs in the client process."""

@@ -44,8 +44,8 @@ class Assembler:
         """Start the proofs of a scene's modalities.
 
         Args:
-            plan: of the scene.
-            actors: of the scene.
+            plan: plan of the scene.
+            actors: actors of the scene.
         """
         self._cameras = {s.spec.params for s in plan.sensors if isinstance(s.spec.params, CameraParams)}
         names = {name for sensor in plan.sensors for name in sensor.spec.modalities}
@@ -77,10 +77,10 @@ class Assembler:
         """Assemble a tick.
 
         Args:
-            poses: of this tick, in the plan's order.
-            readings: of this tick, with verified timestamps, poses and sizes.
-            states: the actors at this tick.
-            first: whether it is the scene's first; changes since the previous measurement are then unknown.
+            poses: poses of the sensors at this tick, in the plan's order.
+            readings: readings of this tick, with verified timestamps, poses and sizes.
+            states: actor states at this tick.
+            first: whether this is the scene's first tick; changes since the previous measurement are then unknown.
             spread: ``map`` or a concurrent one.
 
         Raises:

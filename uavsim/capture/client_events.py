@@ -158,7 +158,7 @@ def parse_command(line: str) -> Command:
     """Parse a command.
 
     Raises:
-        InputError: this worker does not know it.
+        InputError: this worker does not know the command.
     """
     try:
         return _COMMANDS.validate_json(line)

@@ -1,9 +1,9 @@
 """Match mask ids to the town's parked vehicles by elimination.
 
 A parked vehicle stands still, and all of its pixels lie within its projected box, hidden in part or not. A box that one view
-contradicts is excluded for good; views from a side or from above leave one box for a mask id. The id is bound when half of the
-box has also been visible: a sliver of a vehicle that the simulator does not list may lie within another's box. Ids that stay
-ambiguous are bound to no vehicle.
+contradicts is excluded permanently; views from a side or from above leave one box for a mask id. The id is bound when half of
+the box has also been visible: a sliver of a vehicle that the simulator does not list may lie within another vehicle's box. Ids
+that stay ambiguous are bound to no vehicle.
 """
 
 from typing import Final
@@ -28,7 +28,7 @@ class Elimination:
         """Start with all boxes possible for every id.
 
         Args:
-            semantic_tags: (N,) of the boxes; 0 if unknown.
+            semantic_tags: (N,) semantic tags of the boxes; 0 if unknown.
         """
         self._tags = semantic_tags
         self._possible: dict[int, BoolArray] = {}
@@ -49,7 +49,7 @@ class Elimination:
             ids: (K,) mask ids.
             tags: (K,) semantic tags of their pixels.
             extents_px: (K, 4) bounds x_min, y_min, x_max, y_max of their pixels, pixel edges.
-            rectangles_px: (N, 4) of ``projected_bounds``.
+            rectangles_px: (N, 4) bounds of the boxes from ``projected_bounds``.
             image_px: width and height of the image.
         """
         size_px = rectangles_px[:, 2:] - rectangles_px[:, :2]
@@ -79,8 +79,8 @@ def projected_bounds(corners_optical_m: FloatArray, intrinsic: FloatArray) -> Fl
     """Project the parts of boxes that are in front of the camera.
 
     Args:
-        corners_optical_m: (N, 8, 3) in the order of ``cuboid.corners``.
-        intrinsic: (3, 3).
+        corners_optical_m: (N, 8, 3) corners in the optical frame, metres, in the order of ``cuboid.corners``.
+        intrinsic: (3, 3) intrinsic matrix, pixels.
 
     Returns:
             (N, 4) bounds x_min, y_min, x_max, y_max, pixels; inf and -inf for a box without such a part.

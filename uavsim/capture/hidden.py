@@ -1,8 +1,8 @@
-"""Remove mask pixels of objects hidden by something that the mask does not show.
+"""Remove mask pixels of objects behind meshes that the mask does not show.
 
-CARLA leaves some meshes without a tag (carla issue 8510): masks look through them, images and depth do not. A pixel whose
-depth is less than the minimum depth of its object's box shows something else. It is removed before the mask is stored, so
-that all visible pixel counts agree with the image (.decisions/0041-untagged-meshes.md).
+CARLA leaves some meshes without a tag (carla issue 8510): masks look through them, images and depth do not. A pixel with less
+depth than the minimum of its object's box shows another object. It is removed before the mask is stored, so that all visible
+pixel counts agree with the image (.decisions/0041-untagged-meshes.md).
 """
 
 from collections.abc import Sequence
@@ -39,10 +39,10 @@ class HiddenPixels:
         """Return the mask without the pixels that show something nearer than their object's box.
 
         Args:
-            mask: of instance ids, with its runs.
+            mask: mask of instance ids, with its runs.
             depth_m: (H, W) depth of the same camera and tick along the optical axis, metres.
-            pose: of the camera.
-            states: of the actors at that tick.
+            pose: pose of the camera.
+            states: actor states at that tick.
         """
         assert mask.runs is not None
         least_m = np.full(65536, -np.inf)

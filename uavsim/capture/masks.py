@@ -1,9 +1,9 @@
 """Translate the simulator's mask ids to the scene's instance ids.
 
 Instance cameras give 16 bits an object. In the headless simulator they are CARLA's actor ids. Unreal may number objects by its
-own ids instead, so actor ids are proven by the position of their pixels; if they are not actor ids, each mask id is matched to
-the actor in whose projected box its pixels lie. On disk only the scene's instance ids remain; pixels of no labelled actor have
-id 0 and keep their semantic tag.
+own ids instead. Actor ids are therefore proven by the position of their pixels; other ids are matched to the actor with the
+projected box that holds their pixels. On disk only the scene's instance ids remain; pixels of no labelled actor have id 0 and
+keep their semantic tag.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class MaskBinder:
         self.mode = ""
         self._table = np.zeros(65536, dtype=np.uint16)
         self._votes: dict[int, Counter[int]] = {}  # mask id -> sightings in each actor's box
-        self._contradicted: dict[int, set[int]] = {}  # mask id -> actors in whose box it did not lie once
+        self._contradicted: dict[int, set[int]] = {}  # mask id -> actors that a view excluded
         self._taken: frozenset[int] = frozenset()  # mask ids that are actor ids
         town = [info for info in actors if info.instance_id in self._of_town]
         self._town_ids = np.array([info.instance_id for info in town], dtype=np.int64)
@@ -80,7 +80,7 @@ class MaskBinder:
 
         Args:
             views: the masks.
-            states: of the actors.
+            states: actor states at this tick.
 
         Raises:
             MissedTick: ids were proven before, and these masks do not fit the boxes: they are of another tick.
@@ -171,13 +171,13 @@ class MaskBinder:
         states: ActorStates,
         corners_m: FloatArray,
     ) -> None:
-        """Vote for the actor in whose box each mask id lies; an actor that a view contradicts is excluded.
+        """Vote for the actor with the box that holds each mask id; an actor that a view contradicts is excluded.
 
         Args:
-            sightings: of each mask.
+            sightings: sightings in each mask.
             views: the masks.
-            states: of the actors.
-            corners_m: (N, 8, 3) of their boxes.
+            states: actor states.
+            corners_m: (N, 8, 3) corners of the actors' boxes in the map frame, metres.
         """
         instance_id = states.instance_id
         tag = np.array([self._actors[int(i)].semantic_tag for i in instance_id])
@@ -269,7 +269,7 @@ def _sightings(views: Sequence[MaskView], is_lone: BoolArray) -> list[_Sightings
 
 
 def _rectangles(view: MaskView, corners_map_m: FloatArray) -> FloatArray:
-    """Return the (N, 4) bounds u_min, v_min, u_max, v_max of projected boxes (N, 8, 3); NaN unless all in front."""
+    """Project (N, 8, 3) map corners to (N, 4) bounds u_min, v_min, u_max, v_max, pixels; NaN unless all are in front."""
     return _rectangles_of_pairs([view], [len(corners_map_m)], corners_map_m)
 
 
@@ -301,7 +301,7 @@ def _share_within(centre_px: FloatArray, extent_px: FloatArray, rectangles: Floa
 
 
 def _inside(point_px: FloatArray, rectangles: FloatArray) -> BoolArray:
-    """Return (N,) bool, whether each of (N, 4) rectangles holds the (2,) point, or its own of (N, 2) points."""
+    """Return (N,) bool, True where a rectangle, (N, 4), holds the (2,) point, or the same row of (N, 2) points."""
     low = point_px >= rectangles[:, :2] - _SLACK_PX
     high = point_px <= rectangles[:, 2:] + _SLACK_PX
     return np.asarray((low & high).all(axis=1), dtype=np.bool_)

@@ -34,12 +34,12 @@ class PointOwners:
         """Return the instance ids of points.
 
         Points with an actor's id belong to that actor; other points with a tag of movers (town vehicles, movers beyond
-        AirSim's numbers) belong to the box that they lie in.
+        AirSim's numbers) belong to the box that contains them.
 
         Args:
-            returns: (N,) of one tick.
+            returns: (N,) returns of one tick.
             map_m: (N, 3) positions in the map frame, metres.
-            states: the actors at that tick.
+            states: actor states at that tick.
 
         Returns:
                 (N,) int64 instance ids; 0 for points on no labelled actor.

@@ -34,19 +34,19 @@ class Proof(Protocol):
     """The evidence of a modality in a scene.
 
     Attributes:
-        mask_ids: how mask ids were mapped to actors; "" for a modality without masks, and while unknown.
+        mask_ids: mapping of mask ids to actors; "" for a modality without masks, and while unknown.
     """
 
     @property
     def mask_ids(self) -> str:
-        """See above."""
+        """Mapping of mask ids to actors; see the class."""
 
     def prove(self, taken: Sequence[PosedReading], states: ActorStates) -> Mapping[str, Mapping[str, Any]]:
         """Check the readings; return channel -> modality -> data to store.
 
         Args:
             taken: all readings of the modality at this tick.
-            states: the actors at this tick.
+            states: actor states at this tick.
 
         Raises:
             MissedTick: the readings are not of this tick or not of these poses.

@@ -1,6 +1,6 @@
 """Radar detections: owner, radial speed and reflection of each.
 
-A detection belongs to the actor in whose box it lies, and moves with that actor. Speed is measured along the ray: relative to
+A detection belongs to the actor with the box that holds it, and moves with it. Speed is measured along the ray: relative to
 the sensor in ``vx, vy``, over ground in ``vx_comp, vy_comp``, as in nuScenes; of a ray with elevation these are the horizontal
 parts. ``rcs`` is modelled, because no simulator provides it: the class's reflection of a square metre, times the area of the
 box that faces the sensor; fluctuation, multipath and clutter are left out.

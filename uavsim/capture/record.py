@@ -44,10 +44,10 @@ def record_scene(
 
     Args:
         session: connected; any scenes may have been flown in it before.
-        plan: of the scene.
-        folder: of the recording; empty or missing.
+        plan: plan of the scene.
+        folder: folder of the recording; empty or missing.
         heartbeat: called at every tick.
-        sample_taken: called after every capture whose images have arrived.
+        sample_taken: called after the images of each capture have arrived.
 
     Raises:
         MissedTick: an image or a state was not of the requested tick; the scene is unusable.
@@ -120,7 +120,7 @@ class _AssemblyThread:
         self._plan, self._writer = plan, writer
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="assemble", initializer=yield_to_client)
         self._last = self._thread.submit(self.assembler.prepare)
-        self._open: tuple[_CapturedTick, ThroughShutters] | None = None  # a capture whose exposure continues
+        self._open: tuple[_CapturedTick, ThroughShutters] | None = None  # a capture with open shutters
 
     def __enter__(self) -> _AssemblyThread:
         return self

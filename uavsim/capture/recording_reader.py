@@ -41,7 +41,7 @@ def read_recording(folder: Path) -> Recording:
     except DatasetError as error:
         if str(folder) in str(error):
             raise
-        raise DatasetError(f"{path}: {error}") from error  # records do not know their file
+        raise DatasetError(f"{path}: {error}") from error
 
 
 def _check_times(recording: Recording) -> None:

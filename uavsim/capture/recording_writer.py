@@ -1,4 +1,4 @@
-"""Write the recording to disk: ``log.msgpack`` and a file for each measurement, while the simulator goes on.
+"""Write the recording to disk, ``log.msgpack`` and a file for each measurement, while the simulator advances.
 
 ``recording_reader`` describes the log's format. A log without its end marker is of an unfinished scene, and is refused.
 Threads encode the images of a tick while the next ticks are simulated; the simulator waits for those of the tick before.
@@ -37,7 +37,7 @@ from uavsim.records.recording import (
 )
 from uavsim.typing import FloatArray
 
-_THREADS: Final = 2  # that encode images
+_THREADS: Final = 2  # encode images
 _NICER: Final = 4  # encoders take the processor time that the simulator's client leaves
 
 
@@ -53,8 +53,8 @@ class RecordingWriter:
         """Create ``folder``, which must not hold a recording.
 
         Args:
-            folder: of this recording alone.
-            plan: of the scene.
+            folder: folder of this recording alone.
+            plan: plan of the scene.
         """
         self._folder, self._plan = folder, plan
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="writer", initializer=yield_to_client)
@@ -85,9 +85,9 @@ class RecordingWriter:
         """Queue a tick's measurements for writing; returns the readings with their file paths.
 
         Args:
-            captures: of this tick.
+            captures: captures of this tick.
             step: plan step.
-            agents: of this tick; required if the plan degrades their reports.
+            agents: agents at this tick; required if the plan degrades their reports.
         """
         readings, rest, masks = [], [], []
         by_agent = {state.agent: state for state in agents}
@@ -115,7 +115,7 @@ class RecordingWriter:
         self._pending = []
 
     def add(self, frame: RecordedFrame) -> None:
-        """Add a frame whose measurements are queued or written."""
+        """Add a frame after its measurements were queued or written."""
         self._frames.append(frame)
 
     def finish(
@@ -129,10 +129,10 @@ class RecordingWriter:
         """Wait for all files, write the log and return the recording's folder.
 
         Args:
-            facts: about the session.
+            facts: facts about the session.
             actors: all actors with an instance id.
             drivable_map_m: (N, 4, 2) quadrilaterals, see ``Recording``.
-            motion: of all actors and drones, tick by tick.
+            motion: motion of all actors and drones, tick by tick.
 
         Raises:
             StorageError: a file could not be written.
@@ -181,7 +181,7 @@ class RecordingWriter:
 def _split_by_memory(capture: Capture) -> tuple[Capture, Capture]:
     """Separate masks and depth, which are copies, from data that may lie in memory of the simulator's client.
 
-    The rest is written first: an image that is still unwritten when the next one arrives makes the client allocate for good.
+    The rest is written first: if an image is unwritten when the next one arrives, the client allocates memory permanently.
     """
     copies = {name: value for name, value in capture.data.items() if name in {INSTANCE, DEPTH}}
     rest = {name: value for name, value in capture.data.items() if name not in copies}

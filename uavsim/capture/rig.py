@@ -27,9 +27,9 @@ def sensor_poses(
     """Return the poses of the sensors of the given agents, in the order of ``plan.sensors``.
 
     Args:
-        plan: with the rigs' mounts.
+        plan: plan with the rigs' mounts.
         states: poses of the agents.
-        sensors: a subset; all of the plan by default.
+        sensors: a subset of the plan's sensors; default: all.
     """
     state_of = {state.agent: state for state in states}
     candidates = plan.sensors if sensors is None else sensors

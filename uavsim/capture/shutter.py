@@ -29,7 +29,7 @@ class ThroughShutter:
         self._taken: dict[str, AnyArray] = {}
 
     def add(self, tick: int, data: dict[str, Any]) -> None:
-        """Add a tick: (H, W, K) uint8 colours, (H, W) ids and tags, (H, W) depth."""
+        """Add a tick: (H, W, K) uint8 colours, (H, W) ids and tags, (H, W) depth in metres."""
         since = tick - self._first
         rows = np.flatnonzero((since >= 0) & (since < len(self._weights)))
         if len(rows):
@@ -59,7 +59,7 @@ class ThroughShutters:
     """Composes the shutter images of all cameras of a capture."""
 
     def __init__(self, captures: Sequence[Capture]) -> None:
-        """Start with the captures of the images' with_shutter tick, which receive the composed images."""
+        """Start with the captures of the images' own tick; they receive the composed images."""
         self.captures = captures
         self._by_channel = {
             capture.pose.channel: ThroughShutter(shutter, capture.pose.sensor.spec.camera.height_px)
@@ -69,7 +69,7 @@ class ThroughShutters:
         self.ticks: list[ShutterTick] = []
 
     def add(self, captures: Sequence[Capture], *, step: int, spread: Spread = map) -> None:
-        """Add the captures of the next tick, beginning with the images' with_shutter."""
+        """Add the captures of the next tick, beginning with the images' own tick."""
         with_shutter = [capture for capture in captures if capture.pose.channel in self._by_channel]
         tick = len(self.ticks)
         list(spread(lambda capture: self._by_channel[capture.pose.channel].add(tick, capture.data), with_shutter))

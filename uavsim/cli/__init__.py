@@ -1,6 +1,6 @@
 """The command line: one module per job; an expected error is one line and an exit code.
 
-Exit codes: 0 good, 1 our own mistake, 2 bad input, 3 simulator or system, 4 dataset not valid, 130 interrupted.
+Exit codes: 0 success, 1 bug in uavsim, 2 bad input, 3 simulator or system, 4 invalid dataset, 130 interrupted.
 """
 
 import errno
@@ -31,7 +31,7 @@ __all__ = ["COMMANDS", "build_app", "build_overview", "main", "with_quiet"]
 
 _AFTER_CLAUSE: Final = re.compile(r"[:;]| \(|\.( |$)")
 _CONTINUED: Final = ("generate", "regenerate")
-_NO_THREAD: Final = "can't start new thread"  # as the interpreter reports a limit of the host
+_NO_THREAD: Final = "can't start new thread"  # the interpreter's message at a limit of the host
 _GROUPS: Final = ("Make", "Look", "Check", "Label", "Share", "Simulate")
 _QUIET_HELP: Final = "Print only errors and --json output."
 
@@ -107,11 +107,11 @@ def _options_of_all(
 
 
 def _nothing() -> None:
-    """Stand for a command in the overview."""
+    """Placeholder for a command in the overview."""
 
 
 def with_quiet(app: typer.Typer) -> TyperGroup:
-    """Return the app with ``--quiet`` at every command, except one that passes its options on and has its own."""
+    """Add ``--quiet`` to every command, except commands that forward unknown options."""
     alone = typer.Typer(add_completion=False)
     alone.command()(_quiet)
     option = get_command(alone).params[0]
@@ -137,14 +137,14 @@ def _quiet(
         ),
     ] = False,
 ) -> None:
-    """Carry the option."""
+    """Hold the option."""
 
 
 def main(*, take_signals: bool = False) -> None:
     """Run the command line; every error becomes one line on stderr and an exit code.
 
     Args:
-        take_signals: this process is the command's alone, so that SIGINT, SIGTERM and SIGHUP are its to handle.
+        take_signals: handle SIGINT, SIGTERM and SIGHUP, in a process that runs only this command.
     """
     stop = StopSignals()
     try:
@@ -191,7 +191,7 @@ def _run(stop: StopSignals) -> int:
         cause = end.__context__
         if (
             isinstance(cause, OSError) and cause.errno == errno.EPIPE
-        ):  # typer ends so when the output's reader went away
+        ):  # typer's exit when the reader of the output is gone
             sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
             return 0
         if package_behind(end) is not None:
@@ -213,7 +213,7 @@ def _run(stop: StopSignals) -> int:
     except BaseException as error:  # noqa: BLE001 - the last door: nothing behind it could say the user anything
         stop.raise_if_asked(error)
         return _unexpected(error)
-    if result == INTERRUPTED:  # typer's way of saying so
+    if result == INTERRUPTED:  # typer's result of an interrupt
         if stop.is_unasked:
             return _print_error(
                 "an installed package raised KeyboardInterrupt, and no signal came; report it there", code=2
@@ -243,7 +243,7 @@ def _interrupted() -> int:
 
 
 def _unexpected(error: BaseException) -> int:
-    """Report an unexpected error: refused by the machine, a plug-in's mistake, or else a bug in uavsim."""
+    """Report an unexpected error: a limit of the machine, a bug in a plug-in, or else a bug in uavsim."""
     if os.environ.get("UAVSIM_TRACEBACK"):
         traceback.print_exception(error)
     if isinstance(error, RuntimeError) and _NO_THREAD in str(error):
@@ -277,7 +277,7 @@ def _print_error(text: str, *, code: int) -> int:
 
 
 def _drop_stdout() -> None:
-    """Redirect stdout to nowhere, so that the interpreter's final flush neither prints nor changes the exit code."""
+    """Redirect stdout to /dev/null, so that the interpreter's final flush neither prints nor changes the exit code."""
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 1)
     os.close(null)

@@ -44,9 +44,9 @@ if TYPE_CHECKING:
     from uavsim.records.plan import ScenePlan
     from uavsim.records.road_map import RoadMap
 
-_CITY_BYTES = 10_000_000  # reading such a map takes longer than planning
+_CITY_BYTES = 10_000_000  # reading a larger map takes longer than planning
 _LARGEST_MAP_BYTES = 300_000_000
-_SITE_FARTHEST_M = 150.0  # as corner cases are looked for
+_SITE_FARTHEST_M = 150.0  # same as the search range of corner cases
 
 
 def plan(
@@ -134,15 +134,15 @@ def plan(
 
 
 def _used(plans: Sequence[ScenePlan]) -> list[Ingredient]:
-    """Return the ingredients that some of the scenes have."""
+    """Return the ingredients of the scenes."""
     return [used.ingredient for used in ingredients_of({name: None for plan in plans for name in plan.ingredients})]
 
 
 def _refuse_far(plans: Sequence[ScenePlan], given: Sequence[FloatArray] | RoadMap) -> None:
-    """Refuse scenes that need a crossing or a junction, but whose flight passes none in the town's map.
+    """Refuse scenes that need a crossing or a junction but have no such site near their flight.
 
     Raises:
-        InputError: there is none near; without ``--xodr`` on the headless simulator's map.
+        InputError: no site is near; without ``--xodr`` on the headless simulator's map.
     """
     maps: dict[str, Sequence[FloatArray] | RoadMap] = {}
     for scene in plans:
@@ -189,7 +189,7 @@ def _draw(
 
 
 def _roads(xodr: Path) -> Sequence[FloatArray] | RoadMap:
-    """Read an OpenDRIVE file as a vector map, of a city only the outlines of its roads; a map expansion is read as it is."""
+    """Read an OpenDRIVE file as a vector map, or as (N, 2) road outlines for a city; or read a map expansion."""
     from uavsim.files.parse import read_regular
     from uavsim.maps.build import build
     from uavsim.maps.expansion import read_expansion
@@ -206,7 +206,7 @@ def _roads(xodr: Path) -> Sequence[FloatArray] | RoadMap:
 
 
 def _headless_roads(town: str) -> Sequence[FloatArray] | RoadMap:
-    """Return the roads of the headless simulator's town; none without that town or that package."""
+    """Return the roads of the headless simulator's town; [] without the town or the package."""
     with scratch_folder("uavsim-plan-") as folder:
         path = folder / "town.xodr"
         command = python_command("headless_simulator", "--town", town, "--write-xodr", str(path))
@@ -235,7 +235,7 @@ def _scene_as_json(scene: ScenePlan) -> JsonDict:
 
 
 def _summary(scene: ScenePlan, *, as_json: bool = False) -> JsonDict:
-    """Return the ingredients' own lines about a scene."""
+    """Return the ingredients' lines about a scene."""
     found: JsonDict = {}
     for used in ingredients_of(scene.ingredients):
         part = (as_json and used.ingredient.summary_json) or used.ingredient.summary

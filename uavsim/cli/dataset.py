@@ -66,7 +66,7 @@ def annotate_again(
         _label_committed(output, entry, options=options)
         Screen().print(f"labelled {entry.scene}")
     versions = assemble_tables(output)
-    output.sweep_leftovers()  # of one that was killed
+    output.sweep_leftovers()  # of a killed process
     Screen().print(f"wrote {', '.join(versions)} of {target}")
 
 

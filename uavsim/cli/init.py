@@ -71,5 +71,5 @@ def _template(kind: str) -> str:
 
 
 def _options(named: dict[str, str]) -> str:
-    """Return the options with which a shipped dataset uses the new files."""
+    """Return the command line options that use the new files with a shipped dataset."""
     return "" if "dataset" in named else "".join(f" --{kind} {name}" for kind, name in named.items())

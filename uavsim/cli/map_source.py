@@ -34,7 +34,7 @@ def network_of(target: str, *, buildings: bool = False) -> tuple[Network, str, l
         buildings: ask the simulator for them; OpenDRIVE has none.
 
     Raises:
-        InputError: none of these, the file is not OpenDRIVE, or it should give buildings.
+        InputError: the target is none of these, the file is not OpenDRIVE, or buildings of a file are requested.
         SimulatorError: the server does not answer.
     """
     path = Path(target)
@@ -71,7 +71,7 @@ def _write_headless(town: str, file: Path) -> None:
 
 
 def _ask_headless(town: str, file: Path) -> tuple[str, list[Building]]:
-    """Ask a headless simulator of our own; see ``_ask``."""
+    """Query a private headless simulator; see ``_ask``."""
     server = Simulator(
         SimulatorConfig(kind="mock", arguments=("--render", "flat", "--town", town)),
         servers=backend_of("carla").servers,

@@ -36,7 +36,7 @@ def list_names(
     wide, screen = max(map(len, shown), default=0), Screen()
     for name, text in shown.items():
         row = f"{name:<{wide}}  {text}".rstrip()
-        if screen.is_terminal and kind is not None:  # one line each
+        if screen.is_terminal and kind is not None:
             screen.print(row, soft_wrap=False, no_wrap=True, overflow="ellipsis")
         else:
             screen.print(row)
@@ -108,4 +108,4 @@ def _of_folders() -> dict[str, Callable[[], Mapping[str, str]]]:
 LISTS: Final[Registry[Callable[[], Mapping[str, str]]]] = Registry(
     "lists", {**_of_folders(), "topologies": _topologies, "exports": _exports}, expects=Callable
 )
-"""Lists by their names; each returns name -> line. Installed packages add theirs (``uavsim.lists``)."""
+"""Lists by name; each returns name -> line. Installed packages add theirs (``uavsim.lists``)."""

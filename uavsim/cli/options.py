@@ -104,7 +104,7 @@ def check_png(path: Path | None) -> None:
     """Refuse the path of an image that does not end in ``.png``.
 
     Raises:
-        InputError: it ends otherwise.
+        InputError: the path has another suffix.
     """
     if path is not None and path.suffix.lower() != ".png":
         raise InputError(f"--png {path}: a PNG image is written; give it a name that ends with .png")

@@ -50,7 +50,7 @@ def preview(
     """Run ``uavsim preview``."""
     overrides = overrides_of(locals() | {"settle": None if settle else False})
     check_png(png)
-    _refuse_unwritable(png)  # now, not after the flight
+    _refuse_unwritable(png)  # before the flight
     from uavsim.probing.preview import write_preview
 
     request = Request(
@@ -73,11 +73,11 @@ def _refuse_unwritable(png: Path) -> None:
     """Refuse an image path that cannot be written: a directory, or a parent that is no directory or takes no files.
 
     Raises:
-        InputError: it cannot be written.
+        InputError: the path cannot be written.
     """
     if png.is_dir():
         raise InputError(f"--png {png}: is a directory; name a file in it")
-    parent = next(folder for folder in png.absolute().parents if os.path.lexists(folder))  # write_whole makes the rest
+    parent = next(folder for folder in png.absolute().parents if os.path.lexists(folder))  # the rest is created later
     try:
         tempfile.TemporaryFile(dir=parent).close()
     except OSError as error:

@@ -139,7 +139,7 @@ def calibrate(
     ],
 ) -> None:
     """Run ``uavsim calibrate``."""
-    # in a process of its own: libcarla may take its process down with it
+    # in its own process, because libcarla may abort it
     host, *ports = simulator.split(":")
     if not host or len(ports) != 2 or not all(map(_is_port, ports)):
         raise InputError(f"--simulator {simulator!r} is not HOST:CARLA_PORT:AIRSIM_PORT, with ports of 1 to 65535")

@@ -1,4 +1,4 @@
-"""``uavsim publish``, ``verify`` and ``reproduce``: publish a dataset, check a download, make a scene again."""
+"""``uavsim publish``, ``verify`` and ``reproduce``: publish a dataset, check a download, regenerate scenes."""
 
 import json
 from datetime import date as calendar_date

@@ -16,7 +16,7 @@ from uavsim.terminal import Screen
 
 def mock_sim(context: typer.Context) -> None:
     """Run ``uavsim mock-sim``."""
-    # it is an island, so nothing of it is imported here
+    # its own distribution: this package must not import it
     os.execv(sys.executable, python_command("headless_simulator", *context.args))
 
 

@@ -1,4 +1,4 @@
-"""``uavsim status``: what is done, flying, quarantined and missing."""
+"""``uavsim status``: committed, flying, quarantined and missing scenes."""
 
 import json
 import shlex

@@ -23,7 +23,7 @@ _EXIT_S: Final = 5
 class StopSignals:
     """Raises ``KeyboardInterrupt`` in the main thread on the first signal; later ones do not disturb the cleanup.
 
-    A signal that is ignored when the process starts, as ``nohup`` has it, stays ignored.
+    Signals that are ignored at the start of the process, as under ``nohup``, stay ignored.
     """
 
     def __init__(self) -> None:
@@ -42,9 +42,9 @@ class StopSignals:
         atexit.register(self._leave)
 
     def end_with(self, code: int) -> None:
-        """From now on end the process at once on a signal, with the known exit code: the work is done.
+        """End the process at once on later signals, with the given exit code, because the work is done.
 
-        Threads of libraries that still have something to send, as to a Prefect server that is gone, are given five seconds.
+        Threads of libraries get five seconds to send pending data, such as reports to a lost Prefect server.
         """
         self._code = code
         for number in (*_SIGNALS, signal.SIGALRM):
@@ -58,7 +58,7 @@ class StopSignals:
         return self._taken and self._since_s is None
 
     def raise_if_asked(self, error: BaseException) -> None:
-        """Raise ``KeyboardInterrupt`` if a signal came, in place of the error that a library turned it into.
+        """Raise ``KeyboardInterrupt`` if a signal came, in place of a library's error.
 
         Raises:
             KeyboardInterrupt: a signal came.
@@ -78,13 +78,13 @@ class StopSignals:
     def _leave(self) -> None:
         """End the process after all other exit handlers.
 
-        An interpreter that is taken apart has no handlers, and one whose imports were interrupted kills itself by SIGINT.
+        During finalisation the interpreter has no handlers, and after interrupted imports it kills itself by SIGINT.
         """
         if self._code is not None:
             os._exit(self._code)
 
     def _lost(self, unraisable: UnraisableHookArgs) -> None:
-        """Raise the interrupt again after the interpreter dropped it, as it does in destructors and callbacks."""
+        """Raise the interrupt again after the interpreter dropped it in a destructor or callback."""
         if issubclass(unraisable.exc_type, KeyboardInterrupt):
             self._since_s = None
             signal.setitimer(signal.ITIMER_REAL, _AGAIN_S)

@@ -1,4 +1,4 @@
-"""The nuScenes format both ways: tables, deterministic tokens, layout, reader; dialects strict and uav3d."""
+"""Reading and writing of the nuScenes format: tables, deterministic tokens, layout; dialects strict and uav3d."""
 
 from uavsim.dataset.assemble import AssembledVersion, assemble, versions_of
 from uavsim.dataset.fragment import (

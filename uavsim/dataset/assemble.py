@@ -165,7 +165,7 @@ class _VersionFolder:
         added = {
             table.name: dict(table.references) for table in all_tables() if table.references and table.name in count
         }
-        hints = {"references": added} if added else {}  # for the validator, which does not know the tables of packages
+        hints = {"references": added} if added else {}  # for the validator, which lacks the tables of packages
         write_json(self._folder / DATASET_INFO, {**described, **hints})
         return self.result
 

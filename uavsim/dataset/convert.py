@@ -89,9 +89,9 @@ def convert_version(
     """Write one version folder, and link or copy its files.
 
     Args:
-        reader: of the version.
+        reader: reader of the version.
         out: the new dataset's folder.
-        conversion: between the dialects.
+        conversion: conversion between the dialects.
         known: tables that may be written.
         only: tokens of the scenes to convert; default: all.
     """
@@ -115,7 +115,7 @@ def convert_version(
 
 
 def _files_of_ingredients(scene: SceneRows) -> Iterator[FileMove]:
-    """Yield the files in tables that every dialect keeps as they are."""
+    """Yield the files of tables that every dialect keeps unchanged."""
     known = {table.name for table in TABLES}
     for table in all_tables():
         rows = () if table.name in known else scene.rows.get(table.name, ())
@@ -153,16 +153,16 @@ class _TableWriters:
 
 
 class _Files:
-    """Brings files over by hard links, or by copies on file systems without them."""
+    """Transfers files by hard links, or by copies on file systems without hard links."""
 
     def __init__(self, root: Path, out: ResultPath) -> None:
         self._source, self._out = DataFolder(root), out
 
     def bring(self, moves: Iterable[FileMove]) -> None:
-        """Bring files over.
+        """Link or copy files.
 
         Raises:
-            DatasetError: a file that a table names is not there, or a name leaves the dataset.
+            DatasetError: a file in a table is missing, or a name leads out of the dataset.
             StorageError: the target cannot be written.
         """
         for move in moves:
@@ -173,7 +173,7 @@ class _Files:
                 write_whole(target, b"")
 
     def bring_folders(self, folders: Iterable[str]) -> None:
-        """Bring over what is in folders, where they are there."""
+        """Link or copy the files of existing folders."""
         names = (f"{folder}/{name}" for folder in folders for name in self._source.names(folder))
         self.bring(FileMove(name, name) for name in names if self._source.fault(name) is None)
 

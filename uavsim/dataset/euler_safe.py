@@ -51,5 +51,5 @@ def _ned(euler_deg: FloatArray) -> FloatArray:
 
 
 def _misread_rad(written: FloatArray, truth: FloatArray) -> FloatArray:
-    """Return (N,) errors of the attitudes after decoding like UAV3D, rad."""
+    """Return (N,) errors of (N, 4) attitudes after decoding like UAV3D, radians."""
     return np.asarray(quaternion.angle_between(_ned(uav3d_euler_deg(written)), quaternion.normalise(truth)))

@@ -21,7 +21,7 @@ from uavsim.records.codec import few_containers
 from uavsim.typing import JsonDict
 
 _FORMAT: Final = "uavsim-fragment-3"
-_MOST_TEXT_BYTES: Final = 1 << 31  # of one table of one scene
+_MOST_TEXT_BYTES: Final = 1 << 31  # per table of a scene
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +36,9 @@ class FragmentHead:
         splits: splits of the scene in ``splits.json``.
         town: name of the map mask.
         mask_origin_map_m: (x, y) of the mask's bottom-left pixel.
-        log_token: of the scene's log.
-        has_props: boxes may have classes of props.
-        has_drones: boxes may have the class of drones.
+        log_token: token of the scene's log.
+        has_props: whether boxes may have classes of props.
+        has_drones: whether boxes may have the class of drones.
         channels: (channel, modality) in order of the table ``sensor``.
     """
 

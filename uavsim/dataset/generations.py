@@ -1,4 +1,4 @@
-"""File names of scenes that were flown again, with the mark of their generation."""
+"""File names of re-flown scenes, marked with their generation."""
 
 from dataclasses import replace
 

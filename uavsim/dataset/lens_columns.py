@@ -38,7 +38,7 @@ def shutter_ticks(plan: ScenePlan, frame: RecordedFrame) -> list[ShutterTickRow]
     for number, tick in enumerate(frame.shutter):
         for (channel, shutter), pose in zip(own, tick.map_SE3_optical, strict=True):
             if number > shutter.steps:
-                continue  # the shutter of another camera is open for longer
+                continue  # another camera has a longer shutter
             owner = token(plan.dataset, plan.scene_name, "sample_data", channel, frame.timestamp_us)
             rows.append(
                 {

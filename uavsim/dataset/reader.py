@@ -53,7 +53,7 @@ class DatasetReader:
 
         Args:
             root: the dataset's folder.
-            version: its version folder.
+            version: name of the version folder.
             tables: tables of the dialect beside ``schema.all_tables``.
             required: names of required tables; default: the 13 that the devkit opens.
 
@@ -89,7 +89,7 @@ class DatasetReader:
         return splits
 
     def shared(self, table: Table[Row]) -> list[Row]:
-        """Return the rows of a table whose rows belong to no scene; [] for a missing table."""
+        """Return the rows of a shared table; [] for a missing table."""
         path = self.folder / table.file
         rows = read_rows(path) if path.is_file() else []
         check_shared_names(self._files, table.name, rows)
@@ -241,7 +241,7 @@ class _ByOwner:
 
 
 def _collect(scene: Any, tables: list[Table[Any]], take: Callable[[Table[Any], _Owns], list[JsonDict]]) -> SceneRows:
-    """Take a scene's rows from every table; rows of earlier tables name those of later ones."""
+    """Take a scene's rows from every table; earlier tables hold the tokens of rows of later ones."""
     rows: Tables = {}
     with collector_paused():
         for table in tables:

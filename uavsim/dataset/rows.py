@@ -187,7 +187,7 @@ class InstanceRow(TypedDict):
 
 
 class AgentRow(TypedDict):
-    """An agent with sensors; ``size`` and ``instance_token`` are those of its own box."""
+    """An agent with sensors; ``size`` and ``instance_token`` belong to its own box."""
 
     token: str
     scene_token: str

@@ -1,7 +1,7 @@
 """The tables of a dataset: columns, owners of the rows, and required tables.
 
 Reader, writers, assembler, converter and exporters use these lists. Plug-ins add tables by their ingredients
-(``Ingredient.tables``) and dialects (``Dialect.tables``). The validator has a schema of its own (``validate/schema.py``). The
+(``Ingredient.tables``) and dialects (``Dialect.tables``). The validator has its own schema (``validate/schema.py``). The
 columns are in ``rows``.
 """
 
@@ -20,14 +20,14 @@ Scope: TypeAlias = Literal["scene", "dataset", "shared"]
 """``scene``: each row belongs to one scene. ``dataset``: gathered from all scenes. ``shared``: the same in every dataset."""
 Row = TypeVar("Row", bound=Mapping[str, object])
 Tables: TypeAlias = dict[str, list[Any]]
-"""Rows by the name of their table; ``Table.of`` returns them with their type."""
+"""Rows by table name; ``Table.of`` returns typed rows."""
 SPLITS: Final = "splits.json"
 DATASET_INFO: Final = "uav_dataset.json"
 
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """The rule that assigns a row to a scene: some earlier row of the scene has the value of ``column``.
+    """The rule that assigns a row to a scene: an earlier row of the scene has the value of ``column``.
 
     Attributes:
         column: column of the row.
@@ -53,7 +53,7 @@ class Table(Generic[Row]):
         owner: None if the rows belong to no scene.
         scope: see ``Scope``.
         required: the devkit opens the table.
-        where_empty: the file is written even without rows.
+        where_empty: write the file even without rows.
         references: column -> referenced table; the validator checks these in tables of packages.
     """
 
@@ -67,12 +67,12 @@ class Table(Generic[Row]):
 
     @classmethod
     def where_used(cls, name: str, row: type[Row], column: str, *, of: str = "", refers: bool = False) -> Table[Row]:
-        """Make a table that is written only with rows, and whose rows belong to the scene of the row in ``column``.
+        """Make a table that is written only with rows; a row belongs to the scene of the row named in ``column``.
 
         Args:
-            name: of the table.
+            name: name of the table.
             row: type of the rows.
-            column: for example ``sample_token``.
+            column: column of a token, for example ``sample_token``.
             of: the referenced table; default: the column's name without ``_token``.
             refers: add the column to ``references``.
         """
@@ -153,7 +153,7 @@ TABLES: Final[tuple[Table[Any], ...]] = (
     LIDARSEG,
     AGENT,
 )
-"""The tables that a dialect may rewrite, in reading order: owners before the rows that they own."""
+"""The tables that a dialect may rewrite, in reading order: owners before their rows."""
 
 CORNER_CASE: Final = Table.where_used("corner_case", rows.CornerCaseRow, "scene_token")
 OBJECT_TAG: Final = Table.where_used("object_tag", rows.ObjectTagRow, "instance_token")
@@ -176,7 +176,7 @@ INGREDIENT_TABLES: Final[tuple[Table[Any], ...]] = (
     MESSAGE,
     SKIN,
 )
-"""The tables of ingredients, which every dialect keeps as they are, in writing order."""
+"""The tables of ingredients, which every dialect keeps unchanged, in writing order."""
 
 STRICT_SAMPLE_DATA: Final = Table(
     "strict_sample_data", rows.SampleDataRow, Owner.by("sample_token", "sample.token"), required=False
@@ -238,7 +238,7 @@ def refuse_unknown(names: Iterable[str], *, where: object, known: Iterable[Table
     """Refuse unknown tables: a dataset must not depend on the installed plug-ins.
 
     Args:
-        names: of the tables.
+        names: names of the tables.
         where: source of the tables, for the message.
         known: tables beside ``all_tables``.
 
@@ -253,5 +253,5 @@ def refuse_unknown(names: Iterable[str], *, where: object, known: Iterable[Table
 
 
 def scene_tables(tables: Iterable[Table[Any]] | None = None) -> list[Table[Any]]:
-    """Return the tables whose rows belong to scenes; default: of ``all_tables``."""
+    """Return the tables with rows of scenes; default: from ``all_tables``."""
     return [table for table in (all_tables() if tables is None else tables) if table.scope == "scene"]

@@ -240,8 +240,8 @@ def _ego_pose(frame: RecordedFrame, state: DroneState | AgentState, ego_token: s
     tick differ by this rounding (1e-5 m, 1e-7 rad).
 
     Args:
-        frame: of the tick.
-        state: of the agent that carries the sensor.
+        frame: frame of the tick.
+        state: state of the agent that carries the sensor.
         ego_token: token of the row.
         map_SE3_flu: the agent's pose, from the sensor's pose and mount.
     """
@@ -264,7 +264,7 @@ def _ego_pose(frame: RecordedFrame, state: DroneState | AgentState, ego_token: s
 
 
 def _agent_row(labels: SceneLabels, agent: Agent, instance: int) -> AgentRow:
-    """Return the row of an agent, with size and instance of the actor that carries it or is its body."""
+    """Return the row of an agent, with size and instance of its body or carrying actor."""
     base = (labels.plan.dataset, labels.plan.scene_name)
     actor = next((one for one in labels.actors if instance and one.info.instance_id == instance), None)
     return {
@@ -365,7 +365,7 @@ def _scene_row(plan: ScenePlan, sample_tokens: list[str]) -> SceneRow:
 
 
 def _log_row(labels: SceneLabels) -> LogRow:
-    """Return the log with everything that made the scene; wall clocks and this run's own numbers stay out."""
+    """Return the log with all inputs of the scene, without wall clock times and values of this run."""
     plan, facts = labels.plan, labels.facts
     day = datetime.fromtimestamp(plan.start_timestamp_us / 1e6, tz=UTC).date()
     row: LogRow = {

@@ -25,7 +25,7 @@ from uavsim.records.plan import ScenePlan
 from uavsim.records.sensors import shutter_of
 from uavsim.typing import IntArray, JsonDict
 
-_TOGETHER: Final = 200  # boxes whose rows are made at once
+_TOGETHER: Final = 200  # boxes per batch
 
 
 def box_rows(labels: SceneLabels, sample_tokens: list[str]) -> list[SampleAnnotationRow]:
@@ -199,7 +199,7 @@ class _DetailRows(Sequence[VisibilityDetailRow]):
 
 
 def _agent_entries(labels: SceneLabels) -> list[list[AgentEntry]]:
-    """Return, for each box, the measurements of the agents that see a pixel of it or hit it."""
+    """Return, for each box, the measurements of agents with visible pixels or points of it."""
     views, agents = labels.views, labels.plan.agents
     cameras = [sensor.agent for sensor in labels.plan.sensors if sensor.spec.params.is_optical]
     owner = np.array([agents.index(agent) for agent in cameras], dtype=np.int64)[views.channel_index]
@@ -277,7 +277,7 @@ def sweep_rows(labels: SceneLabels, sample_tokens: list[str]) -> list[SweepAnnot
 
 
 def has_agent_table(plan: ScenePlan) -> bool:
-    """Return whether a scene has agents on the ground, or drones with bodies: those have rows in the table ``agent``."""
+    """Return whether a scene has rows in the table ``agent``: agents on the ground, or drones with bodies."""
     return bool(plan.ground) or has_drones(plan.ingredients)
 
 

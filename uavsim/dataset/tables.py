@@ -132,7 +132,7 @@ def write_json(path: Path | HeldPath, value: Mapping[str, object]) -> None:
 
 
 def iter_rows(path: Path) -> Iterator[JsonDict]:
-    """Yield a table's rows, with some hundred rows in memory if each row has a line of its own.
+    """Yield a table's rows, with some hundred rows in memory if each row has its own line.
 
     Raises:
         DatasetError: the table is missing, or no JSON array of objects.

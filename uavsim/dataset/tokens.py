@@ -4,9 +4,9 @@ import hashlib
 
 
 def token(*parts: object) -> str:
-    """Return 32 hex digits for what ``parts`` name: ``token(dataset, scene, "sample", 3)``.
+    """Return a token of 32 hex digits from the parts of a name: ``token(dataset, scene, "sample", 3)``.
 
-    MD5 is an identifier here, not a protection.
+    MD5 serves as an identifier, not as protection.
     """
     text = "|".join(map(str, parts))
     return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()

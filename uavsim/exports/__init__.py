@@ -1,1 +1,1 @@
-"""A dataset for other readers: their formats, videos, packs to upload; and clips that come back."""
+"""Exports of a dataset: other formats, videos, packs to upload; and import of converted clips."""

@@ -1,4 +1,4 @@
-"""``uavsim adopt``: make an image twin of a dataset from videos that a world model returned for its clips.
+"""``uavsim adopt``: make an image twin of a dataset from videos by a world model.
 
 ``OUT/<name>/`` is a valid dataset of the returned images with the tokens and labels of the recorded dataset.
 ``OUT/twin.json`` links the images. ``OUT/adopted.json`` holds for each object in each keyframe image whether the image still
@@ -35,7 +35,7 @@ from uavsim.images import codec, draw
 from uavsim.replays.twins import Twin, links_of
 from uavsim.typing import JsonDict, UInt8Array
 
-_MIN_PX: Final = 60  # size of a measured object in its mask
+_MIN_PX: Final = 60  # least pixels of a measured object in its mask
 _ASPECT_TOLERANCE: Final = 0.03  # models cut sizes to multiples of 8 or 16 pixels
 _RATE_TOLERANCE: Final = 0.01
 _MOST_VIDEO_BYTES: Final = 1 << 30
@@ -153,7 +153,7 @@ def _videos(clips: Path) -> Iterator[_Video]:
 
 
 def _text(value: object) -> str:
-    """Return a name of a manifest.
+    """Return a manifest's value as a name.
 
     Raises:
         TypeError: the value is not text, or holds a null character.
@@ -164,7 +164,7 @@ def _text(value: object) -> str:
 
 
 def _beside(manifest: Path, name: str) -> Path:
-    """Return the file of that name beside a manifest.
+    """Return the path of a file beside a manifest.
 
     Raises:
         InputError: the name leads to another folder, or to a symbolic link.
@@ -186,7 +186,7 @@ def _cameras_of_clips(data: Dataset) -> dict[str, tuple[Scene, dict[str, str]]]:
 
 
 def _matched(scene: Scene, channel: str, path: Path) -> Iterator[tuple[Image, UInt8Array]]:
-    """Yield the images of a camera, and the frames of a video at their times in the images' size.
+    """Yield (image, (H, W, 3) uint8 RGB video frame at its time, resized to the image) of a camera.
 
     Raises:
         InputError: the video is missing, or has another rate or shape.

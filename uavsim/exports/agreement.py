@@ -18,7 +18,7 @@ _RING_PX: Final = 6
 _TOLERANCE_PX: Final = 2.0
 _EDGE_STRENGTH: Final = 12.0  # grey levels a pixel
 _BINS: Final = 8
-_LEAST_MEASURE: Final = 0.15  # of a label whose state can be measured
+_LEAST_MEASURE: Final = 0.15  # of a label with a measurable state
 _MOVED_SHARE: Final = 0.6
 _MOVED_RATIO: Final = 1.5
 _KEPT_SHARE: Final = 0.3
@@ -48,7 +48,7 @@ def agreement(pixels: UInt8Array, mask: BoolArray) -> Agreement:
 
     Args:
         pixels: (H, W, 3) uint8 RGB.
-        mask: (H, W) pixels of the object, not empty.
+        mask: (H, W) bool, pixels of the object, not empty.
     """
     margin = _MAX_SHIFT_PX + 4
     rows, columns = np.nonzero(mask.any(axis=1))[0], np.nonzero(mask.any(axis=0))[0]
@@ -102,7 +102,7 @@ def _support(crop: UInt8Array, inside: BoolArray) -> FloatArray:
 
 
 def _contrast(crop: UInt8Array, inside: BoolArray) -> float:
-    """Return Hellinger's distance between the colours of a mask and of a ring around it."""
+    """Return Hellinger's distance between the colours of an (H, W) bool mask and of a ring around it."""
     kernel = np.ones((2 * _RING_PX + 1,) * 2, np.uint8)
     ring = (cv2.dilate(inside.astype(np.uint8), kernel) > 0) & ~inside
     first, second = (_histogram(crop, region) for region in (inside, ring))
@@ -110,7 +110,7 @@ def _contrast(crop: UInt8Array, inside: BoolArray) -> float:
 
 
 def _histogram(crop: UInt8Array, region: BoolArray) -> FloatArray:
-    """Return the smoothed (8, 8, 8) RGB histogram of a region, of sum 1."""
+    """Return the smoothed (8, 8, 8) RGB histogram of an (H, W) bool region; its sum is 1."""
     counts = cv2.calcHist([crop], [0, 1, 2], region.astype(np.uint8), [_BINS] * 3, [0, 256] * 3)
     for axis in range(3):
         counts = sum(np.roll(counts, k, axis) * (0.5 if k == 0 else 0.25) for k in (-1, 0, 1))

@@ -52,7 +52,7 @@ def reproduce(
         generate: runs a request.
 
     Returns:
-        One comparison for each scene, and one line for each package whose version differs from the card's.
+        One comparison for each scene, and one line for each package with another version than in the card.
 
     Raises:
         InputError: no certificate, no scene of that number, or the installed configuration is not the certified one.

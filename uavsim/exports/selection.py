@@ -1,4 +1,4 @@
-"""A dataset of some images of a dataset: tables without the rows of other images, with valid links and counts."""
+"""Selection of images of a dataset: tables without the rows of other images, with valid links and counts."""
 
 from collections.abc import Iterable, Iterator, Set
 from typing import Any, Final, cast

@@ -23,7 +23,7 @@ def bring_file(source: BinaryIO, target: Path | HeldPath) -> None:
     with source, storage_errors(f"write {target}", again=AGAIN):
         with parent_of(target) as folder:
             try:
-                # through the descriptor: the name may lead elsewhere by now
+                # through the descriptor: the name may have been replaced
                 os.link(f"/proc/self/fd/{source.fileno()}", target.name, dst_dir_fd=folder, follow_symlinks=True)
                 return
             except FileExistsError as error:

@@ -15,7 +15,7 @@ _MOST_READ: Final = 16_384
 def open_appending(path: Path) -> BinaryIO:
     """Open a log for appending; create it and its folder if needed.
 
-    Links are not followed, and a FIFO is not waited for.
+    It neither follows links nor blocks on a FIFO.
 
     Raises:
         StorageError: the log cannot be written, or is no regular file.

@@ -23,7 +23,7 @@ GENERATION_MARK: Final = "~"
 
 
 def name_fault(name: object) -> str | None:
-    """Return why ``name`` is no valid file name of a dataset; None for a valid one.
+    """Return the reason why ``name`` is no valid file name of a dataset; None for a valid name.
 
     A valid name is relative, ``/``-separated, in its shortest form, and of printable characters.
     """
@@ -35,7 +35,7 @@ def name_fault(name: object) -> str | None:
         size = len(name.encode())
     except UnicodeEncodeError:
         return "holds half a character (a lone surrogate)"
-    plain = name.isascii() and name.isprintable()  # nearly all names; others are checked letter by letter
+    plain = name.isascii() and name.isprintable()  # fast path for nearly all names
     if not plain and any(unicodedata.category(letter) in {"Cc", "Cf", "Zl", "Zp"} for letter in name):
         return "holds control characters"
     if "\\" in name:
@@ -53,7 +53,7 @@ def name_fault(name: object) -> str | None:
 
 
 def part_fault(name: object) -> str | None:
-    """Return why ``name`` is no valid part of a path (a scene, a split, a channel, a version); None for a valid one."""
+    """Return the reason why ``name`` is no valid path component (scene, split, channel, version); None if valid."""
     fault = name_fault(name)
     return fault or ("holds a slash" if "/" in str(name) else "starts with a dot" if str(name)[0] == "." else None)
 
@@ -62,7 +62,7 @@ def check_part(name: object, *, what: str) -> str:
     """Return ``name`` if it is a valid part of a path.
 
     Raises:
-        DatasetError: it is not.
+        DatasetError: ``name`` is invalid.
     """
     fault = part_fault(name)
     if fault:
@@ -90,10 +90,10 @@ class DataFolder:
     def __init__(self, root: Path) -> None:
         self.root = root
         self._real_root = os.path.realpath(root)
-        self._faults: dict[str, str | None] = {}  # of folders, which are few
+        self._faults: dict[str, str | None] = {}  # cache for folders, which are few
 
     def fault(self, name: object, *, most_bytes: int = MOST_FILE_BYTES) -> str | None:
-        """Return why ``name`` leads to no readable file; None for a readable one. It never opens a file."""
+        """Return the reason why ``name`` is no readable file, without opening it; None for a readable file."""
         wrong = name_fault(name)
         if wrong:
             return wrong
@@ -166,7 +166,7 @@ class DataFolder:
         return "is larger than any that is read" if found.st_size > most_bytes else None
 
     def leads_outside(self, name: str) -> str | None:
-        """Return the fault of a name whose links lead out of the folder; None if they do not."""
+        """Return the fault of a name if its links lead out of the folder, else None."""
         try:
             real = os.path.realpath(f"{self._real_root}/{name}", strict=False)
         except OSError as error:

@@ -1,7 +1,7 @@
-"""Symlink-safe access to a folder of our own, through open directory descriptors (``dir_fd``).
+"""Symlink-safe access to uavsim's own folders, through open directory descriptors (``dir_fd``).
 
-Every component of a key is opened in its parent with ``O_NOFOLLOW``, so that a link put there before or meanwhile leads
-nowhere. A file is removed only if its name, size and time of last change are those that were recorded when it was written.
+Every component of a key is opened in its parent with ``O_NOFOLLOW``, so that links are refused at any time. A file is removed
+only if its name, size and modification time equal the values recorded when it was written.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class FileMark:
     """Identifies an unchanged file: a rename, a hard link and ``cp -a`` keep both attributes, an edit changes them.
 
     Attributes:
-        size_bytes: of the file.
-        mtime_ns: time of its last change; None matches any, because ``cp -r`` does not keep it.
+        size_bytes: size of the file.
+        mtime_ns: modification time; None matches any, because ``cp -r`` does not keep it.
     """
 
     size_bytes: int
@@ -49,7 +49,7 @@ def mark_of(path: Path) -> FileMark:
     """Return the mark of a regular file.
 
     Raises:
-        StorageError: it is no regular file.
+        StorageError: the path is no regular file.
     """
     found = path.lstat()
     if not stat.S_ISREG(found.st_mode):
@@ -59,7 +59,7 @@ def mark_of(path: Path) -> FileMark:
 
 @dataclass(frozen=True, slots=True)
 class OwnFolder:
-    """Files below ``root`` by their ``/``-separated keys. The root itself may be a link, because the user named it."""
+    """Files below ``root`` by ``/``-separated keys. The root itself may be a link, because the user chose it."""
 
     root: Path
 
@@ -68,13 +68,13 @@ class OwnFolder:
         """Open the folder that holds ``key``; yield its descriptor and the last part of the key.
 
         Args:
-            key: of a file or folder.
+            key: key of a file or folder.
             make: create missing folders.
-            shown: the key's path for messages; by default below ``root``.
+            shown: path for messages; default: ``root`` and the key.
 
         Raises:
             FileNotFoundError: a folder on the way is missing and ``make`` is False.
-            StorageError: the key leaves the folder, or something on the way is a link or no folder.
+            StorageError: the key leads out of the folder, or a path component is a link or no folder.
         """
         *folders, name = key.split("/")
         if "\0" in key or {"", ".", ".."} & {*folders, name}:
@@ -112,10 +112,10 @@ class OwnFolder:
             raise
 
     def read(self, key: str) -> bytes | None:
-        """Return the bytes of a regular file; None if there is nothing.
+        """Return the bytes of a regular file; None if it does not exist.
 
         Raises:
-            StorageError: a link, a device or a folder is there.
+            StorageError: the key is a link, a device or a folder.
         """
         with suppress(FileNotFoundError), self.parent(key) as (folder, name):
             return self._read_in(folder, name, key)
@@ -172,7 +172,7 @@ class OwnFolder:
             return os.open(name, flags, 0o644, dir_fd=folder)
 
     def take(self, sources: list[tuple[Path, str]]) -> None:
-        """Hard-link files into this folder (or move them where there are no hard links); never overwrites a file.
+        """Hard-link files into this folder, or move them without hard links; never overwrite a file.
 
         The bytes of every file reach the disk before its name does.
 
@@ -207,10 +207,10 @@ class OwnFolder:
             ) from error
 
     def remove(self, marks: Mapping[str, FileMark | None]) -> list[str]:
-        """Remove regular files whose marks are the given ones.
+        """Remove regular files with the given marks.
 
         Args:
-            marks: key -> mark; None for a key that alone proves the file ours (below ``.uavsim``).
+            marks: key -> mark; None for keys below ``.uavsim``, which prove by themselves that uavsim wrote the file.
 
         Returns:
             Removed keys; missing and changed files and anything else stay.
@@ -236,11 +236,11 @@ class OwnFolder:
                     raise
 
     def remove_tree(self, key: str, *, last: str) -> None:
-        """Remove a folder of our own with its contents; links in it are removed, never followed.
+        """Remove a folder of uavsim with its contents; links in it are removed, never followed.
 
         Args:
-            key: of the folder.
-            last: the file that marks it as ours; removed last.
+            key: key of the folder.
+            last: file that marks the folder as uavsim's; removed last.
         """
         for name, mode in self.names(key):
             if name == last:
@@ -257,7 +257,7 @@ class OwnFolder:
         """Create a folder.
 
         Raises:
-            FileExistsError: it exists.
+            FileExistsError: the folder exists.
         """
         with self.parent(key, make=True) as (folder, name):
             os.mkdir(name, dir_fd=folder)
@@ -268,7 +268,7 @@ class OwnFolder:
         """Return the sorted names in a folder with their modes (of links, not followed); [] if it does not exist.
 
         Raises:
-            StorageError: it is a link or no folder.
+            StorageError: the key is a link or no folder.
         """
         found: list[tuple[str, int]] = []
         with suppress(FileNotFoundError), self.parent(f"{key}/x") as (folder, _), os.scandir(folder) as entries:
@@ -334,7 +334,7 @@ class OwnFolder:
             shutil.copystat(f"/proc/self/fd/{old}", f"/proc/self/fd/{new}")
 
     def drop_second_name(self, source: str, target: str) -> bool:
-        """Remove the name ``source`` if ``target`` names the same file; returns whether it did."""
+        """Remove the name ``source`` if ``target`` is the same file; return whether it was removed."""
         with self.parent(source) as (old, name), self.parent(target) as (new, last):
             one, other = (os.stat(n, dir_fd=d, follow_symlinks=False) for n, d in ((name, old), (last, new)))
             if (one.st_dev, one.st_ino) != (other.st_dev, other.st_ino):
@@ -343,7 +343,7 @@ class OwnFolder:
         return True
 
     def changed_ns(self, key: str) -> int:
-        """Return the time of last change of anything with this name, nanoseconds."""
+        """Return the modification time of a file, folder or link, nanoseconds."""
         with self.parent(key) as (folder, name):
             return os.stat(name, dir_fd=folder, follow_symlinks=False).st_mtime_ns
 
@@ -367,7 +367,7 @@ def mark_in(folder: int, name: str) -> FileMark | None:
     """Return the mark of a regular file in an open folder; None for anything else.
 
     Raises:
-        FileNotFoundError: there is nothing.
+        FileNotFoundError: the name does not exist.
     """
     found = os.stat(name, dir_fd=folder, follow_symlinks=False)
     return FileMark(found.st_size, found.st_mtime_ns) if stat.S_ISREG(found.st_mode) else None

@@ -19,11 +19,11 @@ Records = npt.NDArray[Any]
 _MOST_COLUMNS: Final = 64
 _FREE_BYTES: Final = 1 << 26
 _MOST_EACH: Final = 100
-"""Limit of unpacked bytes for each byte of a file, above ``_FREE_BYTES``: a file of zeros would have no end."""
+"""Limit of unpacked bytes for each byte of a file, above ``_FREE_BYTES``, against decompression bombs."""
 
 
 def to_parquet(rows: Records, about: JsonDict) -> bytes:
-    """Encode rows as Parquet: vectors become fixed-size lists; ``about`` is stored as JSON in the metadata key ``uavsim``.
+    """Encode (N,) rows as Parquet: vectors become fixed-size lists, ``about`` JSON in the metadata key ``uavsim``.
 
     Raises:
         InputError: pyarrow is not installed.
@@ -64,7 +64,7 @@ def from_parquet(data: bytes, *, name: str) -> tuple[Records, JsonDict]:
     """Read a file of ``to_parquet``; returns its (N,) rows and ``about``.
 
     Raises:
-        DatasetError: ``data`` is no such file; the message calls it ``name``.
+        DatasetError: ``data`` is no such file; the message has its ``name``.
         InputError: pyarrow is not installed.
     """
     pa, pq = import_pyarrow()
@@ -86,7 +86,7 @@ def from_parquet(data: bytes, *, name: str) -> tuple[Records, JsonDict]:
 def _check_size(pa: Any, file: Any, unpacked: int, *, most_bytes: int) -> None:
     """Refuse anything but plain readings of a plausible size, before unpacking it.
 
-    It reads nothing of a row group's columns: pyarrow 26 ends the process where these are damaged.
+    It does not read the columns of row groups, because damaged ones make pyarrow 26 end the process.
 
     Raises:
         ValueError: the file is refused.
@@ -118,7 +118,7 @@ def import_pyarrow() -> tuple[Any, Any]:
     """Return ``pyarrow`` and ``pyarrow.parquet``.
 
     Raises:
-        InputError: they are not installed.
+        InputError: pyarrow is not installed.
     """
     try:
         import pyarrow as pa

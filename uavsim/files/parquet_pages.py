@@ -1,8 +1,8 @@
-"""Unpacked sizes of a Parquet file's pages by their own headers, which readers believe rather than the footer.
+"""Unpacked sizes of a Parquet file's pages from the page headers, which readers use instead of the footer.
 
 The footer and each page's header are structures of Thrift's compact protocol. Sources: Thrift's
-``thrift-compact-protocol.md``; Parquet's ``parquet.thrift``, whose field numbers from ``FileMetaData`` to ``PageHeader`` are
-the constants below.
+``thrift-compact-protocol.md``; Parquet's ``parquet.thrift``: the constants below are its field numbers from ``FileMetaData``
+to ``PageHeader``.
 """
 
 from __future__ import annotations

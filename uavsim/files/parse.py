@@ -22,7 +22,7 @@ def parse_json(data: bytes | str) -> Any:
     """Parse a JSON text.
 
     Raises:
-        ValueError: it is no JSON, nested too deep, or has a number of thousands of digits; the message is one short line.
+        ValueError: the text is not JSON, nested too deep, or has a number of thousands of digits; the message is one line.
     """
     try:
         return json.loads(data)
@@ -62,13 +62,13 @@ def read_regular(path: Path, *, most_bytes: int = _MOST_BYTES) -> bytes:
 
 @contextmanager
 def reading(what: object) -> Iterator[None]:
-    """Translate exceptions of code that takes foreign data apart into one line: the data is not of its claimed form.
+    """Translate exceptions of code that parses foreign data into a one-line error about malformed data.
 
-    A bug in that code looks the same from here: the line says where it failed and what to do if the dataset is valid, and
+    A bug in that code raises the same error: the message has its location and the remedy for a valid dataset, and
     ``UAVSIM_TRACEBACK=1`` prints the traceback.
 
     Raises:
-        DatasetError: names ``what`` was being read.
+        DatasetError: parsing failed; the message names ``what``.
     """
     try:
         yield
@@ -85,7 +85,7 @@ def reading(what: object) -> Iterator[None]:
 
 
 def reads(method: Callable[[S], R]) -> Callable[[S], R]:
-    """Decorate a method with ``reading``; ``repr`` of its object names what was being read."""
+    """Decorate a method with ``reading``; messages have the ``repr`` of its object."""
 
     @functools.wraps(method)
     def guarded(self: S) -> R:

@@ -11,10 +11,10 @@ _DEEPEST: Final = 4  # levels of folders in a result
 
 
 def check_result_folder(out: Path) -> None:
-    """Check a folder for a result before writing to it. The folder itself may be a link, because the user named it.
+    """Check a folder for a result before writing to it. The folder itself may be a link, because the user chose it.
 
     Raises:
-        InputError: it is no folder and cannot be made, or a folder in it is a link.
+        InputError: the path is no folder and cannot be created, or a folder in it is a link.
     """
     refuse_no_folder(out)
     for link in _linked_folders(out, depth=_DEEPEST):
@@ -24,7 +24,7 @@ def check_result_folder(out: Path) -> None:
 
 
 def check_result_beside(folder: Path, out: Path) -> None:
-    """Check a folder for a result that is made from a dataset, before writing to it.
+    """Check the folder of a result that is computed from a dataset, before writing to it.
 
     Raises:
         InputError: the dataset does not exist, the folder is in it, or see ``check_result_folder``.
@@ -37,10 +37,10 @@ def check_result_beside(folder: Path, out: Path) -> None:
 
 
 def refuse_inside(folder: Path, out: Path) -> None:
-    """Refuse a path for a result that is the dataset or inside it.
+    """Refuse a result path that is the dataset or inside it.
 
     Raises:
-        InputError: it is.
+        InputError: ``out`` is the dataset or inside it.
     """
     try:
         inside = out.resolve() == folder.resolve() or folder.resolve() in out.resolve().parents
@@ -51,10 +51,10 @@ def refuse_inside(folder: Path, out: Path) -> None:
 
 
 def refuse_no_folder(out: Path) -> None:
-    """Refuse a path where no folder exists and none can be made.
+    """Refuse a path that is no folder and cannot become one.
 
     Raises:
-        InputError: it, or a path component, is a file, a device or a dangling link.
+        InputError: the path, or a path component, is a file, a device or a dangling link.
     """
     step = out
     while not os.path.lexists(step) and step != step.parent:

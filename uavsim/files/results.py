@@ -1,7 +1,7 @@
-"""A folder for a result, held open by its descriptor: files go into that folder, even if its name leads elsewhere later.
+"""A result folder, held open by its descriptor: files go into that folder, even if its name is replaced later.
 
-Every folder on the way to a file is opened in its parent and never followed as a link, so that a folder that is exchanged for
-a link while a command runs is refused.
+Every folder of a file's path is opened in its parent without following links, so that a folder that is replaced by a link
+while a command runs is refused.
 """
 
 import errno
@@ -20,17 +20,17 @@ from uavsim.files.result_folder import check_result_folder, refuse_no_folder
 from uavsim.files.whole import AGAIN, storage_errors, sweep_folder, write_whole
 
 UNFINISHED: Final = ".uavsim-unfinished"
-"""Name of the file that marks a folder whose result is not finished; it holds the job."""
+"""Name of the file that marks a folder with an unfinished result; it holds the job."""
 _MOST_MARK_BYTES: Final = 1 << 16
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 class _Held:
-    """A folder's descriptor, closed with its last user; a folder that was created and is still empty then is removed."""
+    """A folder's descriptor, closed with its last user; then a created and still empty folder is removed."""
 
     def __init__(self, descriptor: int, *, made: bool = False) -> None:
         self.folder = OwnFolder(Path(f"/proc/self/fd/{descriptor}"))
-        self.swept = set[str]()  # keys of folders whose temp files of dead writers were removed
+        self.swept = set[str]()  # keys of folders without temp files of dead writers
         weakref.finalize(self, _let_go, descriptor, made=made)
 
 
@@ -43,11 +43,11 @@ def _let_go(descriptor: int, *, made: bool) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ResultPath:
-    """A path in an open folder; it is no ``os.PathLike``, so that nothing opens it by its name.
+    """A path in an open folder; it is no ``os.PathLike``, so that no code opens it by its name.
 
     Attributes:
-        shown: its path, for messages.
-        key: its ``/``-separated name in the folder; "" for the folder itself.
+        shown: path for messages.
+        key: ``/``-separated name in the folder; "" for the folder itself.
     """
 
     shown: Path
@@ -56,22 +56,22 @@ class ResultPath:
 
     @classmethod
     def open(cls, out: Path) -> Self:
-        """Open, or create, a folder that a user named; it may be a link to one.
+        """Open, or create, a folder chosen by a user; it may be a link to a folder.
 
         Raises:
-            InputError: it cannot be a folder, or a folder in it is a link.
-            StorageError: it cannot be made or opened.
+            InputError: the path cannot be a folder, or a folder in it is a link.
+            StorageError: the folder cannot be created or opened.
         """
         check_result_folder(out)
         return cls._opened(out)
 
     @classmethod
     def of_file(cls, path: Path) -> Self:
-        """Open, or create, the folder of a file that a user named, before the work that makes the file.
+        """Open, or create, the folder of a file chosen by a user, before computing its content.
 
         Raises:
-            InputError: its parent cannot be a folder.
-            StorageError: it cannot be made or opened.
+            InputError: the file's parent cannot be a folder.
+            StorageError: the folder cannot be created or opened.
         """
         refuse_no_folder(path.parent)
         return replace(cls._opened(path.parent), shown=path, key=path.name)
@@ -99,7 +99,7 @@ class ResultPath:
 
     @property
     def name(self) -> str:
-        """The last part of its name."""
+        """The last path component."""
         return self.shown.name
 
     def with_suffix(self, suffix: str) -> Self:
@@ -113,8 +113,8 @@ class ResultPath:
         """Open, or create, its parent folder; the first time, remove the temp files of killed writers there.
 
         Raises:
-            StorageError: something on the way is a link or no folder.
-            OSError: from the file system.
+            StorageError: a path component is a link or no folder.
+            OSError: the file system failed.
         """
         with self.held.folder.parent(self.key, make=True, shown=self.shown) as (folder, _):
             key = self.key.rpartition("/")[0]
@@ -130,10 +130,10 @@ class ResultPath:
 
     @contextmanager
     def unfinished(self, job: str) -> Iterator[None]:
-        """Mark the folder while a result is written there; the same job continues after it was killed.
+        """Mark the folder while a result is written; after a kill, the same job continues.
 
         Args:
-            job: one line that describes the job: equal jobs write equal files.
+            job: one line that identifies the job: equal jobs write equal files.
 
         Raises:
             InputError: the folder holds other files.
@@ -161,7 +161,7 @@ class ResultPath:
             pass
 
     def exists(self) -> bool:
-        """Return whether it is a regular file."""
+        """Return whether the path is a regular file."""
         return self.held.folder.mark(self.key) is not None
 
     def remove(self) -> None:
@@ -172,7 +172,7 @@ class ResultPath:
         """Open the regular file for reading.
 
         Raises:
-            StorageError: it is gone, or is no regular file any more.
+            StorageError: the file is gone or was replaced.
         """
         with storage_errors(f"read {self}", again=AGAIN), self.parent() as folder:
             try:

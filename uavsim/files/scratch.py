@@ -19,7 +19,7 @@ def scratch_folder(prefix: str) -> Iterator[Path]:
     """Create a temporary folder for the context; first remove those of this user's dead processes.
 
     Args:
-        prefix: of its name; only this function makes folders with it.
+        prefix: prefix of the name; only this function creates folders with it.
     """
     _sweep(prefix)
     folder = Path(tempfile.mkdtemp(prefix=prefix))
@@ -34,7 +34,7 @@ def scratch_folder(prefix: str) -> Iterator[Path]:
 
 def _sweep(prefix: str) -> None:
     for path in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
-        with suppress(OSError):  # another user's, locked, or gone meanwhile
+        with suppress(OSError):  # owned by another user, locked, or removed
             lock = os.open(path, _FOLDER)
             try:
                 found = os.fstat(lock)

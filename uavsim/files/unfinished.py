@@ -1,4 +1,4 @@
-"""Datasets whose tables are not written yet: readers report how far the run came and how to continue."""
+"""Datasets without tables: readers report the progress of the run and how to continue."""
 
 from pathlib import Path
 from typing import Final
@@ -16,7 +16,7 @@ def refuse_without_tables(root: Path) -> None:
     """Refuse a folder without tables in which a run has committed scenes.
 
     Raises:
-        DatasetError: says how many scenes are committed, and how to write their tables.
+        DatasetError: the tables are missing; the message has the number of committed scenes and the remedy.
     """
     refuse_unfinished(root)
     files = DataFolder(root)
@@ -30,7 +30,7 @@ def refuse_without_tables(root: Path) -> None:
 
 
 def _command(root: Path) -> str | None:
-    """Return the command that is writing, or was killed while writing, into a folder (``uavsim convert``); None if none is."""
+    """Return the running or killed command that writes into a folder (``uavsim convert``); None without one."""
     try:
         with open_regular(root / UNFINISHED) as file:
             words = file.read(64).decode("ascii", "replace").split()[:2]
@@ -43,7 +43,7 @@ def refuse_unfinished(root: Path) -> None:
     """Refuse a folder that a command has not finished.
 
     Raises:
-        DatasetError: names the command, and says how to continue.
+        DatasetError: the folder is unfinished; the message has the command and how to continue.
     """
     command = _command(root)
     if command is not None:

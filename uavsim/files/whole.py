@@ -1,8 +1,7 @@
 """Atomic file writes: temp file in the same folder, fsync, rename, fsync the folder.
 
-The order protects against a power cut: a file's bytes must be on disk before its name is, and the folder that holds the name
-must be on disk before anything that names the file (the ledger) is. Every OSError that leaves this module is a
-``StorageError`` that says what to do.
+The order protects against a power cut: a file's bytes must be on disk before its name, and the folder with the name before
+any reference to the file (the ledger). Every OSError that leaves this module is a ``StorageError`` with a remedy.
 """
 
 import errno
@@ -57,7 +56,7 @@ def remedy_of(error: BaseException, *, again: str | None = None) -> str:
 
 
 def storage_error(what: str, error: OSError, *, again: str | None = None) -> StorageError:
-    """Translate an OSError into a ``StorageError``: one line that says what to do.
+    """Translate an OSError into a ``StorageError``: one line with a remedy.
 
     Args:
         what: the action, for the message ``cannot <what>: <reason>``.
@@ -71,7 +70,7 @@ def storage_error(what: str, error: OSError, *, again: str | None = None) -> Sto
 
 @contextmanager
 def storage_errors(what: str, *, again: str | None = None) -> Iterator[None]:
-    """Translate any OSError inside into a one-line ``StorageError``.
+    """Translate any OSError of the context into a one-line ``StorageError``.
 
     Args:
         what: see ``storage_error``.
@@ -119,7 +118,7 @@ def replace_bytes(path: Path, data: bytes) -> None:
 
     Raises:
         StorageError: the path is a link, a device or a folder.
-        OSError: from the file system.
+        OSError: the file system failed.
     """
     make_folders([path.parent])
     with open_folder(path.parent) as folder:
@@ -127,11 +126,11 @@ def replace_bytes(path: Path, data: bytes) -> None:
 
 
 class HeldPath(Protocol):
-    """A path in a folder that is held open (``results.ResultPath``); ``str`` gives its path for messages."""
+    """A path in an open folder (``results.ResultPath``); ``str`` gives its path for messages."""
 
     @property
     def name(self) -> str:
-        """The last part of its name."""
+        """The last path component."""
 
     def parent(self) -> AbstractContextManager[int]:
         """Open, or create, its parent folder."""
@@ -142,7 +141,7 @@ AnyPath = TypeVar("AnyPath", bound=Path | HeldPath)
 
 @contextmanager
 def parent_of(path: Path | HeldPath) -> Iterator[int]:
-    """Open, or create, the parent folder of a file; remove temp files that killed writers of it left there.
+    """Open, or create, the parent folder of a file; remove temp files of its killed writers.
 
     Raises:
         InputError: the parent is not a directory.
@@ -160,7 +159,7 @@ def parent_of(path: Path | HeldPath) -> Iterator[int]:
 
 
 def write_whole(path: AnyPath, data: bytes) -> AnyPath:
-    """Write a file atomically, with its folders, without fsync: for results that can be made again.
+    """Write a file atomically, with its folders, without fsync: for results that can be recomputed.
 
     Raises:
         InputError, StorageError: see ``whole_file``.
@@ -177,11 +176,11 @@ def whole_file(path: Path | HeldPath, *, again: str = AGAIN) -> Iterator[BinaryI
     An existing file or hard link is replaced, never written into.
 
     Args:
-        path: of the file.
+        path: path of the file.
         again: how to repeat the command when writing fails; see ``remedy_of``.
 
     Raises:
-        InputError: its parent is not a directory, or the path exists and is no regular file.
+        InputError: the parent is not a directory, or the path exists and is no regular file.
         StorageError: the file cannot be written.
     """
     with storage_errors(f"write {path}", again=again), parent_of(path) as folder:
@@ -200,7 +199,7 @@ def whole_file(path: Path | HeldPath, *, again: str = AGAIN) -> Iterator[BinaryI
 def begin_temp(folder: int, name: str, *, buffering: int = -1, mode: int = 0o666) -> tuple[str, BinaryIO]:
     """Create a temp file for ``name`` in an open folder, locked while it is open: rename it first, then close it.
 
-    A sweeper in another process takes an unlocked temp file for a dead writer's.
+    A sweeper in another process treats an unlocked temp file as that of a dead writer.
     """
     while True:
         temp = _temp_name(name)
@@ -261,7 +260,7 @@ def to_json_bytes(value: object) -> bytes:
 
 
 def is_temp(name: str) -> bool:
-    """Return whether a name is that of a temp file of this module."""
+    """Return whether a name belongs to a temp file of this module."""
     return _TEMP.fullmatch(name) is not None
 
 
@@ -285,7 +284,7 @@ def _written_temp(folder: int, name: str, data: bytes) -> Iterator[str]:
 
 
 def sweep_folder(folder: int, name: str = "") -> None:
-    """Remove the temp files of dead writers in an open folder: those for one name, or all."""
+    """Remove the temp files of dead writers in an open folder, for one name or for all."""
     with suppress(PermissionError):  # the folder may be writable but not listable
         for found in os.listdir(folder):
             if found.startswith(f".{name}." if name else ".") and is_temp(found):
@@ -293,7 +292,7 @@ def sweep_folder(folder: int, name: str = "") -> None:
 
 
 def sweep_temp(folder: int, name: str) -> bool:
-    """Remove the temp file of a dead writer, whose lock is gone; returns False while it is being written."""
+    """Remove an unlocked temp file, left by a dead writer; return whether it was removed."""
     try:
         descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
     except OSError as error:

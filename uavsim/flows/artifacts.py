@@ -1,4 +1,4 @@
-"""A run's artifacts in Prefect, for people to read: tables, summaries and the contact sheet's image."""
+"""A run's artifacts in Prefect, for human readers: tables, summaries and the contact sheet's image."""
 
 import base64
 import re
@@ -44,13 +44,13 @@ def show_progress(artifact: UUID, share: float) -> None:
 
     Args:
         artifact: id of the progress bar.
-        share: of the scenes that are done, 0 to 1.
+        share: share of finished scenes, 0 to 1.
     """
     update_progress_artifact(artifact, 100.0 * share)
 
 
 def show_scenes(outcomes: Sequence[SceneOutcome], title: str) -> None:
-    """Show one row a scene: state, what spawned, retries, pace."""
+    """Show one row per scene: state, spawned actors, retries, pace."""
     rows = [
         {
             "scene": outcome.scene,

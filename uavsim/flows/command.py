@@ -24,17 +24,17 @@ def generate(request: Request, *, console: Screen) -> Result:
     """Run ``uavsim generate``.
 
     Args:
-        request: the scenes to make.
-        console: shows people the progress.
+        request: the scenes to generate.
+        console: shows the progress.
 
     Raises:
-        InputError: before anything is started or written.
+        InputError: the request is invalid; nothing was started or written.
         SystemFailure: simulators or storage failed; committed scenes stay.
     """
     began = time.monotonic()
     keep_local_direct()
     open_file_limit()
-    ready = prepared(request, ON_TOP)  # before Prefect is imported: a typing error is reported in a third of the time
+    ready = prepared(request, ON_TOP)  # before the import of Prefect: input errors appear in a third of the time
     job = ready.job
     each = counts(sample=job.samples, image=job.images_per_scene)
     what = f" {', '.join(job.towns)}: {count(len(job.scenes), 'scene')} x {each} each, seed {job.seed}"
@@ -62,9 +62,9 @@ def generate(request: Request, *, console: Screen) -> Result:
 
 
 def _use_server(ready: Prepared, stack: ExitStack, *, console: Screen) -> bool:
-    """Point Prefect to the configured server, or to that of ``uavsim ui``; return whether one was found.
+    """Point Prefect to the configured server, or to that of ``uavsim ui``; return whether there is one.
 
-    A run with nothing to fly needs none.
+    A run without scenes to fly needs no server.
 
     Raises:
         InputError: Prefect refuses a variable of the environment.

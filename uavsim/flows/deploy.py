@@ -26,7 +26,7 @@ def deploy(pool: str, *, kind: str = "process", cron: str | None = None) -> list
     Args:
         pool: name of the work pool.
         kind: process, docker or kubernetes.
-        cron: when ``regenerate-mini`` runs by itself; never by default.
+        cron: schedule of ``regenerate-mini``; default: none.
 
     Returns:
         Names of the deployments.

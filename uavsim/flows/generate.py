@@ -10,8 +10,8 @@ The order::
         contact_sheet       beside validate
         validate
 
-``run.call`` and ``run.submit`` (``runs.py``) make flow runs and task runs of them where the run has a Prefect server. Without
-a server they call the undecorated functions. Parameters are requests, names and paths, never simulator clients or pixels.
+``run.call`` and ``run.submit`` (``runs.py``) run them as flow runs and task runs if the run has a Prefect server, else as
+undecorated functions. Parameters are requests, names and paths, never simulator clients or pixels.
 """
 
 from pathlib import Path
@@ -89,7 +89,7 @@ def fly_scene(scene: str) -> SceneOutcome:
 
 
 def finish_dataset(run: Run) -> Finished:
-    """Run what follows the last scene: tables, and on a local disk further labels, contact sheet and validation.
+    """Finish the dataset after the last scene: tables; on a local disk also further labels, contact sheet and validation.
 
     Raises:
         UavsimError: the error that ended the run.
@@ -158,7 +158,7 @@ def validate_dataset(request: OutputRequest) -> ValidationSummary:
     """Validate a dataset on disk.
 
     Raises:
-        DatasetError: it is not valid; the artifact lists the findings.
+        DatasetError: the dataset is not valid; the artifact lists the findings.
     """
     output = of_worker(request).output()
     if not output.is_local:

@@ -1,6 +1,6 @@
 """An open run; it calls its flows and tasks through Prefect or as plain functions.
 
-A run that loses its Prefect server goes on without it.
+A run that loses its Prefect server continues without it.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _QUICK: Final[dict[Any, Any]] = {
 }
 """Prefect settings after the server is lost: further reports fail quickly."""
 _SETTINGS: Final[ContextVar[contextlib.ExitStack]] = ContextVar("settings")
-_REPORT_S: Final = 4.0  # with the five seconds of an exit (cli/stop.py) less than ten
+_REPORT_S: Final = 4.0  # below ten seconds together with the five of an exit (cli/stop.py)
 _LEASE_S: Final = 120.0
 
 
@@ -62,14 +62,14 @@ class Submitted(Generic[T]):
     """A submitted task.
 
     Args:
-        future: of its thread.
+        future: future of the task's thread.
     """
 
     def __init__(self, future: Future[T]) -> None:
         self._future = future
 
     def wait(self) -> T | BaseException:
-        """Wait for its end; return its result or the error of its last attempt."""
+        """Wait for the task's end; return its result or the error of its last attempt."""
         while not self._future.done():
             wait((self._future,), timeout=_POLL_S)  # without a timeout, a signal is only seen when the wait ends
         return self._future.exception() or self._future.result()
@@ -79,8 +79,8 @@ class Run:
     """An open run.
 
     Args:
-        context: its simulators, scenes and output.
-        has_server: report flows and tasks to the Prefect server of the settings in force.
+        context: simulators, scenes and output of the run.
+        has_server: report flows and tasks to the Prefect server of the current settings.
 
     Attributes:
         summary: the result of ``generate_dataset``, once it is known.
@@ -109,7 +109,7 @@ class Run:
         return self.context.request.model_copy(update={"towns": (town,), "run": None})
 
     def complete(self, flow: Flow[Any, Summary], request: Request) -> Summary:
-        """Call the outermost flow in a thread of its own, so that neither an interrupt nor the exit waits for the server."""
+        """Call the outermost flow in its own thread, so that neither an interrupt nor the exit waits for the server."""
         with thread_settings():
             return self._in_thread(flow, request) if self.has_server else flow.fn(request)
 
@@ -134,7 +134,7 @@ class Run:
             return self.summary
         except BaseException:
             self.give_up()
-            if self._server_answers():  # it learns of the interrupt
+            if self._server_answers():  # let the server record the interrupt
                 wait((future,), timeout=_REPORT_S)
             raise
 
@@ -145,7 +145,7 @@ class Run:
                 return part(*arguments)
             except httpx.HTTPError as error:
                 self._lose_server(str(error))
-                if self.summary is not None:  # the run had ended; only that was not reported
+                if self.summary is not None:  # the run has ended; only its report failed
                     return cast("T", self.summary)
         return part.fn(*arguments)
 
@@ -155,7 +155,7 @@ class Run:
         return Submitted(self._threads.submit(copy_context().run, attempts))
 
     def show(self, artifact: Callable[..., T], *arguments: Any) -> T | None:
-        """Make or update an artifact; nothing without a server."""
+        """Make or update an artifact; do nothing without a server."""
         if self._server_answers():
             try:
                 return artifact(*arguments)
@@ -164,7 +164,7 @@ class Run:
         return None
 
     def give_up(self) -> None:
-        """End the scenes in flight at once: the run is interrupted."""
+        """End the scenes in flight at once, because the run is interrupted."""
         self.context.abort(None)
         self.context.pool.interrupt()
         self.context.output.give_up()
@@ -231,10 +231,10 @@ def _hold_limit(name: str, acquired: Future[None], flown: threading.Event) -> No
     """Hold a global concurrency limit while a scene flies.
 
     Args:
-        name: of the limit.
-        acquired: gets the result None when the scene may fly: the limit is held, or the server is gone; or the error with
-            which the server answered.
-        flown: set when the limit may be released; the scene waits neither for that nor for a server that is gone.
+        name: name of the limit.
+        acquired: gets the result None when the scene may fly (the limit is held, or the server is gone), or the server's
+            error.
+        flown: set when the limit may be released; the scene does not wait for the release or a lost server.
     """
     try:
         with get_client(sync_client=True) as client, contextlib.suppress(ObjectAlreadyExists):
@@ -268,7 +268,7 @@ def in_run() -> bool:
 
 
 def current_run() -> Run:
-    """Return the run of the task that calls this."""
+    """Return the run of the calling task."""
     run = _CURRENT.get()
     assert run is not None, "tasks are called within a run"
     return run
@@ -276,7 +276,7 @@ def current_run() -> Run:
 
 @contextlib.contextmanager
 def run_of(request: Request) -> Iterator[Run]:
-    """Yield the current run; for a flow called by a worker, which has none, open one."""
+    """Yield the current run; open one for a flow called by a worker."""
     with contextlib.ExitStack() as stack:
         run = _CURRENT.get()
         if run is None:

@@ -1,7 +1,7 @@
-"""The Prefect server of a run: that of PREFECT_API_URL, or the account's, started by ``uavsim ui``.
+"""The Prefect server of a run: the one of PREFECT_API_URL, or the account's, started by ``uavsim ui``.
 
-The account's server is Prefect's own, ``prefect server start``, with documented settings. While it is up, ``uavsim ui`` holds
-a lock, and the server's address lies beside it; runs of the account find it there.
+The account's server is ``prefect server start`` with documented settings. While it is up, ``uavsim ui`` holds a lock, and the
+server's address is beside it, for runs of the account.
 """
 
 import base64
@@ -37,7 +37,7 @@ _OURS: Final = (
     "PREFECT_INTERNAL_LOGGING_LEVEL",
 )  # set by the command itself
 _ANSWER_S: Final = 10.0
-_RETRIES: Final = 3  # after 2, 4 and 8 s; then the run goes on without the server
+_RETRIES: Final = 3  # after 2, 4 and 8 s; then the run continues without the server
 _SHOWN_RUNS: Final = 20
 _START_S: Final = 180.0
 _POLL_S: Final = 0.1
@@ -48,9 +48,9 @@ _SETTINGS: Final = {
     "PREFECT_SERVER_LOGGING_LEVEL": "ERROR",
     "PREFECT_SERVER_REGISTER_BLOCKS_ON_START": "false",
     "PREFECT_SERVER_UI_SHOW_PROMOTIONAL_CONTENT": "false",
-    # Rows for the page "Events": half of what a task costs. Task runs are recorded without.
+    # Rows for the page "Events" cost half of a task's time; task runs do not need them.
     "PREFECT_SERVER_SERVICES_EVENT_PERSISTER_ENABLED": "false",
-    # Services of deployments with schedules, workers and automations, which have a server of the user's.
+    # Services of deployments with schedules, workers and automations, which run on a user's server.
     **{
         f"PREFECT_SERVER_SERVICES_{name}_ENABLED": "false"
         for name in ("FOREMAN", "LATE_RUNS", "PAUSE_EXPIRATIONS", "SCHEDULER", "TRIGGERS")
@@ -63,8 +63,8 @@ class Address:
     """The address of a server that ``prefect_server`` started.
 
     Attributes:
-        url: of its pages, for a browser.
-        key_file: holds its authentication string, which Prefect's pages ask for once and its client always sends.
+        url: URL of its pages, for a browser.
+        key_file: file with its authentication string, which Prefect's pages request once and its client always sends.
     """
 
     url: str
@@ -104,7 +104,7 @@ def configured_api_url() -> str | None:
 def _nothing_is_configured() -> bool:
     """Return whether neither environment nor files configure Prefect, without importing it, which takes seconds."""
     if "prefect" in sys.modules or any(name.startswith("PREFECT_") and name not in _OURS for name in os.environ):
-        return False  # a program that has imported it may have settings of its own at work
+        return False  # a program that has imported Prefect may use its own settings
     files = (Path("prefect.toml"), Path(".env"), Path.home() / ".prefect" / "profiles.toml")
     with contextlib.suppress(OSError, UnicodeDecodeError):
         project = Path("pyproject.toml")
@@ -133,7 +133,7 @@ def use_api(url: str, *, key: str = "") -> Iterator[None]:
     """Point Prefect's client to a server.
 
     Args:
-        url: of its API.
+        url: URL of its API.
         key: authentication string of the account's server; "" for the user's own settings.
     """
     from prefect.settings import (
@@ -170,10 +170,10 @@ def use_api(url: str, *, key: str = "") -> Iterator[None]:
 
 
 def check_api(url: str) -> None:
-    """Make sure that the configured server answers.
+    """Check that the configured server answers.
 
     Raises:
-        SystemFailure: it does not.
+        SystemFailure: the server does not answer.
     """
     try:
         with _opener(url).open(f"{url.rstrip('/')}/health", timeout=10) as answer:  # http(s) by Prefect's own check
@@ -200,7 +200,7 @@ def _opener(url: str) -> urllib.request.OpenerDirector:
 
 
 def open_runs(address: Address) -> list[str]:
-    """Return the names of the runs that the account's server counts as running, the latest first.
+    """Return the names of the running runs of the account's server, the latest first.
 
     Raises:
         SystemFailure: the server does not answer.
@@ -243,8 +243,8 @@ def account_server(*, port: int) -> Iterator[Address]:
         port: port of its pages; a free one if it is taken.
 
     Raises:
-        SystemFailure: it is up already, or does not start.
-        StorageError: its folder cannot be written.
+        SystemFailure: the server is up already, or does not start.
+        StorageError: the server's folder cannot be written.
     """
     home = account_folder()
     with storage_errors(f"write {home}"):
@@ -268,14 +268,14 @@ def account_server(*, port: int) -> Iterator[Address]:
 def prefect_server(home: Path, *, port: int = 0) -> Iterator[Address]:
     """Run ``prefect server start`` on 127.0.0.1 during the block.
 
-    It answers only clients that know its key, and takes no settings from this process's environment.
+    It answers only clients with its key, and ignores settings in this process's environment.
 
     Args:
         home: Prefect's home folder: database, key, log.
         port: port of its pages; a free one if it is taken.
 
     Raises:
-        SystemFailure: it does not start.
+        SystemFailure: the server does not start.
     """
     key_file, port = _key_file(home), _free_port(port)
     address = Address(f"http://127.0.0.1:{port}", key_file)

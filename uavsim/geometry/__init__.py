@@ -1,1 +1,1 @@
-"""Pure numpy: rigid transforms, quaternions, frames, cameras, boxes; knows no file and no simulator."""
+"""Pure numpy: rigid transforms, quaternions, frames, cameras, boxes; no files, no simulators."""

@@ -44,7 +44,7 @@ def lwh_from_wlh(size_wlh_m: FloatArray) -> FloatArray:
 
 
 def footprints(map_SE3_box: SE3, *, size_lwh_m: FloatArray) -> FloatArray:
-    """Return the outlines of boxes is_inside from above.
+    """Return the outlines of boxes seen from above.
 
     Args:
         map_SE3_box: (...) box poses in the map frame.
@@ -83,7 +83,7 @@ def convex_hulls(points: FloatArray) -> FloatArray:
     farthest. It starts at the point with the smallest x (of those, the smallest y).
 
     Args:
-        points: (..., K, 2) x, y.
+        points: (..., K, 2) x, y, any unit.
 
     Returns:
         (..., K, 2) corners counter-clockwise (y up), the last one repeated; NaN for a set that holds a NaN.
@@ -92,7 +92,7 @@ def convex_hulls(points: FloatArray) -> FloatArray:
     flat = sets.reshape(-1, *sets.shape[-2:])
     rows, count = np.arange(len(flat)), flat.shape[1]
     scale = np.maximum(np.abs(flat).max(axis=(1, 2), initial=0.0), 1.0)
-    slack, same = 1e-12 * scale**2, 1e-12 * scale  # of areas, of lengths
+    slack, same = 1e-12 * scale**2, 1e-12 * scale  # tolerances of areas and of lengths
     first = np.lexsort((flat[..., 1], flat[..., 0]), axis=-1)[:, 0]
     current, done = first, np.zeros(len(flat), dtype=np.bool_)
     hull, visited = np.empty_like(flat), np.zeros(flat.shape[:2], dtype=np.bool_)
@@ -105,7 +105,7 @@ def convex_hulls(points: FloatArray) -> FloatArray:
         reach = np.where(others_left, np.linalg.norm(step, axis=-1), -1.0)
         following = reach.argmax(axis=1)
         at_start = (np.abs(flat[rows, following] - flat[rows, first]) <= same[:, None]).all(axis=1)
-        # Rounding may let the walk miss a start that lies on an edge; it then returns to the corner after it.
+        # By rounding, the walk may miss a start on an edge and return to the corner after it.
         done |= at_start | visited[rows, following]
         current = np.where(done, current, following)
     hull[np.isnan(flat).any(axis=(1, 2))] = np.nan
@@ -122,8 +122,8 @@ def boxes_in_image(
     Args:
         corners_optical_m: (..., 8, 3) corners in the camera's optical frame, metres.
         corners_px: (..., 8, 2) their projections, pixels.
-        width_px: of the image.
-        height_px: of the image.
+        width_px: width of the image.
+        height_px: height of the image.
 
     Returns:
             (...) bool, True for visible boxes.

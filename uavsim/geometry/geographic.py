@@ -17,7 +17,7 @@ GeographicOrigin: TypeAlias = tuple[float, float, float]
 ORIGIN_HEIGHT_M: Final = 0.0
 """A geoReference has no height; CARLA uses 0."""
 DEFAULT_ORIGIN_DEG_M: Final[GeographicOrigin] = (42.0, 2.0, ORIGIN_HEIGHT_M)
-"""Origin of a map whose geoReference is missing or lacks ``+lat_0`` or ``+lon_0``: the default of CARLA's client."""
+"""Origin of maps without geoReference, ``+lat_0`` or ``+lon_0``: the default of CARLA's client."""
 _HEADER_CHARS: Final = 100_000
 _LONGEST_REFERENCE: Final = 2000
 _A_M: Final = 6_378_137.0
@@ -49,7 +49,7 @@ def geodetic_from_map(position_map_m: FloatArray, origin_deg_m: GeographicOrigin
 
     Args:
         position_map_m: (N, 3) points in the map frame (x east, y north), metres.
-        origin_deg_m: of the map.
+        origin_deg_m: origin of the map.
 
     Returns:
         (N, 3) latitude and longitude, degrees, and height, metres.

@@ -1,9 +1,9 @@
 """Lens distortion with OpenCV's and Kalibr's coefficients; pixel (0, 0) is the image's top left corner.
 
 A lens maps the plane z = 1 (x right, y down) onto itself; focal lengths and centre then give pixels, as for a pinhole. No
-simulator renders distortion: each pixel is looked up in the image of a wider pinhole camera, ``Lens.wide``, that holds all
-that the lens sees. ``Lens.edge`` bounds the visible part of the plane. Beyond it, polynomials may fold back into the image; a
-straight continuation replaces them there, for boxes that reach out of the image.
+simulator renders distortion: each pixel is looked up in the image of a wider pinhole camera, ``Lens.wide``, that covers the
+field of view of the lens. ``Lens.edge`` bounds the visible part of the plane. Beyond it, polynomials may fold back into the
+image; a straight continuation replaces them there, for boxes that reach out of the image.
 
 Sources: OpenCV docs, "Camera Calibration and 3D Reconstruction" and "Fisheye camera model"; Kalibr wiki, "Supported models".
 """
@@ -81,7 +81,7 @@ LENS_MODELS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Wide:
-    """The pinhole camera whose image holds all that a lens sees: square pixels, principal point in the middle."""
+    """The pinhole camera that covers the field of view of a lens: square pixels, principal point in the middle."""
 
     width_px: int
     height_px: int
@@ -94,7 +94,7 @@ class Lens:
 
     Attributes:
         model: key of ``LENS_MODELS``.
-        coefficients: of the model.
+        coefficients: coefficients of the model.
         focal_px: focal lengths along x and y.
         centre_px: principal point x, y.
         size_px: width, height.
@@ -128,7 +128,7 @@ class Lens:
         """The pinhole camera that holds the image at ``fineness`` or finer.
 
         Raises:
-            FrameError: it would be too large.
+            FrameError: the wide image would be too large.
         """
         return _wide(self)
 

@@ -23,9 +23,9 @@ def intrinsic(*, width_px: int, height_px: int, fov_deg: float) -> FloatArray:
 
 
 def intrinsic_of_opencv(intrinsic: FloatArray) -> FloatArray:
-    """Shift a (3, 3) intrinsic matrix by half a pixel, for software whose (0, 0) is the centre of the first pixel.
+    """Shift a (3, 3) intrinsic matrix by half a pixel, for software with (0, 0) at the centre of the first pixel.
 
-    That is the convention of OpenCV, Kalibr, EuRoC files and ROS ``image_geometry``.
+    OpenCV, Kalibr, EuRoC files and ROS ``image_geometry`` have this convention.
     """
     moved = np.array(intrinsic, dtype=np.float64)
     moved[:2, 2] -= 0.5
@@ -37,7 +37,7 @@ def project(points_optical_m: FloatArray, *, intrinsic: FloatArray) -> FloatArra
 
     Args:
         points_optical_m: (..., 3) points in the optical frame, metres.
-        intrinsic: (3, 3), or (N, 3, 3) for (N, K, 3) points of N cameras.
+        intrinsic: (3, 3) matrix in pixels, or (N, 3, 3) for (N, K, 3) points of N cameras.
 
     Returns:
         (..., 2) pixels u, v; NaN for points that are not in front of the camera.
@@ -72,7 +72,7 @@ def ground_footprint(
 
     Args:
         map_SE3_optical: (N,) camera poses.
-        intrinsic: (3, 3) of all cameras.
+        intrinsic: (3, 3) intrinsic matrix of all cameras, pixels.
         size_px: width, height of the images.
         ground_z_m: height of the ground in the map frame.
         reach_m: horizontal limit: rays that meet the ground farther away, or never, end there.

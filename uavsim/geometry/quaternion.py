@@ -1,7 +1,7 @@
-"""Unit quaternions (w, x, y, z), scalar first; every function takes arrays (..., 4), whose leading axes broadcast.
+"""Unit quaternions (w, x, y, z), scalar first; every function takes arrays (..., 4) and broadcasts leading axes.
 
-A rotation has two quaternions, q and -q. This module returns the one with w >= 0 (where w is 0: the one whose first component
-that is not 0 is positive), so that equal rotations are equal numbers.
+A rotation has two quaternions, q and -q. This module returns the one with w >= 0 (if w is 0: with a positive first nonzero
+component), so that equal rotations are equal numbers.
 """
 
 from typing import Final

@@ -1,7 +1,7 @@
 """Rigid transforms between named frames: ``dst_SE3_src`` maps points from ``src`` to ``dst``; neighbours cancel.
 
 One ``SE3`` holds one transform or a batch of them, as a numpy array holds numbers: leading axes broadcast in every
-operation, and ``[...]`` indexes them. It stores the quaternion that it is given, bit by bit.
+operation, and ``[...]`` indexes them. It stores quaternions unchanged, bit by bit.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ class SE3:
         return SE3._of(turned, self.apply(src_SE3_other.translation_m))
 
     def inverse(self) -> SE3:
-        """Return ``src_SE3_dst``."""
+        """Return the inverse, ``src_SE3_dst``."""
         back = quaternion.conjugate(self.quat_wxyz)
         return SE3._of(back, -quaternion.rotate(back, self.translation_m))
 

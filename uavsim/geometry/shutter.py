@@ -14,7 +14,7 @@ from uavsim.typing import FloatArray, IntArray
 
 @dataclass(frozen=True)
 class Shutter:
-    """A shutter whose times are whole simulation steps.
+    """A shutter with times in whole simulation steps.
 
     Attributes:
         exposure_us: exposure time of a row; 0 for an instant.

@@ -1,7 +1,7 @@
 """Conversions between CARLA's left-handed frame and the map frame; no other module mirrors an axis.
 
 CARLA's frame ``ue`` has x forward, y right, z up, metres; a rotation is (roll, pitch, yaw) in degrees, in that order here, and
-its matrix is ``M = Rz(yaw) Ry(-pitch) Rx(-roll)`` (what ``carla.Transform.get_matrix`` returns). The map is ``ue`` with y
+its matrix is ``M = Rz(yaw) Ry(-pitch) Rx(-roll)`` (``carla.Transform.get_matrix``). The map is ``ue`` with y
 flipped, F = diag(1, -1, 1). A body's flu flips the same way, so
 
     map_R_flu = F M F = Rz(-yaw) Ry(-pitch) Rx(roll)        map_t = F ue_t        velocity: F v
@@ -68,7 +68,7 @@ def map_SE3_flu_from_ue(ue_location_m: FloatArray, *, ue_euler_deg: FloatArray) 
 
 
 def map_SE3_optical_from_ue(ue_location_m: FloatArray, *, ue_euler_deg: FloatArray) -> SE3:
-    """Convert CARLA poses to ``map_SE3_optical`` of cameras; arguments as for ``map_SE3_flu_from_ue``."""
+    """Convert CARLA poses to (...) ``map_SE3_optical`` of cameras; arguments as for ``map_SE3_flu_from_ue``."""
     return SE3(map_q_optical_from_ue_euler(ue_euler_deg), map_vector_from_ue(ue_location_m))
 
 

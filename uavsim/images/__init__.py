@@ -1,1 +1,1 @@
-"""Pixels: encode and decode, draw, degrade, run lengths; the only package that imports OpenCV."""
+"""Pixel operations: encode and decode, draw, degrade, run lengths, mostly by OpenCV."""

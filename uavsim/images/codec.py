@@ -23,7 +23,7 @@ from uavsim.errors import DatasetError, InputError
 from uavsim.files.names import MOST_FILE_BYTES
 from uavsim.files.parse import open_regular
 from uavsim.images import png
-from uavsim.images.png import MOST_PIXELS as MOST_PIXELS  # passed on, as fingerprint, to readers
+from uavsim.images.png import MOST_PIXELS as MOST_PIXELS  # re-exported for readers, like fingerprint
 from uavsim.images.png import Filter
 from uavsim.images.png import fingerprint as fingerprint
 from uavsim.typing import UInt8Array, UInt16Array
@@ -49,9 +49,9 @@ def encode_png(
     """Encode an image as PNG.
 
     Args:
-        pixels: (H, W) or (H, W, 3) uint8, or (H, W) uint16; in order ``bgr`` also (H, W, 4) uint8, whose alpha is unused.
+        pixels: (H, W) or (H, W, 3) uint8, or (H, W) uint16; in order ``bgr`` also (H, W, 4) uint8 with unused alpha.
         level: 0..9; 1 is fast and near the best size for rendered images; from 3 on OpenCV encodes, far slower.
-        order: of the channels in ``pixels``.
+        order: order of the channels in ``pixels``.
         filter_rows: see ``png.encode``; levels from 3 on try every filter.
     """
     if level in png.FASTEST_LEVELS:
@@ -165,8 +165,7 @@ def filtered_rows(source: ImageSource) -> tuple[UInt8Array, int] | None:
     """Read a PNG's filtered rows, for readers that undo the filter themselves.
 
     Returns:
-        (H, 1 + row bytes) uint8, the first byte of a row being its filter's number, and the bytes of a pixel; None as
-        ``png.decode``.
+        (H, 1 + row bytes) uint8 with filter numbers in the first column, and the bytes of a pixel; None as ``png.decode``.
 
     Raises:
         DatasetError: missing, too large, or a chunk goes past the file's end.
@@ -194,7 +193,7 @@ def as_declared(data: bytes, size_px: tuple[int, int], *, name: object) -> bytes
     Bytes that are no image pass: their decoder refuses them.
 
     Raises:
-        DatasetError: its header has another size.
+        DatasetError: the header has another size.
     """
     try:
         found = _size(data, data)
@@ -264,7 +263,7 @@ def _sound(source: ImageSource) -> bytes:
     """Return the bytes of an image that claims no more pixels and chunks than it may have.
 
     Raises:
-        DatasetError: it claims more.
+        DatasetError: the image claims more.
     """
     data = bytes_of(source)
     width, height = _size(data, source)

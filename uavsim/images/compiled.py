@@ -47,7 +47,7 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
 
 @cache
 def _numba() -> Any:
-    """Import numba with the cache variable set meanwhile; child processes, as simulators, use their own folders."""
+    """Import numba with the cache variable set only for the import; child processes use their own folders."""
     is_set = CACHE_VARIABLE in os.environ
     if not is_set and _made_private(kernel_folder()):
         os.environ[CACHE_VARIABLE] = str(kernel_folder())

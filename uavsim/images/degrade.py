@@ -1,4 +1,4 @@
-"""Degrade images as a worse camera does: exposure, blur and sensor noise, in that order, seeded."""
+"""Degrade images like a worse camera: exposure, blur and sensor noise, in that order, seeded."""
 
 from typing import cast
 
@@ -21,7 +21,7 @@ def degrade_image(
 
     Args:
         pixels: (H, W, 3) uint8, either channel order.
-        rng: of this image alone, so that its noise is independent of other images.
+        rng: generator for this image alone, so that noise is independent between images.
         exposure_stops: +1 doubles the light, -1 halves it.
         blur_sigma_px: standard deviation of a Gaussian blur.
         noise_sigma: standard deviation of the sensor noise, in 8-bit steps.

@@ -1,4 +1,4 @@
-"""Draw on RGB images, for people: contact sheets, boxes over images, maps. Nothing here feeds a label.
+"""Draw on RGB images for viewers: contact sheets, boxes over images, maps. Labels never depend on drawings.
 
 Drawing functions change ``canvas`` in place; it must be a C-contiguous (H, W, 3) uint8 array. Points are (x, y) in pixels,
 fractions allowed (drawn with 1/16 pixel precision); points far outside the canvas are fine.
@@ -61,7 +61,7 @@ def draw_even_odd(canvas: UInt8Array, rings_px: Sequence[Points], *, colour: Col
 def draw_boxes_3d(
     canvas: UInt8Array, corners_px: Points, *, colours: Sequence[Colour], width_px: int = 1, edges: Points = BOX_EDGES
 ) -> None:
-    """Draw projected boxes: (N, 8, 2) corners, NaN behind the camera; edges with such a corner are left out."""
+    """Draw projected boxes: (N, 8, 2) corners, NaN behind the camera; edges with a NaN corner are left out."""
     pairs = np.asarray(edges, dtype=np.int64)
     for corners, colour in zip(np.asarray(corners_px, dtype=np.float64), colours, strict=True):
         draw_segments(canvas, corners[pairs], colour=colour, width_px=width_px)
@@ -103,7 +103,7 @@ def resized(pixels: UInt8Array, *, width_px: int, height_px: int) -> UInt8Array:
 
 
 def tinted(pixels: UInt8Array, where: BoolArray, *, colour: Colour, strength: float = 0.5) -> UInt8Array:
-    """Return a copy with ``colour`` blended over the pixels ``where`` (H, W)."""
+    """Return a copy of an (H, W, 3) uint8 image with ``colour`` blended over the pixels ``where``, (H, W) bool."""
     mixed = pixels.copy()
     mixed[where] = np.rint(pixels[where] * (1.0 - strength) + np.array(colour) * strength).astype(np.uint8)
     return mixed
@@ -151,6 +151,6 @@ def contact_sheet(
 
 
 def _fixed(points_px: Points) -> npt.NDArray[np.int32]:
-    """Convert pixels to cv2's fixed-point integers, clipped to what int32 holds."""
+    """Convert pixels to cv2's fixed-point integers, clipped to int32."""
     scaled = np.rint(np.asarray(points_px, dtype=np.float64) * _SCALE)
     return np.clip(scaled, -_LIMIT, _LIMIT).astype(np.int32)

@@ -27,7 +27,7 @@ def decode(source: ImageSource) -> tuple[UInt16Array, UInt8Array]:
         (H, W) uint16 instance ids and (H, W) uint8 semantic tags.
 
     Raises:
-        DatasetError: it is not a readable three-channel 8-bit image.
+        DatasetError: not a readable three-channel 8-bit image.
     """
     found = codec.filtered_rows(source)
     if found is None or found[1] != 3 or not (found[0][:, 0] == FILTER_TYPE["up"]).all():
@@ -50,7 +50,7 @@ def split(bgra: UInt8Array, counted: BoolArray) -> tuple[Runs, UInt8Array]:
 
     Args:
         bgra: (H, W, 3 or 4) uint8, blue first: red is the tag, 256 * blue + green the id.
-        counted: (256,) bool, the tags whose pixels become runs.
+        counted: (256,) bool, True for tags that become runs.
 
     Returns:
             The runs, and (H, W) uint8 tags.
@@ -60,7 +60,7 @@ def split(bgra: UInt8Array, counted: BoolArray) -> tuple[Runs, UInt8Array]:
 
 
 def runs_in(ids: UInt16Array, tags: UInt8Array, counted: BoolArray) -> Runs:
-    """Find the runs of the pixels whose tag is ``counted`` (256,), in (H, W) uint16 ids and (H, W) uint8 tags."""
+    """Find the runs of pixels with a tag in ``counted``, (256,) bool, in (H, W) uint16 ids and (H, W) uint8 tags."""
     pixels = ids.byteswap() | tags.astype(np.uint32) << 16
     return split(pixels.view(np.uint8).reshape(*ids.shape, 4), counted)[0]
 
@@ -73,12 +73,12 @@ def filled(runs: Runs, shape: tuple[int, ...]) -> UInt16Array:
 
 
 def without_nearer(runs: Runs, tags: UInt8Array, depth_m: Float32Array, least_m: FloatArray) -> tuple[Runs, UInt8Array]:
-    """Remove the pixels whose depth is less than their object can have.
+    """Remove the pixels nearer than the minimum depth of their object.
 
     Args:
-        runs: of a mask.
-        tags: (H, W) of the mask.
-        depth_m: (H, W) float32, along the optical axis.
+        runs: (R, 5) runs of a mask.
+        tags: (H, W) uint8 tags of the mask.
+        depth_m: (H, W) float32 depth along the optical axis, metres.
         least_m: (65536,) minimum depth of each id's pixels, metres; -inf for ids without a known box.
 
     Returns:
@@ -105,8 +105,8 @@ def extents_by_row(runs: Runs, row_of_id: Int32Array, rows: int) -> IntArray:
     """Return count and bounds of the pixels of every id that has a row.
 
     Args:
-        runs: of a mask.
-        row_of_id: (65536,) int32 rows below ``rows``; -1 for an id without one.
+        runs: (R, 5) runs of a mask.
+        row_of_id: (65536,) int32 rows below ``rows``; -1 for an id without a row.
         rows: number of rows of the result.
 
     Returns:
@@ -167,7 +167,7 @@ def _split(bgra: UInt8Array, tags: UInt8Array, counted: BoolArray) -> Runs:
     for line in range(tags.shape[0]):
         for column in range(tags.shape[1]):
             tags[line, column] = bgra[line, column, 2]
-        run_end = -1  # of the last run in this line
+        run_end = -1  # end of the last run in this line
         for column in range(tags.shape[1]):
             tag = tags[line, column]
             if not counted[tag]:

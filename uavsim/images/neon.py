@@ -15,8 +15,8 @@ from uavsim.typing import FloatArray, UInt8Array
 _LOW: Final = 16
 _HIGH: Final = 239
 _ROWS: Final = 50  # minimum number of sampled image rows
-_LEAST_SHARE: Final = 0.05  # of all pixels, of all pure colours together
-_LEAST_EACH: Final = 0.01  # of all pixels, of each of two colours
+_LEAST_SHARE: Final = 0.05  # minimum share of pixels with any pure colour
+_LEAST_EACH: Final = 0.01  # minimum share of pixels with each of two pure colours
 _BITS: Final = np.array([1, 2, 4])
 
 

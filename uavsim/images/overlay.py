@@ -49,7 +49,7 @@ def coloured_mask(ids: UInt16Array, *, width_px: int) -> bytes:
 
 
 def outlines(area: BoolArray, *, within_px: float = 1.0) -> list[FloatArray]:
-    """Return the closed outlines of (H, W) bool areas and their holes, (N, 2) x, y pixels, simplified to ``within_px``."""
+    """Return closed (N, 2) outlines, x, y pixels, of (H, W) bool areas and their holes, simplified to ``within_px``."""
     found, _ = cv2.findContours(area.astype(np.uint8), cv2.RETR_CCOMP, cv2.CHAIN_APPROX_SIMPLE)
     straight = [cv2.approxPolyDP(line, within_px, True)[:, 0].astype(np.float64) for line in found]
     return [np.concatenate([line, line[:1]]) + 0.5 for line in straight if len(line) > 2]

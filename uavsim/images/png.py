@@ -1,10 +1,10 @@
 """A fast PNG encoder with one fixed filter for each kind of image, and a decoder for files of that form.
 
 OpenCV tries every filter on every row and then deflates with zlib: 24 ms for an 800 x 450 image; this takes 5 ms for a file of
-the same size. The filter depends on the image: ``sub`` for camera images, ``up`` for masks, whose rows repeat.
+the same size. The filter depends on the image: ``sub`` for camera images, ``up`` for masks with repeated rows.
 
 The same array gives the same bytes on every processor: ISA-L's levels 0 to 2 write the same stream with SSE, AVX2 and AVX-512
-(the hashes in ``tests/images/test_png.py`` hold that); level 3 does not.
+(``tests/images/test_png.py`` compares hashes); level 3 does not.
 
 ``decode`` reads the files of ``encode``, and others with these pixel types and filters. It returns None for the rest: OpenCV
 reads those, and reports damaged files.
@@ -27,7 +27,7 @@ Filter: TypeAlias = Literal["none", "sub", "up"]
 Pixels: TypeAlias = npt.NDArray[Any]
 
 FASTEST_LEVELS: Final = range(3)
-"""Levels of ISA-L whose output does not depend on the processor."""
+"""Levels of ISA-L with the same output on every processor."""
 MOST_PIXELS: Final = 1 << 25
 """Maximum size of a decoded image; 8K cameras have fewer."""
 
@@ -50,7 +50,7 @@ def encode(pixels: Pixels, *, filter_rows: Filter, level: int = 1) -> bytes:
         level: 0 (fastest) to 2 (smallest).
 
     Raises:
-        InputError: ``pixels`` is no such image, or ``level`` is another.
+        InputError: ``pixels`` has another shape or type, or ``level`` is out of range.
     """
     _refuse_level(level)
     rows, bytes_per_pixel = _rows_of(pixels)
@@ -68,7 +68,7 @@ def encode_filtered(rows: UInt8Array, *, bytes_per_pixel: Literal[1, 3], level: 
         level: as for ``encode``.
 
     Raises:
-        InputError: ``level`` is another.
+        InputError: ``level`` is out of range.
     """
     _refuse_level(level)
     colour = _RGB if bytes_per_pixel == 3 else _GREY
@@ -107,7 +107,7 @@ def filtered_rows(data: bytes) -> tuple[UInt8Array, int] | None:
     """Return the filtered rows of an image, for readers that undo the filter themselves.
 
     Returns:
-        (H, 1 + row bytes) uint8, whose first column are the filters' numbers, and the bytes of a pixel; None as ``decode``.
+        (H, 1 + row bytes) uint8 with filter numbers in the first column, and the bytes of a pixel; None as ``decode``.
     """
     chunks = _chunks(data)
     if chunks is None or len(chunks[0]) != 13:

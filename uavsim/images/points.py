@@ -1,4 +1,4 @@
-"""Point cloud files, and the form in which every simulator's lidar delivers its returns.
+"""Point cloud files, and the common format of the lidar returns of all simulators.
 
 .pcd.bin  nuScenes: rows (x, y, z, intensity, ring) of float32, little-endian, no header. Ours: the sensor's flu frame in
 metres; intensity 0..255; ring 0 is the lowest beam.
@@ -30,19 +30,19 @@ def cloud_of(returns: Returns) -> PointArray:
 
 
 def rings(flu_m: npt.NDArray[np.floating[Any]], *, lower_deg: float, upper_deg: float, channels: int) -> IntArray:
-    """Return (N,) int64 beam numbers of (N, 3) points by their elevation; beams are evenly spaced, 0 is the lowest."""
+    """Return (N,) int64 beam numbers of (N, 3) flu points by elevation; beams are evenly spaced, 0 is the lowest."""
     up_deg = np.degrees(np.arctan2(flu_m[:, 2], np.hypot(flu_m[:, 0], flu_m[:, 1])))
     beam = np.rint((up_deg - lower_deg) / (upper_deg - lower_deg) * (channels - 1))
     return np.asarray(np.clip(beam, 0, channels - 1), dtype=np.int64)
 
 
 def encode_points(points: npt.NDArray[np.floating[Any]]) -> bytes:
-    """Encode (N, 5) rows x, y, z, intensity, ring."""
+    """Encode (N, 5) rows x, y, z (sensor frame, metres), intensity, ring."""
     return np.ascontiguousarray(points, dtype="<f4").tobytes()
 
 
 def decode_points(source: ImageSource) -> PointArray:
-    """Read (N, 5) float32 rows x, y, z, intensity, ring.
+    """Read (N, 5) float32 rows x, y, z (sensor frame, metres), intensity, ring.
 
     Raises:
         DatasetError: missing, or no whole number of points.

@@ -16,8 +16,8 @@ def unlabelled_regions(runs: Runs, row_of_id: Int32Array) -> IntArray:
     """Return the bounds of connected pixels with a road user's tag and an id without a box.
 
     Args:
-        runs: of a mask, at least those of all road users.
-        row_of_id: (65536,) int32 the box of every id; -1 for an id without one.
+        runs: (R, 5) runs of a mask, at least those of all road users.
+        row_of_id: (65536,) int32 row of the box of every id; -1 for an id without a box.
 
     Returns:
         (K, 6) int64 x_min, y_min, x_max, y_max (pixel edges), number of pixels, semantic tag; by tag, then from the top.

@@ -45,7 +45,7 @@ class Smooth:
         return cls(samples, cv2.convertMaps(fine[..., 0], fine[..., 1], cv2.CV_16SC2))
 
     def __call__(self, image: AnyArray) -> AnyArray:
-        """Resample a uint8 image; returns (H, W, ...) uint8."""
+        """Resample an (h, w, ...) uint8 image to (H, W, ...) uint8."""
         found = cv2.remap(image, *self.maps, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
         if self.samples > 1:
             size = (found.shape[1] // self.samples, found.shape[0] // self.samples)

@@ -1,1 +1,1 @@
-"""The ingredients of a scene, a module or package each; ``uavsim.records.ingredients`` describes what it declares."""
+"""The ingredients of a scene, a module or package each; ``uavsim.records.ingredients`` describes their declarations."""

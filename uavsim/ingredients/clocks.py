@@ -1,4 +1,4 @@
-"""Separate clocks of the drones: each takes images at its own times, between common keyframes."""
+"""Separate clocks of the drones: each drone takes images at its own times, between common keyframes."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class MessageLinks(Model):
 
     @property
     def by_place(self) -> tuple[str, ...]:
-        """Return the given keys that depend on the places of sender and receiver."""
+        """Return the configured keys that depend on the positions of sender and receiver."""
         return tuple(key for key in ("range_m", "latency_s_per_km", "line_of_sight") if getattr(self, key))
 
     @model_validator(mode="after")
@@ -110,7 +110,7 @@ def planner(town: TownPlan) -> ScenePlanner:
     """Return the function that plans the clocks of each scene.
 
     Raises:
-        ConfigError: the simulation's steps cannot hold the images apart, or images come in another way already.
+        ConfigError: the simulation's steps are too long to separate images, or other keys define image times.
     """
     dataset, block = town.dataset, town.block
     assert isinstance(block, Clocks)
@@ -174,7 +174,7 @@ class _Links:
 
 
 def _sending_s(dataset: Loaded[DatasetConfig], block: Clocks, rig: Sequence[SensorSpec]) -> float:
-    """Return the time a radio needs to send the images of a firing."""
+    """Return the transmission time of a firing's images, seconds."""
     links = block.messages
     if links.bandwidth_mbps is None:
         return 0.0
@@ -229,18 +229,18 @@ def _fire(
 def _instants(
     block: Clocks, phase_s: float, drift_ppm: float, offset_s: float, *, until_s: float, rng: np.random.Generator
 ) -> FloatArray:
-    """Return the true times at which one agent fires, from 0 to the scene's last step."""
+    """Return (K,) true firing times of one agent, seconds, from 0 to the scene's last step."""
     rate, ahead_s = (1.0, 0.0) if block.trigger == "synchronised" else (1.0 + drift_ppm * 1e-6, offset_s)
     first = int(np.floor((ahead_s - phase_s) * block.rate_hz)) - 1
     most = int(np.ceil((until_s * rate + ahead_s - phase_s) * block.rate_hz)) + 1
-    shown_s = phase_s + np.arange(first, most + 1) / block.rate_hz  # by its own clock
+    shown_s = phase_s + np.arange(first, most + 1) / block.rate_hz  # by the agent's clock
     jitter = np.clip(rng.normal(0.0, 1.0, len(shown_s)), -_CUT, _CUT) * block.jitter_s
     times_s = (shown_s - ahead_s) / rate + jitter
     return np.asarray(times_s[(times_s >= 0) & (times_s <= until_s)], dtype=np.float64)
 
 
 def _asked(block: Clocks, sent_s: FloatArray, *, step_s: float, until_s: float, rng: np.random.Generator) -> FloatArray:
-    """Return the true firing times of an agent that fires on request: at each request's arrival, at most once a step."""
+    """Return (K,) true firing times, seconds, of an agent that fires when a request arrives, at most once a step."""
     late_s = np.abs(np.clip(rng.normal(0.0, 1.0, len(sent_s)), -_CUT, _CUT)) * block.jitter_s
     heard_s = np.sort(sent_s + rng.uniform(*block.messages.latency_s, size=len(sent_s)) + late_s)
     heard_s = heard_s[(rng.uniform(size=len(sent_s)) >= block.messages.loss) & (heard_s <= until_s)]
@@ -257,7 +257,7 @@ def _send(
     step_s: float,
     rng: np.random.Generator,
 ) -> tuple[IntArray, IntArray, FloatArray]:
-    """Send what each firing took to every other agent: (M,) firings, receivers, and arrivals in us, NaN where lost."""
+    """Send the images of each firing to every other agent: (M,) firings, receivers, and arrivals in us, NaN if lost."""
     links = ways.block
     message = np.repeat(np.arange(len(fires)), count)
     receiver = np.tile(np.arange(count), len(fires))
@@ -265,7 +265,7 @@ def _send(
     message, receiver = message[others], receiver[others]
     delay_s = rng.uniform(*links.latency_s, size=len(message))
     lost = rng.uniform(size=len(message)) < links.loss
-    if links.by_place:  # then all are drones
+    if links.by_place:  # only drones have such links
         places_m = swarm.map_SE3_flu.translation_m
         from_m, to_m = places_m[step[message], fires[message]], places_m[step[message], receiver]
         apart_m = np.linalg.norm(from_m - to_m, axis=1)
@@ -281,7 +281,7 @@ def _send(
 
 
 def _waits_s(fires: IntArray, step: IntArray, *, step_s: float, sending_s: float) -> FloatArray:
-    """Return the delay from each firing to the end of its message's transmission; a radio sends one message at a time."""
+    """Return (F,) seconds from each firing to the end of its transmission; a radio sends one message at a time."""
     free_s, waits_s = dict[int, float](), np.zeros(len(fires))
     for row, (sender, at) in enumerate(zip(fires.tolist(), step.tolist(), strict=True)):
         free_s[sender] = max(at * step_s, free_s.get(sender, 0.0)) + sending_s
@@ -290,7 +290,7 @@ def _waits_s(fires: IntArray, step: IntArray, *, step_s: float, sending_s: float
 
 
 def _hidden(town: TownConfig, from_m: FloatArray, to_m: FloatArray) -> BoolArray:
-    """Return whether (N,) straight lines meet an obstacle of the town."""
+    """Return (N,) bool, True where the line between (N, 3) map points meets an obstacle of the town."""
     hidden = np.zeros(len(from_m), dtype=bool)
     for one in town.obstacles:
         low = np.array([one.x_m[0], one.y_m[0], -np.inf])
@@ -348,7 +348,7 @@ def _readings(labels: SceneLabels, planned: ClocksPlan) -> list[ClockReadingRow]
         for reading in frame.cameras:
             n = fired.get((frame.step, reading.sensor.agent.id))
             if n is None:
-                continue  # of a keyframe, in which all agents take images
+                continue  # a keyframe, in which all agents take images
             own = token(plan.dataset, plan.scene_name, "sample_data", reading.channel, frame.timestamp_us)
             taken_us, who = frame.step * plan.step_us, planned.fires[n]
             shown_us = taken_us * (1 + planned.drift_ppm[who] * 1e-6) + planned.offset_us[who]

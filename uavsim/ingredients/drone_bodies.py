@@ -44,9 +44,9 @@ class DroneBodiesPlan:
     """One body for each drone of the swarm.
 
     Attributes:
-        blueprint: what shows them, or the path of a static mesh.
-        size_lwh_m: into which the body fits.
-        above_m: its middle above the drone's origin, in the drone's own frame.
+        blueprint: blueprint of the body, or the path of a static mesh.
+        size_lwh_m: length, width, height of the body's box.
+        above_m: height of the body's middle above the drone's origin, in the drone's frame.
     """
 
     blueprint: str
@@ -102,7 +102,7 @@ def _airsims_own(town: TownPlan) -> ScenePlanner:
     """Return the plan of AirSim's own bodies; a dataset only gives their size.
 
     Raises:
-        ConfigError: another blueprint is asked for.
+        ConfigError: the dataset requests another blueprint.
     """
     block: DroneBodies = town.block
     if "blueprint" in block.model_fields_set:

@@ -1,4 +1,4 @@
-"""Agents on the ground: common keys, their rig, and checks of their places."""
+"""Agents on the ground: common keys, rig, and checks of places."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class OnGround(Model):
 
 
 def rig_on_ground(town: TownPlan) -> tuple[str, tuple[SensorSpec, ...]]:
-    """Load the rig that a dataset's block of agents names; return its name and its sensors.
+    """Load the rig named in a dataset's block of agents; return its name and sensors.
 
     Raises:
-        ConfigError: no such rig, one with a sensor that is not possible, or another topology.
+        ConfigError: no such rig, a sensor is impossible, or the topology has no agents on the ground.
     """
-    from uavsim.plan.config_to_plan import given_by  # it reads datasets, whose model has these blocks
+    from uavsim.plan.config_to_plan import given_by  # circular: dataset models have these blocks
 
     dataset, block = town.dataset, town.block
     assert isinstance(block, OnGround)
@@ -59,10 +59,10 @@ def _sized(spec: SensorSpec, image_px: tuple[int, int] | None) -> SensorSpec:
 
 
 def check_in_town(town: TownPlan, where: tuple[str | int, ...], place_m: tuple[float, float]) -> None:
-    """Refuse a place that is not in the town.
+    """Refuse an (x, y) place outside the town, map frame, metres.
 
     Raises:
-        ConfigError: it is not.
+        ConfigError: the place is outside the town.
     """
     (x, y), (x0, x1), (y0, y1) = place_m, town.town.x_m, town.town.y_m
     if not (x0 <= x <= x1 and y0 <= y <= y1):
@@ -73,10 +73,10 @@ def check_in_town(town: TownPlan, where: tuple[str | int, ...], place_m: tuple[f
 def check_outside(
     town: TownPlan, where: tuple[str | int, ...], place_m: tuple[float, float], *, height_m: float
 ) -> None:
-    """Refuse a place in one of the buildings that the town's file names.
+    """Refuse an (x, y) place in a building of the town's YAML, map frame, metres.
 
     Raises:
-        ConfigError: it is in one that is higher.
+        ConfigError: the place is in a building higher than ``height_m``.
     """
     x, y = place_m
     for obstacle in town.town.obstacles:

@@ -1,4 +1,4 @@
-"""A recorded scene shown again: each actor is put where it was, at each tick, in place of everything else."""
+"""Replay of a recorded scene: each actor is moved to its recorded pose at each tick, in place of all other ingredients."""
 
 from dataclasses import dataclass, field
 from typing import Final
@@ -12,7 +12,7 @@ from uavsim.registry import Named
 __all__ = ["INGREDIENT", "ReplayPlan", "flight"]
 
 INGREDIENT: Final = Ingredient(
-    key="replay",  # of no dataset's YAML: ``uavsim replay`` asks for it
+    key="replay",  # not in datasets' YAML: ``uavsim replay`` requests it
     order=120,
     records=(Named(f"{__name__}:ReplayPlan"),),
     spawn=Named("uavsim.ingredients.carla.replay:spawn"),
@@ -23,16 +23,16 @@ INGREDIENT: Final = Ingredient(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReplayPlan:
-    """Recorded motion in place of traffic: each actor is put where it was, at each tick.
+    """Recorded motion in place of traffic: each actor is moved to its recorded pose at each tick.
 
     Attributes:
-        motion: of the recorded scene.
-        actors: of the recorded scene, by instance id, parked vehicles of the town among them.
-        states: of the recorded scene, one a capture.
-        hidden: instance ids that are not shown.
-        drones: the drones are where they were; else they fly this plan.
-        counts: of the recorded scene: (asked for, spawned) by ``vehicles`` and ``walkers``, and what of the traffic moved.
-        agents: beside the drones, at the first capture of the recorded scene.
+        motion: motion of the recorded scene.
+        actors: actors of the recorded scene by instance id, including the town's parked vehicles.
+        states: recorded actor states of each capture.
+        hidden: instance ids of hidden actors.
+        drones: whether the drones have their recorded poses; else they fly this plan.
+        counts: recorded (requested, spawned) counts of ``vehicles`` and ``walkers``, and counts of moving traffic.
+        agents: agents other than drones at the first recorded capture.
     """
 
     motion: MotionLog

@@ -1,4 +1,4 @@
-"""Turn a scene's plan into that of its replay: the recording replaces traffic and the drones' flight."""
+"""Make the plan of a scene's replay: the recording replaces traffic and the drones' flight."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -49,16 +49,16 @@ def replay_plan(
     """Return the plan that replays a recorded scene.
 
     Args:
-        planned: the scene with what is asked for.
-        recording: of the scene.
-        changed: keys of ``_PARTS`` that are asked for otherwise than when it was recorded; the rest keeps its recorded value.
-        sensors: that every camera has besides, or the drones' lidar.
-        hide: instance ids, classes and blueprints that are not shown, or ``all`` of the traffic, of one scene where it begins
-            with ``scene_0000:``.
-        folder: for messages.
+        planned: the requested scene.
+        recording: recording of the scene.
+        changed: keys of ``_PARTS`` that differ from the recording; other keys keep their recorded values.
+        sensors: additional modalities of every camera, or the drones' lidar.
+        hide: instance ids, classes and blueprints to hide, or ``all`` of the traffic; a prefix ``scene_0000:`` limits one to
+            that scene.
+        folder: folder for messages.
 
     Raises:
-        InputError: the recording has no motion, or is of another plan; or nothing of it has a name to hide.
+        InputError: the recording has no motion or another plan, or a word of ``hide`` matches no actor.
     """
     before, where = recording.plan, f"{folder}: {planned.scene_name}"
     if recording.motion is None:
@@ -113,7 +113,7 @@ def replay_plan(
 
 
 def _refuse_damaged(recording: Recording, *, where: str) -> None:
-    """Refuse motion that cannot be unpacked or that names actors which the recording does not describe."""
+    """Refuse motion that cannot be unpacked or that names undescribed actors."""
     assert recording.motion is not None
     try:
         motion = recording.motion.open()
@@ -159,14 +159,14 @@ def _hidden(
     """Return the instance ids of the hidden actors: a number, a blueprint, a class of labels, or all of the traffic.
 
     Args:
-        actors: of the scene.
-        words: of whom.
-        carriers: instance ids of those that carry sensors, which ``all`` leaves where they are.
-        folder: for messages.
-        scene: its name.
+        actors: actors of the scene.
+        words: numbers, blueprints and classes of the actors to hide.
+        carriers: instance ids of actors with sensors, which ``all`` does not hide.
+        folder: folder for messages.
+        scene: name of the scene.
 
     Raises:
-        InputError: a number that no actor has, or a word that is neither a class nor a blueprint.
+        InputError: no actor has a number, or a word is neither a class nor a blueprint.
     """
     hidden: set[int] = set()
     where = f"{folder}: {scene}"

@@ -41,12 +41,12 @@ PASSED_M: Final = 100.0
 
 @dataclass(frozen=True, slots=True)
 class RoadsidePlan(AgentsPlan):
-    """The first units are at given places; the others at junctions, which are found on the simulator's map.
+    """The first units are at configured places, the others at junctions of the simulator's map.
 
     Attributes:
         pole_m: height above the ground.
-        at: (x, y, yaw) of the map frame, metres and degrees.
-        within_m: farthest that a junction is from the swarm's way.
+        at: (x, y, yaw) in the map frame, metres and degrees.
+        within_m: greatest distance of a junction from the swarm's path.
     """
 
     pole_m: float
@@ -89,7 +89,7 @@ def planner(town: TownPlan) -> ScenePlanner:
     """Return a planner with the same plan for each scene.
 
     Raises:
-        ConfigError: a place is outside of the town or in a building, or the rig is not possible.
+        ConfigError: a place is outside the town or in a building, or the rig is impossible.
     """
     block: Roadside = town.block
     rig_name, rig = rig_on_ground(town)
@@ -112,7 +112,7 @@ _APART_M: Final = 4.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Junction:
-    """A junction: (3,) its middle, and (N, 3) places beside the roads that lead there."""
+    """A junction: (3,) middle, and (N, 3) places beside the roads that lead there, map frame, metres."""
 
     middle_m: FloatArray
     beside_m: FloatArray
@@ -121,17 +121,17 @@ class Junction:
 def poles_at_junctions(
     junctions: Sequence[Junction], way_m: FloatArray, *, count: int, pole_m: float, within_m: float = PASSED_M
 ) -> list[SE3]:
-    """Return the poses of poles that look at their junction's middle: one a junction, nearest first, then second ones.
+    """Return the flu poses of pole tops that face their junction's middle: one per junction, nearest first, then second ones.
 
     Args:
-        junctions: of the town.
-        way_m: (K, 3) that the swarm flies.
-        count: how many.
-        pole_m: their height.
-        within_m: farthest that a junction's middle is from that way.
+        junctions: junctions of the town.
+        way_m: (K, 3) positions of the swarm's path in the map frame.
+        count: number of poles.
+        pole_m: height of the poles.
+        within_m: greatest distance of a junction's middle from the path.
 
     Raises:
-        SceneVoid: there is no room for so many.
+        SceneVoid: there are too few places.
     """
     away_m = [float(np.linalg.norm(way_m[:, :2] - j.middle_m[:2], axis=1).min()) for j in junctions]
     passed = [junctions[i] for i in np.argsort(away_m, kind="stable") if away_m[i] <= within_m]
@@ -153,7 +153,7 @@ def poles_at_junctions(
 
 
 def standing(ground_m: FloatArray, yaw_rad: float, *, pole_m: float) -> SE3:
-    """Return the pose of a pole's top."""
+    """Return ``map_SE3_flu`` of the top of a pole at a (3,) ground point of the map frame."""
     return SE3(quaternion.from_yaw(yaw_rad), np.asarray(ground_m + (0.0, 0.0, pole_m), dtype=np.float64))
 
 

@@ -1,4 +1,4 @@
-"""Plans in a skin drawn for one scene: a replay, or the same flight over other traffic."""
+"""Plans with a random skin of one scene: a replay, or the same flight over other traffic."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,7 +16,7 @@ from uavsim.records.actors import ActorInfo
 from uavsim.records.plan import ScenePlan, WeatherTrack
 from uavsim.records.vocabulary import WEATHER_PARAMETERS
 
-_MOST_COLOURS = 16  # of a pattern's objects: each is one call to the simulator
+_MOST_COLOURS = 16  # per pattern: each colour is one call to the simulator
 _STREAM = "skin"
 
 
@@ -24,7 +24,7 @@ def check_names(skin: Loaded[Skin]) -> Loaded[Skin]:
     """Return the file after checking its weathers' names.
 
     Raises:
-        ConfigError: no such weather.
+        ConfigError: a weather does not exist.
     """
     for name in skin.model.weather.names if skin.model.weather else ():
         try:
@@ -45,15 +45,15 @@ def dressed(
     """Return a scene's plan in a skin.
 
     Args:
-        plan: of a replay, or with other traffic.
-        skin: its distributions.
-        name: of the skin.
+        plan: plan of a replay, or with other traffic.
+        skin: distributions of the skin.
+        name: name of the skin.
         draw: number of the twin; the same dataset, scene, name and number give the same skin.
-        actors: that are shown again.
-        library: of weathers.
+        actors: replayed actors.
+        library: library of weathers.
     """
     rng = _rng(plan, name, draw)
-    rng.integers(0, 2**31)  # of other traffic
+    rng.integers(0, 2**31)  # seed of other traffic
     weather = _weather(plan, skin, rng, library)
     colours = _vehicle_colours(skin, actors, rng)
     paints = tuple(

@@ -13,7 +13,7 @@ from uavsim.registry import Named
 __all__ = ["INGREDIENT", "Paint", "SkinPlan", "rows"]
 
 INGREDIENT: Final = Ingredient(
-    key="skins",  # of no dataset's scenes: ``uavsim twins`` asks for it
+    key="skins",  # not in datasets' YAML: ``uavsim twins`` requests it
     files={
         "skin": FileKind(
             folder="skins",
@@ -37,10 +37,10 @@ class Paint:
     """Colours for objects of the town.
 
     Attributes:
-        objects: patterns of their names in the simulator.
-        share: of them that are painted.
-        colours: of which each gets one, ``r,g,b``.
-        seed: of who gets which.
+        objects: patterns of object names in the simulator.
+        share: share of the objects that are painted.
+        colours: candidate colours, ``r,g,b``.
+        seed: seed of the choice of objects and colours.
     """
 
     objects: tuple[str, ...]
@@ -51,14 +51,14 @@ class Paint:
 
 @dataclass(frozen=True, slots=True)
 class SkinPlan:
-    """The skin that was drawn for one scene.
+    """The random skin of one scene.
 
     Attributes:
-        name: of the skin's file.
+        name: name of the skin's file.
         draw: number of the twin.
         vehicle_colours: ``r,g,b`` by instance id.
-        paints: of the town.
-        other_traffic: the scene's traffic is not the recorded one.
+        paints: paints of the town.
+        other_traffic: whether the scene's traffic differs from the recorded traffic.
     """
 
     name: str

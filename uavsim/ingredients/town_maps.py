@@ -47,7 +47,7 @@ Maps: TypeAlias = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class MapsPlan:
-    """The forms in which a town's map is written: ``expansion``, ``geojson``, ``graph``; and whether it shows buildings."""
+    """The file formats of a town's map: ``expansion``, ``geojson``, ``graph``; and whether it has buildings."""
 
     forms: tuple[str, ...]
     buildings: bool = False
@@ -65,7 +65,7 @@ def summary(planned: MapsPlan) -> JsonDict:
 
 
 def town_buildings(record: MapsPlan) -> bool:
-    """Return whether the maps show buildings."""
+    """Return whether the maps have buildings."""
     return record.buildings
 
 
@@ -73,6 +73,6 @@ def town_files(source: TownSource, town: str, record: MapsPlan) -> dict[str, byt
     """Return the files of a town by their path in the dataset.
 
     Raises:
-        InputError: its OpenDRIVE text is none, or has no lane that vehicles drive on.
+        InputError: the text is not OpenDRIVE, or has no driving lane.
     """
     return files_of_town(source, town, record.forms)

@@ -1,4 +1,4 @@
-"""Three ingredients of the key ``traffic``: driving vehicles, walkers, and parked vehicles that are parts of the town."""
+"""Three ingredients of the key ``traffic``: driving vehicles, walkers, and the town's parked vehicles."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ PARKED: Final = Ingredient(
     order=50,
     records=(Named(f"{__name__}:ParkedPlan"),),
     planner=Named(f"{__name__}:plan_parked"),
-    # an actor's blueprint is ``environment.<name in the town>``, its origin the middle of its box's bottom
+    # blueprint ``environment.<name in the town>``; origin: the middle of the box's bottom
     kinds=(ActorKind(name="environment", is_of_town=True, is_parked=True),),
     spawn=Named("uavsim.ingredients.carla.traffic:read_parked"),
     spawn_order=9,
@@ -93,7 +93,7 @@ class Traffic(Model):
 
 @dataclass(frozen=True, slots=True)
 class TrafficPlan:
-    """The requested vehicles; the recording says what spawned."""
+    """The requested vehicles; the recording has the number of spawned ones."""
 
     vehicles: int
     blueprints: tuple[str, ...] = ()  # allowed vehicle blueprints of the server's version; empty: every four-wheeler
@@ -105,14 +105,14 @@ class TrafficPlan:
 
 @dataclass(frozen=True, slots=True)
 class WalkersPlan:
-    """The requested walkers; the recording says how many spawned."""
+    """The requested walkers; the recording has the number of spawned ones."""
 
     walkers: int
 
 
 @dataclass(frozen=True, slots=True)
 class ParkedPlan:
-    """The town's parked vehicles are labelled; there is nothing to choose."""
+    """Label the town's parked vehicles; no options."""
 
 
 RENAMED: Final = {
@@ -200,11 +200,11 @@ def choose_blueprints(allowed: Sequence[str], known: Sequence[BlueprintFacts]) -
 
 
 def thin_out(places_m: FloatArray, *, taken_m: FloatArray, gap_m: float) -> list[int]:
-    """Keep, in order, the rows of ``places_m`` that are ``gap_m`` or more from all kept and taken ones.
+    """Return, in order, the rows of ``places_m`` at least ``gap_m`` from all selected and occupied places.
 
     Args:
-        places_m: (N, 3) candidates.
-        taken_m: (M, 3) occupied already.
+        places_m: (N, 3) candidates, metres.
+        taken_m: (M, 3) occupied places in the same frame, metres.
         gap_m: least distance between centres.
     """
     kept: list[int] = []
@@ -223,13 +223,13 @@ def thin_out(places_m: FloatArray, *, taken_m: FloatArray, gap_m: float) -> list
 def order_vehicles(
     *, count: int, choices: Sequence[BlueprintFacts], places: int, rng: np.random.Generator
 ) -> list[VehicleOrder]:
-    """Draw blueprint, colour and place of every vehicle; at most one vehicle a place.
+    """Draw blueprint, colour and place of every vehicle; at most one vehicle per place.
 
     Args:
-        count: vehicles wanted.
-        choices: blueprints to draw from, uniformly.
-        places: how many spawn places there are; the first ``count`` of a random order are used.
-        rng: the scene's own generator.
+        count: number of requested vehicles.
+        choices: candidate blueprints, equally likely.
+        places: number of spawn places; the first ``count`` in random order are used.
+        rng: the scene's generator.
     """
     rows = rng.permutation(places)[:count]
     picks = rng.integers(0, len(choices), size=len(rows))

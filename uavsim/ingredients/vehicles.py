@@ -34,7 +34,7 @@ INGREDIENT: Final = Ingredient(
     planner=Named(f"{__name__}:planner"),
     summary=Named(f"{__name__}:summary"),
     spawn=Named("uavsim.ingredients.carla.vehicles:spawn"),
-    spawn_order=6,  # traffic is there
+    spawn_order=6,  # after the traffic
     files_made=Named(f"{__name__}_can_bus:write_streams"),
     folders=("streams",),
     rows=Named(f"{__name__}_can_bus:rows"),
@@ -46,14 +46,14 @@ Near: TypeAlias = Literal["start", "route"]
 
 @dataclass(frozen=True, slots=True)
 class VehiclesPlan(AgentsPlan):
-    """The request for sensing vehicles; the cars are chosen in the simulator.
+    """The request for sensing vehicles; the cars are chosen among the spawned traffic.
 
     Attributes:
-        near: nearest to where the swarm starts, or to the whole way of its first drone.
-        within_m: farthest from there; a scene in which one gets farther from every drone is void.
-        blueprint: pattern that theirs matches.
-        at: (x, y) of the map frame, metres: the first agents are the cars nearest to these places.
-        can_bus: their state at every tick is kept.
+        near: choose the cars nearest to the swarm's start, or to the whole path of its first drone (``route``).
+        within_m: greatest distance from there; a scene is void if a car gets farther from every drone.
+        blueprint: pattern of their blueprints.
+        at: (x, y) in the map frame, metres: the first agents are the cars nearest to these places.
+        can_bus: whether their state is recorded at every tick.
     """
 
     near: Near = "start"
@@ -105,7 +105,7 @@ def planner(town: TownPlan) -> ScenePlanner:
     """Return a planner with the same plan for each scene.
 
     Raises:
-        ConfigError: there is less traffic than that, a place is outside of the town, or the rig is not possible.
+        ConfigError: there is too little traffic, a place is outside the town, or the rig is impossible.
     """
     block: Vehicles = town.block
     rig_name, rig = rig_on_ground(town)
@@ -150,20 +150,20 @@ class CarCandidate:
     y_m: float
 
     def away_m(self, places_m: FloatArray) -> float:
-        """Return the distance to the nearest of (N, 2) places."""
+        """Return the distance to the nearest of (N, 2) map places, metres."""
         return float(np.linalg.norm(places_m - (self.x_m, self.y_m), axis=1).min())
 
 
 def chosen(candidates: Sequence[CarCandidate], record: VehiclesPlan, way_m: FloatArray) -> list[int]:
-    """Return the actors that carry the agents; those nearest to given places first, ties go by the actor's id.
+    """Return the actor ids of the sensing cars, those nearest to configured places first; ties go by the actor's id.
 
     Args:
-        candidates: of the traffic.
-        record: what is asked for.
-        way_m: (K, 2) that the swarm's first drone flies.
+        candidates: cars of the traffic.
+        record: the request.
+        way_m: (K, 2) positions of the first drone's path in the map frame, metres.
 
     Raises:
-        SceneVoid: too few are as asked for.
+        SceneVoid: too few cars match the request.
     """
     near_m = way_m if record.near == "route" else way_m[:1]
     reach_m = np.inf if record.within_m is None else record.within_m

@@ -1,4 +1,4 @@
-"""A sensing vehicle's own state at every tick, as a stream: the source of nuScenes' CAN bus messages."""
+"""The state of a sensing vehicle at every tick, as a stream: the source of nuScenes' CAN bus messages."""
 
 from typing import Final
 
@@ -43,7 +43,7 @@ def write_streams(recording: Recording, record: VehiclesPlan) -> dict[str, str]:
         Path in the recording's folder -> path in the dataset.
 
     Raises:
-        DatasetError: the recording holds no motion of it.
+        DatasetError: the recording has no motion of the vehicle.
         StorageError: the folder cannot be written.
         InputError: pyarrow is not installed.
     """

@@ -24,9 +24,9 @@ class Arcs:
 
     Attributes:
         lane: (A,) index of each arc's line.
-        pose: (A, 3) x, y, yaw at the begin.
+        pose: (A, 3) x, y, yaw at the begin, metres and radians.
         curvature: (A,) 1/m, positive to the left.
-        length_m: (A,) length.
+        length_m: (A,) lengths.
     """
 
     lane: IntArray
@@ -63,7 +63,7 @@ def fit_arcs(lines: list[tuple[FloatArray, FloatArray]]) -> Arcs:
     """Fit arcs to lines.
 
     Args:
-        lines: (N, 2) points, N > 1, and (N,) directions in radians of each line.
+        lines: (N, 2) points in metres, N > 1, and (N,) directions in radians, of each line.
     """
     sizes = np.array([len(points) for points, _ in lines], dtype=np.int64)
     points = np.concatenate([points for points, _ in lines])
@@ -123,7 +123,7 @@ def _curvature(tangent: FloatArray, chord: FloatArray) -> FloatArray:
 
 
 def _deviates(points: FloatArray, yaw: FloatArray, begin: IntArray, end: IntArray) -> BoolArray:
-    """Return (I,) whether the biarc of an interval deviates from a point between begin and end."""
+    """Return (I,) bool, True if the biarc of an interval deviates from a point between begin and end."""
     arcs = _Biarcs(points, yaw, begin, end)
     inner = np.maximum(end - begin - 1, 0)
     which = np.repeat(np.arange(len(begin)), inner)

@@ -36,7 +36,7 @@ class TownLanes:
         network: the network.
         pieces: pieces of all lanes.
         records: the lanes that vehicles drive on.
-        edges: pairs of records of which the first leads to the second.
+        edges: pairs (a, b) of record indices; record a leads to record b.
         tokens: token of each record.
         shapes: polygon of each record.
         changes: lane changes between otherwise unconnected parts of the town.

@@ -33,7 +33,7 @@ class LaneChange:
         end: index of the record that it enters.
         way: borders and centre as one piece.
         before: indices of the records that lead to it.
-        after: indices of the records to which it leads.
+        after: indices of the records that follow it.
     """
 
     begin: int
@@ -44,7 +44,7 @@ class LaneChange:
 
 
 def components(count: int, edges: Iterable[tuple[int, int]]) -> list[int]:
-    """Return for each of ``count`` nodes of a graph the smallest node of its connected component."""
+    """Return the smallest node of the connected component of each of ``count`` graph nodes."""
     links = np.array(list(edges), dtype=np.int64).reshape(-1, 2)
     graph = coo_array((np.ones(len(links)), (links[:, 0], links[:, 1])), shape=(count, count))
     _, label = connected_components(graph, directed=False)
@@ -93,7 +93,7 @@ def _outer(piece: LanePiece) -> tuple[str, int, int]:
 
 
 def _crossable_m(record: LaneRecord) -> tuple[float, float]:
-    """Return the longest stretch of a lane without a solid outer border, as distances from its begin in metres."""
+    """Return the longest stretch of a lane without a solid outer border: distances of its ends from the begin, metres."""
     begin = record.pieces[0].s_m[0]
     parts: list[tuple[float, float]] = []
     for piece in record.pieces:

@@ -39,7 +39,7 @@ _LEAST_M2: Final = 1.0
 
 @dataclass(slots=True, eq=False)
 class _Approach:
-    """The lanes of a road block that lead into a junction, their stop line and its reasons."""
+    """The lanes of a road block that lead into a junction, and their stop line with its reasons."""
 
     block: str
     records: list[int]

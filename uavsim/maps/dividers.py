@@ -14,7 +14,7 @@ from uavsim.maps.vector_map import Border, Layer
 from uavsim.typing import FloatArray, JsonDict
 
 _Line: TypeAlias = tuple[FloatArray, list[str]]
-"""(N, 3) points along s, and the paint after each point."""
+"""(N, 3) map points along s, metres, and the paint after each point."""
 
 _NONE: Final = "NIL"
 _SHORTEST_M: Final = 1.0  # shortest part of a cut lane

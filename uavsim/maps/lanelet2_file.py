@@ -39,7 +39,7 @@ _KMH_OF_MPS: Final = 3.6
 
 
 def osm_file(town: VectorMap) -> bytes:
-    """Return the OSM file; connections that it cannot express become warnings of the map.
+    """Return the OSM file; connections that Lanelet2 cannot express become warnings of the map.
 
     Raises:
         InputError: Lanelet2's library is not installed.
@@ -209,14 +209,14 @@ class _Writer:
 
 
 def _sides_along(ring_m: FloatArray) -> tuple[FloatArray, FloatArray] | None:
-    """Return the left and right border of a strip, whose ring is the right border and the reversed left one."""
+    """Split the (2 N + 1, 3) closed ring of a strip, right border then reversed left one, into (N, 3) left and right."""
     ring = ring_m[:-1]
     half = len(ring) // 2
     return None if len(ring) % 2 or half < 2 else (ring[half:][::-1], ring[:half])
 
 
 def _widest(points_m: FloatArray) -> FloatArray:
-    """Return the two most distant of (N, 3) points, in their order."""
+    """Return the (2, 3) most distant of (N, 3) points, in their order."""
     distance = np.linalg.norm(points_m[:, None] - points_m[None], axis=2)
     ends = sorted(np.unravel_index(np.argmax(distance), distance.shape))
     return points_m[list(ends)]

@@ -65,7 +65,7 @@ class Lanelets:
         cells: the lanelets; those of one lane follow each other.
         of_lane: indices of a lane's lanelets by token.
         lines: the borders.
-        joints_m: (J, 3) end points of lines.
+        joints_m: (J, 3) end points of lines in the map frame.
         unsaid: pairs of connected lanes with distant end points.
     """
 
@@ -114,7 +114,7 @@ class _Borders:
         self.ends_m: list[FloatArray] = []
 
     def side(self, road: str, points_m: FloatArray, paint: str) -> Side:
-        """Return a border as an existing line or as a new one."""
+        """Return the (N, 3) border as an existing line or as a new one."""
         rounded = np.round(points_m, 4) + 0.0  # no negative zeros
         for inverted in (False, True):
             line = self._known.get((road, rounded[:: -1 if inverted else 1].tobytes()))

@@ -49,9 +49,9 @@ class LanePiece:
 
     Attributes:
         key: key of the lane.
-        road: its road.
-        section: its section.
-        lane: its lane.
+        road: road of the lane.
+        section: section of the lane.
+        lane: the lane.
         forward: whether traffic runs along s.
         s_m: (M,) s in the direction of traffic.
         left_m: (M, 3) left border in the map frame.
@@ -88,8 +88,8 @@ class LaneRecord:
 
     Attributes:
         pieces: the pieces in the direction of traffic.
-        is_change: a lane change, whose single piece crosses two lanes.
-        is_isolated: no lane leads to it or from it, as with a strip for turning between the directions.
+        is_change: whether it is a lane change, with a single piece across two lanes.
+        is_isolated: whether no lane leads to it or from it, such as a turning strip between the directions.
     """
 
     pieces: list[LanePiece]
@@ -123,17 +123,17 @@ class LaneRecord:
 
 
 def lengths_m(line_m: FloatArray) -> FloatArray:
-    """Return (N,) lengths, seen from above, from the begin of a line to its (N, 3) points."""
+    """Return (N,) horizontal lengths from the begin of a line to its (N, 3) points, metres."""
     return np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(line_m[:, :2], axis=0), axis=1))])
 
 
 def points_at(at: FloatArray, along: FloatArray, line_m: FloatArray) -> FloatArray:
-    """Return (M, 3) points of a line at (M,) lengths, where its (N, 3) points have lengths ``along``."""
+    """Return (M, 3) points of a line at (M,) lengths; ``along`` are the (N,) lengths of its (N, 3) points."""
     return np.stack([np.interp(at, along, line_m[:, axis]) for axis in range(3)], axis=1)
 
 
 def lane_pieces(network: Network) -> Iterator[LanePiece]:
-    """Yield the lanes of all sections of any type, without those of no width or an impossible one.
+    """Yield the lanes of all sections and types, except lanes with zero or invalid width.
 
     Raises:
         InputError: the lanes are too long or have too many points.
@@ -213,7 +213,7 @@ def _turned(  # noqa: PLR0917 - the parts of one piece, in the order of its fiel
 
 
 def leads_to(network: Network, key: Key) -> list[Key]:
-    """Return the lanes to which a lane leads, by the links of the file.
+    """Return the successors of a lane in the direction of traffic, by the links of the file.
 
     As in CARLA, the direction of traffic on the next lane determines the end of the next road.
     """
@@ -249,7 +249,7 @@ def lane_records(network: Network, pieces: dict[Key, LanePiece]) -> tuple[list[L
         pieces: the driving lanes.
 
     Returns:
-        Records, and pairs of their indices of which the first leads to the second.
+        Records, and pairs (a, b) of their indices; record a leads to record b.
     """
     ahead = {key: [k for k in dict.fromkeys(leads_to(network, key)) if k in pieces] for key in pieces}
     behind: dict[Key, list[Key]] = defaultdict(list)

@@ -29,7 +29,7 @@ _LINES: Final[Mapping[str, draw.Colour]] = {"lane_divider": (255, 255, 255), "ro
 
 
 def filled(shapes: Iterable[Any], *, size_px: tuple[int, int], px_of: Any) -> BoolArray:
-    """Return (H, W) pixels inside any of some polygons.
+    """Return (H, W) bool, True inside any polygon.
 
     Args:
         shapes: polygons or multipolygons.
@@ -52,7 +52,7 @@ def filled(shapes: Iterable[Any], *, size_px: tuple[int, int], px_of: Any) -> Bo
 def draw_town(
     town: VectorMap, *, bounds_m: tuple[float, float, float, float] | None = None, px_per_m: float = 2.0
 ) -> UInt8Array:
-    """Return an (H, W, 3) RGB image, north up, of areas, crossings, stop lines, dividers and traffic lights."""
+    """Return an (H, W, 3) uint8 RGB image, north up, of areas, crossings, stop lines, dividers and traffic lights."""
     west, south, east, north = bounds_m or town.bounds_m
     px_per_m = min(px_per_m, 12_000 / max(east - west, north - south, 1.0))
     size = (max(int(np.ceil((east - west) * px_per_m)), 1), max(int(np.ceil((north - south) * px_per_m)), 1))

@@ -23,7 +23,7 @@ Shapes: TypeAlias = npt.NDArray[np.object_]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Border:
-    """A line of (N, 3) points, with N names of the paint after each point, such as ``SINGLE_SOLID_WHITE``."""
+    """A line of (N, 3) map points, metres, with the N paints after each point, such as ``SINGLE_SOLID_WHITE``."""
 
     points_m: FloatArray
     types: list[str]
@@ -98,12 +98,12 @@ class VectorMap:
         return (float(low[0]), float(low[1]), float(high[0]), float(high[1]))
 
     def shapes_map_m(self, layer: str) -> dict[str, list[FloatArray]]:
-        """Return the rings of polygons, outer ring first, or lines of a layer by token, (N, 3) each."""
+        """Return (N, 3) rings of polygons, outer ring first, or lines, of a layer by token, map frame, metres."""
         records = self.layer(layer)
         return {token: _rings(shape) for token, shape in zip(records.tokens, records.shapes, strict=True)}
 
     def shapes_near(self, layer: str, bounds_map_m: tuple[float, float, float, float]) -> list[list[FloatArray]]:
-        """Return the (N, 3) rings of each shape of a layer that touches a box (west, south, east, north), metres."""
+        """Return (N, 3) rings of a layer's shapes that touch a box (west, south, east, north), map frame, metres."""
         near = np.sort(self._tree(layer).query(shapely.box(*bounds_map_m)))
         return [_rings(part) for part in shapely.get_parts(self.layer(layer).shapes[near])]
 
@@ -111,7 +111,7 @@ class VectorMap:
         """Return the records of a layer that contain points.
 
         Args:
-            points_map_m: (N, 2) or (N, 3).
+            points_map_m: (N, 2) or (N, 3) points in the map frame, metres.
             layer: one of ``POLYGON_LAYERS``.
 
         Returns:
@@ -123,9 +123,9 @@ class VectorMap:
         return which[order], found[order]
 
     def lane_at(self, points_map_m: FloatArray) -> list[str | None]:
-        """Return the token of the lane, else of the connector, at each of (N, 2 or 3) points; None beside all lanes.
+        """Return the token of the lane, else of the connector, at (N, 2 or 3) map points, metres; None beside all lanes.
 
-        Of several lanes above each other, points with heights take the one of the nearest height.
+        If lanes lie above each other, points with heights get the lane of the nearest height.
         """
         points = np.asarray(points_map_m, dtype=np.float64)
         tokens: list[str | None] = [None] * len(points)
@@ -143,7 +143,7 @@ class VectorMap:
         return tokens
 
     def is_drivable(self, points_map_m: FloatArray) -> BoolArray:
-        """Return (N,) whether (N, 2 or 3) points are in the drivable area."""
+        """Return (N,) bool, True for (N, 2 or 3) map points, metres, in the drivable area."""
         inside = np.zeros(len(points_map_m), dtype=np.bool_)
         inside[self.records_at(points_map_m, "drivable_area")[0]] = True
         return inside
@@ -158,7 +158,7 @@ class VectorMap:
         }
 
     def roof_map_m(self, points_map_m: FloatArray) -> FloatArray:
-        """Return (N,) heights of the highest roof above (N, 2 or 3) points, metres; NaN outside buildings."""
+        """Return (N,) heights of the highest roof above (N, 2 or 3) map points, metres; NaN outside buildings."""
         which, found = self.records_at(points_map_m, BUILDINGS)
         tops = np.array([row["uav_height_m"][1] for row in self.layer(BUILDINGS).fields])
         roofs = np.full(len(points_map_m), np.nan)
@@ -166,10 +166,10 @@ class VectorMap:
         return roofs
 
     def distance_m(self, points_map_m: FloatArray, layer: str, *, having: str = "") -> FloatArray:
-        """Return (N,) horizontal distances to the nearest shape of a layer, 0 inside; infinite for an empty layer.
+        """Return (N,) horizontal distances to the nearest shape of a layer, metres, 0 inside; infinite for an empty layer.
 
         Args:
-            points_map_m: (N, 2) or (N, 3).
+            points_map_m: (N, 2) or (N, 3) points in the map frame, metres.
             layer: name of the layer.
             having: only use records with this field true, for instance ``is_intersection``.
         """
@@ -186,7 +186,7 @@ class VectorMap:
         return distances
 
     def border_distance_m(self, points_map_m: FloatArray) -> FloatArray:
-        """Return (N,) signed distances of (N, 2 or 3) points to the border of the drivable area, positive inside, metres."""
+        """Return (N,) signed distances of (N, 2 or 3) map points to the drivable area's border, positive inside, metres."""
         areas = self.layer("drivable_area").shapes
         points = shapely.points(np.asarray(points_map_m, dtype=np.float64)[:, :2])
         if not len(areas):
@@ -199,7 +199,7 @@ class VectorMap:
         return np.where(self.is_drivable(points_map_m), distances, -distances)
 
     def centre_line_m(self, token: str, *, step_m: float = 1.0) -> FloatArray:
-        """Return (N, 3) x, y, yaw along a lane's centre line, at most ``step_m`` apart."""
+        """Return (N, 3) x, y, yaw along a lane's centre line, map frame, metres and radians, at most ``step_m`` apart."""
         rows = []
         for path in self.paths[token]:
             length = sum(path["segment_length"])
@@ -257,7 +257,7 @@ class VectorMap:
 
 
 def _rings(shape: Any) -> list[FloatArray]:
-    """Return the (N, 3) rings of polygons, or a line; unknown heights are 0."""
+    """Return the (N, 3) rings of polygons, or a line, in metres; unknown heights are 0."""
     parts = shapely.get_rings(shapely.get_parts(shape)) if shapely.get_dimensions(shape) == 2 else [shape]
     return [np.nan_to_num(shapely.get_coordinates(part, include_z=True)) for part in parts]
 

@@ -17,9 +17,9 @@ class Frames:
     """A dialect's representation of vectors, rotations and sizes.
 
     Attributes:
-        vector_from_map: (N, 3) vectors of the ``map`` frame -> the dialect's.
+        vector_from_map: (N, 3) vectors in the map frame -> (N, 3) vectors in the dialect's frame.
         vector_to_map: inverse of ``vector_from_map``.
-        rotation_from_map: (N, 4) wxyz rotations, map <- body (x forward, y left, z up) -> the dialect's.
+        rotation_from_map: (N, 4) wxyz rotations, map <- body (x forward, y left, z up) -> the dialect's (N, 4) rotations.
         rotation_to_map: inverse of ``rotation_from_map``.
         size_columns: indices of width, length and height in ``size``.
     """
@@ -61,7 +61,7 @@ class Conversion(Protocol):
         """Return the files of the scene's rows."""
 
     def shared(self) -> Tables:
-        """Return the tables whose rows belong to no scene; called once, after the last scene."""
+        """Return the shared tables, with rows of no scene; called once, after the last scene."""
 
     def shared_files(self, shared: Tables) -> Iterable[FileMove]:
         """Return the files of the shared tables."""
@@ -82,7 +82,7 @@ class Dialect:
     Every dialect converts from ``strict`` and to ``strict`` without loss.
 
     Attributes:
-        name: as in ``uavsim convert --dialect`` and ``uav_dataset.json``.
+        name: name in ``uavsim convert --dialect`` and ``uav_dataset.json``.
         detect: whether a dataset without a description has this dialect.
         frames: representation of vectors, rotations and sizes.
         checks: checks of the validator for this dialect only.

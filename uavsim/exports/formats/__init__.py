@@ -38,4 +38,4 @@ EXPORTERS: Final[Registry[Exporter]] = Registry(
     what="format",
     expects=Callable,
 )
-"""Formats by the name that ``uavsim export --format`` takes; installed packages add theirs (``uavsim.exporters``)."""
+"""Formats by name in ``uavsim export --format``; installed packages add theirs (``uavsim.exporters``)."""

@@ -2,8 +2,8 @@
 
 ``<split>/{drone_0,vehicle_0,roadside_0,...}/{samples,sweeps,maps,can_bus,v1.0-*}`` include vector maps, where the dataset has
 them, and splits of the prediction challenge. Tools for one car with ``CAM_FRONT`` and ``LIDAR_TOP`` read such a folder.
-Tokens are those of the dataset. An agent's boxes are those of the objects that it measures, from the first to the last
-measurement, without its own box; visibility, ``num_lidar_pts`` and ``num_radar_pts`` count its own measurements. An agent
+Tokens equal those of the dataset. An agent has the boxes of objects that it measures, from the first to the last measurement,
+without its own box; visibility, ``num_lidar_pts`` and ``num_radar_pts`` count its own measurements. An agent
 without a lidar has an empty ``LIDAR_TOP`` on the ground below it, and its visible pixels as ``num_lidar_pts``.
 ``docs/converters.md`` lists further assumptions of nuScenes converters.
 """
@@ -83,7 +83,7 @@ def export_agents(request: ExportRequest) -> list[Path]:
                 if (version, agent) not in views:
                     views[version, agent] = _Alone(agent, data, folder / folder_name(agent), stack, version=version)
                 views[version, agent].add(scene, name=name)
-        folders = [views[key].keep(data) for key in sorted(views)]  # v1.0-trainval last: its prediction splits stay
+        folders = [views[key].keep(data) for key in sorted(views)]  # v1.0-trainval last: its prediction splits win
         write_json(folder / "scene_names.json", scene_names)
         return [*dict.fromkeys(folders)]
 
@@ -129,7 +129,7 @@ class AgentDataset:
             data: the source dataset.
             folder: folder of the written dataset.
             stack: closes the tables.
-            version: folder of the tables; default: that of ``data``.
+            version: folder of the tables; default: version of ``data``.
         """
         self._sensors, self._folder, self._version = sensors, folder, version or data.version
         self._files = DataFolder(data.root)
@@ -268,7 +268,7 @@ class _Alone(AgentDataset):
         self._write_can_bus(scene, channel_of, data, {pose["token"]: pose for pose in poses})
 
     def _write_can_bus(self, scene: Scene, channel_of: dict[str, str], data: Rows, poses: dict[str, JsonDict]) -> None:
-        """Write a car's CAN bus messages; of other agents, pose messages at the times of LIDAR_TOP."""
+        """Write a car's CAN bus messages; for other agents, pose messages at the times of LIDAR_TOP."""
         messages: dict[str, Rows] = {}
         state = next((s for s in scene.streams if s.kind == KIND and agent_of(s.channel) == self._agent), None)
         scans = [row for row in data if channel_of.get(row["calibrated_sensor_token"], BEV_CHANNEL) == BEV_CHANNEL]
@@ -331,7 +331,7 @@ def _boxes_of(scene: Scene, agent: str, *, points: bool) -> Rows:
 
     Args:
         scene: the scene.
-        agent: the agent, as channels name it.
+        agent: name of the agent in channels.
         points: count lidar points, not visible pixels, as ``num_lidar_pts``.
     """
     own = {row["instance_token"] for row in scene.rows(AGENT) if row["id"] == agent} - {""}

@@ -1,7 +1,7 @@
 """AirV2X's layout: ``<split>/<scene>/timestamp_<n>/agent_<n>/``.
 
 An agent has ``metadata.pkl``, cameras, depth, ``lidar.pcd`` and bird's-eye layers. ``objects.pkl`` beside the agents holds all
-boxes, those of sensing vehicles included (``object_id`` of their metadata). Axes are CARLA's, metres and degrees. AirV2X's
+boxes, including sensing vehicles (``object_id`` of their metadata). Axes are CARLA's, metres and degrees. AirV2X's
 reader adds a sensor's pose to its agent's pose component by component; ``lidar_pose`` and ``cords`` are these differences.
 ``extrinsic`` transforms points from the lidar to the camera. Drones are agents from 0 on, vehicles from 1000, roadside units
 from 2000. A drone without a lidar has points from its depth image, in its body frame. Depth is CARLA's 24-bit code of
@@ -60,7 +60,7 @@ _KINDS: Final = {
     "roadside": ("rsu", {"BACK": "back", "FRONT": "front", "LEFT": "left", "RIGHT": "right"}),
     "drone": ("drone", {"BOTTOM": "bev"}),
 }
-"""Agent kind -> AirV2X's name of it, and AirV2X's names of the cameras that its reader requires."""
+"""Agent kind -> AirV2X's name of the kind, and the cameras that its reader requires."""
 _RIGS: Final = {"vehicle": "airv2x_car", "roadside": "airv2x_roadside", "drone": "airv2x_drone"}
 
 

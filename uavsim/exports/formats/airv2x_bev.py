@@ -25,7 +25,7 @@ _SIDE_PX: Final = 512
 _METRES_PER_PX: Final = 0.25
 _LINE_PX: Final = 2
 _WHITE: Final = (255, 255, 255)
-_REACH_M: Final = _SIDE_PX * _METRES_PER_PX  # shapes beyond are not drawn
+_REACH_M: Final = _SIDE_PX * _METRES_PER_PX  # shapes farther away are not drawn
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,7 +58,7 @@ class BevGround:
         return cls(mask.drivable(), mask.origin_map_m, mask.metres_per_px, lines)
 
     def is_drivable(self, points_map_m: FloatArray) -> BoolArray:
-        """Return (...) whether (..., 2) points in the map frame, metres, are drivable."""
+        """Return (...) bool, True where (..., 2) points in the map frame, metres, are drivable."""
         if self.drivable is None:
             return np.zeros(points_map_m.shape[:-1], dtype=np.bool_)
         height, width = self.drivable.shape

@@ -24,7 +24,7 @@ class Row:
 
     Attributes:
         box_px: left, top, width, height.
-        range_m: distance of a planned object; None of others.
+        range_m: distance of a planned object; None for others.
         horizon: -1 below, 0 on, 1 above the horizon; None if unknown.
     """
 

@@ -1,6 +1,6 @@
 """nuScenes' CAN bus expansion of one agent, ``can_bus/<scene>_<message>.json``.
 
-A vehicle whose state was recorded at every tick has all six messages at nuScenes' rates, from a spline through its poses.
+A vehicle with a recorded state at every tick has all six messages at nuScenes' rates, from a spline through its poses.
 Other agents have only ``pose`` at 50 Hz, from the poses of their LIDAR_TOP; ScenarioNet takes every fifth message as a step of
 0.1 s. Accelerations are specific forces, +9.81 m/s^2 upwards at rest, as in nuScenes. Steering and wheel speeds follow from
 the motion and the dimensions of nuScenes' car; battery and torque are modelled.
@@ -28,7 +28,7 @@ _RATES_HZ: Final = {
     "zoesensors": 800.0,
     "zoe_veh_info": 100.0,
 }
-_WHEELBASE_M: Final = 2.588  # of a Renault Zoe, as the next values
+_WHEELBASE_M: Final = 2.588  # this and the next values: Renault Zoe
 _TRACK_M: Final = 1.51
 _WHEEL_M: Final = 0.31
 _STEERING_RATIO: Final = 15.0

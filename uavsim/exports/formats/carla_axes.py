@@ -14,7 +14,7 @@ from uavsim.geometry import unreal
 from uavsim.geometry.se3 import SE3
 from uavsim.typing import FloatArray
 
-_STEP_PX: Final = 4  # of the sampled depth images
+_STEP_PX: Final = 4  # stride over depth pixels
 _WHITE: Final = 0xFFFFFF
 
 
@@ -24,7 +24,7 @@ def pose(map_SE3_flu: SE3) -> list[float]:
 
 
 def pose_of_camera(image: Image) -> tuple[list[float], FloatArray]:
-    """Return the pose of a camera whose x axis points ahead, and its (4, 4) ``world_T_camera``."""
+    """Return the pose of a camera with x ahead, in CARLA's axes, and its (4, 4) ``world_T_camera``."""
     map_SE3_optical = image.map_SE3_optical
     euler_deg = unreal.ue_euler_from_map_q_optical(map_SE3_optical.quat_wxyz)
     map_SE3_ahead = SE3(unreal.map_q_flu_from_ue_euler(euler_deg), map_SE3_optical.translation_m)
@@ -37,7 +37,7 @@ def _listed(map_SE3_any: SE3, euler_deg: FloatArray) -> list[float]:
 
 
 def ue_transform(map_SE3_flu: SE3) -> FloatArray:
-    """Return the (4, 4) ``world_T_body``."""
+    """Return the (4, 4) ``world_T_body`` in CARLA's left-handed axes, metres."""
     matrix = np.eye(4)
     matrix[:3, :3] = unreal.ue_matrix(unreal.ue_euler_from_map_q_flu(map_SE3_flu.quat_wxyz))
     matrix[:3, 3] = unreal.ue_vector_from_map(map_SE3_flu.translation_m)

@@ -1,6 +1,6 @@
-"""COCO: 2D boxes and masks of what is really visible, from the instance masks, not from projected boxes.
+"""COCO: 2D boxes and masks of visible pixels, from the instance masks, not from projected boxes.
 
-One ``instances_<split>.json`` beside the images' names as they are in the dataset (``file_name`` is relative to its root).
+One ``instances_<split>.json`` refers to the images in the dataset (``file_name`` is relative to its root).
 Beside COCO's own fields an annotation has ``amodal_bbox`` (the projected box), ``occlusion``, ``truncation``, ``instance_id``
 and the token of its 3D box. Category ids are nuScenes' indices.
 """
@@ -42,7 +42,7 @@ def export_coco(request: ExportRequest) -> list[Path]:
 
 
 def _write_parts(data: Dataset, request: ExportRequest, target: ResultPath, made: list[ResultPath]) -> None:
-    """Write what is joined, each into a file of its own; ``made`` gets those that are there."""
+    """Write the parts of the JSON file, each into its own file, and append the written files to ``made``."""
     images, annotations = target.with_suffix(".images"), target.with_suffix(".annotations")
     with TableWriter(images) as image_rows, TableWriter(annotations) as annotation_rows:
         for sample in data.samples(request.split):
@@ -108,7 +108,7 @@ def _annotations(sample: Sample, image: Image, category_id: dict[str, int]) -> I
 
 
 def _ignored(image: Image, category_id: dict[str, int]) -> Iterator[JsonDict]:
-    """Make a crowd of each region of road users without a box, for every category of them: no detection in it counts."""
+    """Yield each region of road users without a box as a crowd of every road user category: no detection in it counts."""
     if not len(image.ignored_px):
         return
     ids, tags = image.mask()
@@ -128,7 +128,7 @@ def _ignored(image: Image, category_id: dict[str, int]) -> Iterator[JsonDict]:
 
 
 def _join(target: ResultPath, parts: list[ResultPath]) -> None:
-    """Put the two streamed arrays and the categories together into one file."""
+    """Join the two streamed arrays and the categories into one file."""
     with whole_file(target) as file:
         for part in parts:
             file.write(b"," if file.tell() else b"{")

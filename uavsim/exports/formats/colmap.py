@@ -1,7 +1,7 @@
 """COLMAP: ``<scene>/sparse/0`` as text and binary, with exact poses, points from depth images, and masks of moving objects.
 
 The world is the map frame, cameras have COLMAP's axes (x right, y down, z ahead), and pixel centres are at .5. Points sample
-every depth image without moving objects; each point has one observation, in the image that it was sampled from.
+every depth image without moving objects; each point has one observation, in its source image.
 ``masks/<image>.png`` is black on moving objects, as COLMAP and trainers of Gaussian splats read it.
 Source: COLMAP's documentation, "Output Format".
 """
@@ -29,9 +29,9 @@ _MODELS: Final = {
     "brown_conrady": (6, "FULL_OPENCV", 8),
     "equidistant": (5, "OPENCV_FISHEYE", 4),
 }
-"""Lens -> COLMAP's model: its number, its name, and its count of coefficients after focal lengths and centre."""
+"""Lens -> COLMAP's model: number, name, and count of coefficients after focal lengths and centre."""
 _WITHOUT_K3: Final = (4, "OPENCV", 4)
-"""The model of ``brown_conrady`` lenses whose k3 is 0: gsplat's reader knows no FULL_OPENCV."""
+"""The model of ``brown_conrady`` lenses with k3 = 0, because gsplat's reader lacks FULL_OPENCV."""
 _POINT2D: Final = np.dtype([("xy", "<f8", 2), ("point", "<i8")])
 _POINT3D: Final = np.dtype(
     [
@@ -52,7 +52,7 @@ class _View:
         image: the image.
         pixels: (N, 2) column and line of the points.
         points_map_m: (N, 3) in the map frame, metres.
-        colours: (N, 3) RGB.
+        colours: (N, 3) uint8 RGB.
     """
 
     number: int

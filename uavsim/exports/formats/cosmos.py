@@ -42,7 +42,7 @@ def export_cosmos(request: ExportRequest) -> list[Path]:
 
     Raises:
         DatasetError: images are missing.
-        InputError: images are not evenly spaced, the model does not take their rate, or PyAV is not installed.
+        InputError: images are not evenly spaced, the model does not support their rate, or PyAV is not installed.
     """
     out = ResultPath.open(request.out)
     folders = [
@@ -66,7 +66,7 @@ def clips_of(scene: Scene) -> Iterator[tuple[str, list[str]]]:
 
 
 def _clip(scene: Scene, name: str, channels: Sequence[str], model_name: str, out: ResultPath) -> ResultPath | None:
-    """Write the clip of an agent; returns None if the model takes none of its cameras."""
+    """Write the clip of an agent; return None if the model supports none of its cameras."""
     images = {channel: scene.images_of(channel) for channel in channels}
     recorded = len(images[channels[0]])
     fps = round(frame_rate(scene, images[channels[0]]))
@@ -96,7 +96,7 @@ def _clip(scene: Scene, name: str, channels: Sequence[str], model_name: str, out
 
 
 def _frames(scene: Scene, images: Sequence[Image], lines: controls.MapLines | None) -> Iterator[tuple[str, Frames]]:
-    """Yield each kind of video that the dataset's layers allow, and a function that yields its frames."""
+    """Yield (kind, frames) of each video that the dataset's layers allow."""
 
     def each(make: Callable[[Image], UInt8Array]) -> Frames:
         return partial(map, make, images)

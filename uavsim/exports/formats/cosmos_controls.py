@@ -1,4 +1,4 @@
-"""Frames of control videos: the content of an image that a video model has to keep.
+"""Frames of control videos: the content of an image that a video model must keep.
 
 Depth is inverse, near is bright, with one scale for a clip. An instance has one colour in all frames; other pixels have the
 dimmed CityScapes colour of their class, the sky is black. Edges are Canny's, without the sky's. ``hdmap_bbox`` shows the lines
@@ -61,7 +61,7 @@ def _inverse_depth(image: Image) -> FloatArray:
 
 
 def instances(image: Image) -> UInt8Array:
-    """Return (H, W, 3) RGB: a colour for each object over dimmed colours of classes."""
+    """Return (H, W, 3) uint8 RGB: a colour for each object over dimmed colours of classes."""
     ids, tags = image.mask()
     dimmed = _CITYSCAPES // 2  # no object has a colour of the background
     dimmed[_SKY] = 0
@@ -74,13 +74,13 @@ def instances(image: Image) -> UInt8Array:
 
 
 def semantics(image: Image) -> UInt8Array:
-    """Return (H, W, 3) RGB of classes in CityScapes' colours."""
+    """Return (H, W, 3) uint8 RGB of classes in CityScapes' colours."""
     painted: UInt8Array = _CITYSCAPES[image.mask()[1]]
     return painted
 
 
 def edge(image: Image) -> UInt8Array:
-    """Return (H, W, 3) white edges; masks remove those of the sky."""
+    """Return (H, W, 3) uint8 white edges; masks remove edges of the sky."""
     grey = cv2.cvtColor(image.pixels(), cv2.COLOR_RGB2GRAY)
     edges = np.asarray(cv2.Canny(grey, _CANNY_LOW, _CANNY_HIGH) > 0)
     if "instance" in image.layers:
@@ -89,7 +89,7 @@ def edge(image: Image) -> UInt8Array:
 
 
 def small_objects(image: Image) -> UInt8Array:
-    """Return (H, W, 3) white on and around small objects, where a control must hold."""
+    """Return (H, W, 3) uint8, white on and around small objects, the area of the control."""
     ids, _ = image.mask()
     counts = np.bincount(ids.ravel())
     small = (counts < _SMALL_PX) & (np.arange(len(counts)) > 0)
@@ -106,7 +106,7 @@ class MapLines:
     """The lines of a town's vector map.
 
     Attributes:
-        segments_map_m: layer -> (N, 2, 3) segments of at most one metre.
+        segments_map_m: layer -> (N, 2, 3) segments in the map frame, at most one metre long.
     """
 
     segments_map_m: dict[str, FloatArray]
@@ -130,7 +130,7 @@ def _segments(line_map_m: FloatArray) -> FloatArray:
 
 
 def hdmap_bbox(image: Image, lines: MapLines, boxes: Boxes) -> UInt8Array:
-    """Return (H, W, 3) RGB of map lines and filled boxes on black; a depth image hides occluded lines."""
+    """Return (H, W, 3) uint8 RGB of map lines and filled boxes on black; a depth image hides occluded lines."""
     width, height = image.size_px
     canvas = np.zeros((height, width, 3), dtype=np.uint8)
     depth_m = image.depth_m() if "depth" in image.layers else None
@@ -152,13 +152,13 @@ def hdmap_bbox(image: Image, lines: MapLines, boxes: Boxes) -> UInt8Array:
 
 
 def _visible(image: Image, points_map_m: FloatArray, pixels: FloatArray, depth_m: Float32Image | None) -> BoolArray:
-    """Return (N,) whether points are in the image and, by the depth image, not occluded.
+    """Return (N,) bool, True for points in the image that the depth image does not occlude.
 
     Args:
         image: the image.
-        points_map_m: (N, 3) in the map frame, metres.
-        pixels: (N, 2) their projections.
-        depth_m: (H, W) depth, if there is any.
+        points_map_m: (N, 3) points in the map frame, metres.
+        pixels: (N, 2) projections of the points.
+        depth_m: (H, W) depth, metres; None without a depth image.
     """
     width, height = image.size_px
     inside = np.asarray((np.isfinite(pixels) & (pixels >= 0) & (pixels < [width, height])).all(axis=1))

@@ -1,4 +1,4 @@
-"""Video models of Cosmos with the frame rates and clip lengths that they take.
+"""Video models of Cosmos with their frame rates and clip lengths.
 
 Source: ``carla_cosmos.contracts`` in carla-simulator/carla, branch ue58-dev.
 """
@@ -18,7 +18,7 @@ AV_VIEWS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class VideoModel:
-    """The clips that a model takes: ``least + n * step`` frames, at most ``most``.
+    """The clips that a model supports: ``least + n * step`` frames, at most ``most``.
 
     Attributes:
         name: name of the model.
@@ -51,7 +51,7 @@ MODELS: Final = {
         VideoModel("transfer2.5-av", (30,), least=3 * 29, most=3 * (29 + 28 * 64), step=3 * 28, views=AV_VIEWS),
     )
 }
-"""Models by name: ``cosmos3`` is Nano and Super, ``-wsm`` has the map as a control, AV takes 30 Hz and keeps 10 Hz."""
+"""Models by name: ``cosmos3`` is Nano and Super, ``-wsm`` has the map as a control, AV reads 30 Hz and keeps 10 Hz."""
 
 
 def chosen_model(name: str, fps: int, *, where: str) -> VideoModel:
@@ -59,7 +59,7 @@ def chosen_model(name: str, fps: int, *, where: str) -> VideoModel:
 
     Raises:
         UnknownNameError: no such model.
-        InputError: the model does not take this rate.
+        InputError: the model does not support this rate.
     """
     model = pick(MODELS, name or ("transfer2.5" if fps in MODELS["transfer2.5"].rates else "cosmos3"), what="model")
     if fps not in model.rates:

@@ -35,7 +35,7 @@ def encode_mp4(
         frames: (H, W, 3) uint8 RGB of one size; lossy videos lose an odd last line or column.
         fps: frame rate, Hz.
         quality: x264's crf, lower is better.
-        lossless: encode 4:4:4 without loss but for the change of colour space (up to 1 of 255).
+        lossless: encode 4:4:4 without loss except for the colour space conversion (up to 1 of 255).
         group: frames between key frames; 0 is x264's default.
     """
     av, file = _av(), io.BytesIO()
@@ -91,7 +91,7 @@ def facts_of_mp4(file: IO[bytes] | bytes, *, name: str) -> tuple[float, tuple[in
 
 @contextmanager
 def _opened(file: IO[bytes] | bytes, name: str) -> Iterator[tuple[Any, Any]]:
-    """Open an mp4 file; FFmpeg may choose no other container and open no other file or port.
+    """Open an mp4 file without allowing FFmpeg another container, file or port.
 
     Raises:
         InputError: see ``decode_mp4``.

@@ -7,8 +7,8 @@ and ``scene_infos.json``. A frame's number is its time in tenths of a second, co
 scenes, too: an object's number in the instance masks is its id modulo 65536. Each side labels the objects it sees.
 
 With ``received``, ``drone-side`` holds the newest images that the car has received, with the drone's pose at their exposure.
-Labels are of the frame's own time in the frame of that pose, as in Griffin's delayed infos. Frames without an image are left
-out.
+Labels show the frame's own time, in the coordinate frame of that pose, as in Griffin's delayed infos. Frames without an image
+are left out.
 Source: Griffin, Dataset_Preparation.md and griffin_data_converter/data_utils.py; py123d, parser/griffin.
 """
 
@@ -43,7 +43,7 @@ _BETWEEN_SCENES: Final = 10  # frames
 _IDS_OF_SCENE: Final = 1 << 16  # the range of masks; Griffin's converter joins objects of equal ids across scenes
 _DRONE: Final = 0
 _CAR: Final = 1000
-"""The agents' numbers as ``records.channels`` gives them: drone 0 and vehicle v0."""
+"""The agents' numbers in ``records.channels``: drone 0 and vehicle v0."""
 _CAMERAS: Final = {_CAR: ("FRONT", "BACK", "LEFT", "RIGHT"), _DRONE: ("FRONT", "BACK", "LEFT", "RIGHT", "BOTTOM")}
 _SIDES: Final = {_CAR: "vehicle-side", _DRONE: "drone-side"}
 _TYPES: Final = {

@@ -1,4 +1,4 @@
-"""Warnings before an export about content that the format will lack."""
+"""Warnings about missing content before an export."""
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise

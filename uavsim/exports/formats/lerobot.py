@@ -28,7 +28,7 @@ STATE: Final = ("x_map_m", "y_map_m", "z_map_m", "qw", "qx", "qy", "qz", "vx_map
 ACTION: Final = ("vx_flu_mps", "vy_flu_mps", "vz_flu_mps", "wx_flu_radps", "wy_flu_radps", "wz_flu_radps")
 _COUNTS: Final = ("frame_index", "episode_index", "index", "task_index")
 _PER_CHUNK: Final = 1000
-_EVERY_PX: Final = 4  # of images, for their statistics
+_EVERY_PX: Final = 4  # stride over image pixels for statistics
 _SHARES: Final = (0.01, 0.1, 0.5, 0.9, 0.99)
 
 
@@ -174,7 +174,7 @@ def _rows(images: Sequence[Image], fps: float, *, episode: int, start: int, task
 
 
 def _motion(poses: SE3, fps: float) -> FloatArray:
-    """Return (N, 6) velocity, m/s, and turning rate, rad/s, in flu from each frame to the next; the last is repeated.
+    """Return (N, 6) velocity, m/s, and turning rate, rad/s, in flu, from each frame to the next; the last row is repeated.
 
     ``position + rotation @ velocity / fps`` is the next position.
     """
@@ -195,7 +195,7 @@ def _pixels(images: Sequence[Image]) -> Iterator[UInt8Array]:
 
 
 def _statistics(values: AnyArray) -> JsonDict:
-    """Return the statistics of (N, D) values by which policies normalise."""
+    """Return the statistics of (N, D) values for the normalisation of policies."""
     real = values.astype(np.float64)
     found: JsonDict = {
         "min": real.min(axis=0),

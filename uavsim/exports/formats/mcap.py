@@ -2,7 +2,7 @@
 
 Topics: ``/tf`` (map to drones, drones to cameras and lidars), ``/<CHANNEL>/image``, ``/<CHANNEL>/calibration``,
 ``/<CHANNEL>/points``, ``/boxes`` (cubes with class and instance). Frame ids are ``map``, ``drone_<id>`` and channels;
-a camera's frame is optical. Stamps are the samples' own.
+a camera's frame is optical. Messages have the samples' time stamps.
 """
 
 from collections.abc import Iterator

@@ -12,7 +12,7 @@ from uavsim.images import codec
 from uavsim.typing import BoolArray, IntArray
 
 _STILL_M: Final = 0.2
-_MOST_DEPTH_POINTS: Final = 200_000  # of a scene
+_MOST_DEPTH_POINTS: Final = 200_000  # per scene
 
 
 def all_images(scene: Scene) -> list[Image]:
@@ -22,7 +22,7 @@ def all_images(scene: Scene) -> list[Image]:
 
 
 def depth_step_px(images: Iterable[Image]) -> int:
-    """Return the step in pixels that samples all depth images of a scene to about 200,000 points."""
+    """Return the pixel stride that samples all depth images of a scene to about 200,000 points."""
     pixels = sum(image.size_px[0] * image.size_px[1] for image in images if "depth" in image.layers)
     return max(int(np.ceil(np.sqrt(pixels / _MOST_DEPTH_POINTS))), 1)
 
@@ -36,7 +36,7 @@ def still_ids(scene: Scene) -> IntArray:
 
 
 def moving_pixels(image: Image, still: IntArray) -> BoolArray | None:
-    """Return (H, W) pixels of moving objects; None without an instance mask."""
+    """Return (H, W) bool, True on moving objects; None without an instance mask."""
     if "instance" not in image.layers:
         return None
     ids, _ = image.mask()
@@ -44,5 +44,5 @@ def moving_pixels(image: Image, still: IntArray) -> BoolArray | None:
 
 
 def write_mask(path: ResultPath, moving: BoolArray) -> None:
-    """Write a PNG mask as trainers read it: 0 on moving objects, 255 elsewhere."""
+    """Write an (H, W) bool mask as PNG for trainers: 0 on moving objects, 255 elsewhere."""
     write_whole(path, codec.encode_png(np.where(moving, 0, 255).astype(np.uint8)))

@@ -58,7 +58,7 @@ def _model(name: str, images: Sequence[Image]) -> str:
     """Return the camera model of a scene's file.
 
     Raises:
-        InputError: the scene has fisheye and other lenses, and nerfstudio has one model a file.
+        InputError: the scene has fisheye and other lenses, and nerfstudio allows one model per file.
     """
     models = {image.lens.model if image.lens else "" for image in images}
     if "equidistant" not in models:

@@ -3,8 +3,8 @@
     annotations/<i>.txt   infos/<i>.json   camera_image/<i>_<k>.jpg   lidar_point_cloud/<i>_<k>.pcd   (k keyframes ago)
     gt.pkl                similarity.json  tags.json
 
-In OpenAD a scene's number names its source dataset. A scene therefore gets a number of the training set whose domain it
-belongs to, or a number of ``once`` where it belongs to none. Numbers without a scene have no objects.
+In OpenAD a scene's number determines its source dataset. A scene therefore gets a number of the training set with its domain,
+or a number of ``once`` without such a set. Numbers without a scene have no objects.
 """
 
 import pickle
@@ -112,7 +112,7 @@ class _Writer:
             write_whole(out / "lidar_point_cloud" / f"{index}_{ago}.pcd", cloud)
 
     def _number(self, case: CornerCaseRow) -> tuple[str, int]:
-        """Return the source dataset of a scene, and OpenAD's number of it."""
+        """Return the source dataset of a scene, and its number in OpenAD."""
         source = next((name for name in SOURCES if case["in_domain"].get(name)), _FALLBACK_SOURCE)
         first = sum(list(SOURCES.values())[: list(SOURCES).index(source)])
         used = self.used.get(source, 0)

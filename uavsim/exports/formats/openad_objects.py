@@ -123,11 +123,11 @@ def _enclosing(boxes: FloatArray) -> FloatArray:
 
 
 def _optical_box(boxes: Boxes, rows: IntArray, image: Image) -> FloatArray:
-    """Return the (7,) upright box around some boxes with the heading of the first one, see ``SeenObject``."""
+    """Return the (7,) upright box around some boxes with the heading of the first box; see ``SeenObject.optical_box``."""
     parts = boxes.map_SE3_box[rows]
     corners_m = cuboid.corners(parts, size_lwh_m=boxes.size_lwh_m[rows]).reshape(-1, 3)
     ahead = quaternion.rotate(parts.quat_wxyz[0], np.array([1.0, 0.0, 0.0]))
-    if np.hypot(ahead[0], ahead[1]) < 0.5:  # a box on its back or nose takes the heading of its side
+    if np.hypot(ahead[0], ahead[1]) < 0.5:  # an overturned or upended box has the heading of its side
         ahead = quaternion.rotate(parts.quat_wxyz[0], np.array([0.0, 1.0, 0.0]))
     yaw_rad = float(np.arctan2(ahead[1], ahead[0]))
     map_SE3_upright = SE3(quaternion.from_yaw(yaw_rad), parts.translation_m[0])

@@ -2,7 +2,7 @@
 
 Axes are the simulator's left-handed ones, metres and degrees; poses are ``[x, y, z, roll, yaw, pitch]``, extents half sizes,
 speeds km/h. Drone 0 is the ego (first by name); vehicle ``v0`` is 1000, roadside unit ``r0`` is -1 as in V2XSet, and ``r1`` is
-2001. Cameras are numbered in the rig's order; OpenCOOD's loader reads the first four. Points come from the agent's lidar, else
+2001. Camera numbers follow the rig's order; OpenCOOD's loader reads the first four. Points come from the agent's lidar, else
 from its depth cameras in its body frame, else the cloud is empty.
 
 With ``received``, a frame holds the newest images that the ego has received from other agents, with their poses, and the

@@ -1,4 +1,4 @@
-"""A file wrapper that raises the first OSError on closing, for writers that hide errors of the disk."""
+"""A file wrapper that raises the first OSError on closing, for writers that hide disk errors."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -10,7 +10,7 @@ from uavsim.files.whole import whole_file
 
 
 class PatientFile:
-    """A binary file that keeps its first OSError, writes nothing after it and reports positions as if it had."""
+    """A binary file that stores its first OSError, then writes nothing but still reports positions."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file, self._at, self._end = file, 0, 0

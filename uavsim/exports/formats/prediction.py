@@ -21,7 +21,7 @@ _LEAST_M: Final = 1.0
 def prediction_tokens(
     boxes: Sequence[JsonDict], *, sample_us: Mapping[str, int], category_of: Mapping[str, str]
 ) -> list[str]:
-    """Return ``<instance>_<sample>`` of the instances to predict in a scene.
+    """Return ``<instance>_<sample>`` tokens of the instances to predict in a scene.
 
     Args:
         boxes: rows of ``sample_annotation``, ascending in time for each instance.

@@ -19,7 +19,7 @@ from uavsim.files.whole import write_whole
 from uavsim.images import codec
 from uavsim.records.channels import agent_id, split_channel
 
-_UNEVEN_US: Final = 1  # frames of a whole rate may be rounded by so much
+_UNEVEN_US: Final = 1  # rounding of frame times at integer rates
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class ExportRequest:
         split: name in ``splits.json``; default: every scene.
         topics: style of topic names of ``rosbag2``.
         model: video model of ``cosmos``; "" chooses by the frame rate.
-        received: take the newest images that the ego has received from other agents, not those of the keyframe.
+        received: use the newest images that the ego has received from other agents, instead of the keyframe's images.
         ros: ROS distribution of ``rosbag2``.
     """
 
@@ -56,7 +56,7 @@ class ExportRequest:
 
         Raises:
             DatasetError: the folder holds no dataset.
-            UnknownNameError: no such version, or several and none was named.
+            UnknownNameError: the version does not exist, or there are several and ``version`` is missing.
         """
         return open_folder(self.root, self.version)
 
@@ -84,7 +84,7 @@ class ExportRequest:
 
 
 def exporter(write: Callable[[ExportRequest], list[Path]]) -> Callable[[ExportRequest], list[Path]]:
-    """Decorate an exporter so that errors of a damaged dataset name the dataset in one line, see ``reading``."""
+    """Decorate an exporter with ``reading``: errors of a damaged dataset become one line with its path."""
 
     @functools.wraps(write)
     def export(request: ExportRequest) -> list[Path]:
@@ -132,7 +132,7 @@ def receive(scene: Scene, sample: Sample, images: dict[int, list[Image]], *, ego
 
     Args:
         scene: the scene.
-        sample: one of its samples.
+        sample: a sample of the scene.
         images: images of the sample by drone id.
         ego: drone id of the receiver.
 
@@ -164,7 +164,7 @@ def write_as_png(target: ResultPath, image: Image) -> None:
 
 
 def lidar_of(sample: Sample, drone_id: int) -> LidarScan | None:
-    """Return the scan of a drone's lidar, LIDAR_TOP apart; None without one."""
+    """Return the scan of a drone's lidar other than LIDAR_TOP; None without a lidar."""
     own = (scan for scan in sample.lidars if scan.drone_id == drone_id and scan.channel != BEV_CHANNEL)
     return next(own, None)
 

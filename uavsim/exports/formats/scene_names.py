@@ -1,4 +1,4 @@
-"""Scene names from nuScenes' split lists, by which converters recognize training and validation scenes.
+"""Scene names from nuScenes' split lists, from which converters derive training and validation scenes.
 
 Converters read splits from the devkit's source, not from the dataset, and treat unlisted scenes as validation.
 Source: nuscenes-devkit 1.2.0, ``utils/splits.py`` (members), ``eval/prediction/splits.py`` (the first 200 are ``train_val``),
@@ -44,7 +44,7 @@ LISTED: Final[dict[str, tuple[int, ...]]] = {
 """Ascending scene numbers of nuScenes' splits."""
 
 NO_CAN_BUS: Final = frozenset(_numbers("161-168 170-176 309-314"))
-"""Numbers of scenes whose CAN bus the devkit refuses to read."""
+"""Numbers of scenes without a CAN bus in the devkit's lists."""
 
 
 class SceneName(NamedTuple):
@@ -64,7 +64,7 @@ def parts_of(scenes: Sequence[str], splits: Mapping[str, Sequence[str]]) -> dict
 
 
 def name_scenes(scenes: Sequence[str], splits: Mapping[str, Sequence[str]], *, version: str) -> dict[str, SceneName]:
-    """Return names under which converters find each scene in its split.
+    """Return names with which converters assign each scene to its split.
 
     Scenes beyond the length of a list are named from ``scene-2001`` on, which no list contains.
 

@@ -1,7 +1,7 @@
 """Similarity of tags from their synonyms and hypernyms: unit vectors, and a table of their cosines.
 
-The vectors replace OpenAD's text features of CLIP. A tag's vector is a weighted sum of its hypernyms' vectors and a component
-of its own. Cosines: a synonym 0.95 (above OpenAD's strictest threshold of 0.9), two synonyms of one tag 0.90, the nearest
+The vectors replace OpenAD's text features of CLIP. A tag's vector is a weighted sum of its hypernyms' vectors and its own
+component. Cosines: a synonym 0.95 (above OpenAD's strictest threshold of 0.9), two synonyms of one tag 0.90, the nearest
 hypernym 0.72 (above 0.7), tags with the same nearest hypernym 0.52 to 0.65 (above 0.5), the next hypernym 0.35 (below 0.5),
 unrelated tags 0.
 """
@@ -16,7 +16,7 @@ from uavsim.typing import FloatArray
 
 _SYNONYM: Final = 0.95
 _HYPERNYMS: Final = (0.72, 0.35)
-_LEAST: Final = 0.3  # in the table
+_LEAST: Final = 0.3  # least cosine in the table
 _DEEPEST: Final = 8
 
 
@@ -40,7 +40,7 @@ def tag_vectors(tags: Mapping[str, Words]) -> dict[str, FloatArray]:
 
 
 def similarity_table(vectors: Mapping[str, FloatArray]) -> dict[str, dict[str, float]]:
-    """Return ``{tag: {other tag: cosine}}``, each pair once, pairs below 0.3 left out."""
+    """Return ``{tag: {other tag: cosine}}`` of (W,) unit vectors, each pair once, pairs below 0.3 left out."""
     names = list(vectors)
     stacked = np.stack([vectors[name] for name in names]) if names else np.zeros((0, 0))
     cosine = np.round(stacked @ stacked.T, 4)
@@ -57,7 +57,7 @@ class _VectorMaker:
     cache: dict[str, FloatArray] = field(default_factory=dict)
 
     def of(self, word: str, depth: int = 0) -> FloatArray:
-        """Return the vector of a tag or hypernym."""
+        """Return the (W,) unit vector of a tag or hypernym."""
         if word in self.cache:
             return self.cache[word]
         hypernyms = self.tags[word].hypernyms[: len(_HYPERNYMS)] if word in self.tags and depth < _DEEPEST else ()

@@ -1,4 +1,4 @@
-"""A scene as a video: a grid of cameras with the boxes that each shows."""
+"""A scene as a video: a grid of cameras with their visible boxes."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

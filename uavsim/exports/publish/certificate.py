@@ -1,4 +1,4 @@
-"""Certificates: what made a dataset, and hashes of every scene, so that any scene can be made again and compared.
+"""Certificates: the inputs of a dataset and hashes of every scene, so that any scene can be regenerated and compared.
 
 ``files_sha256`` of a scene is the SHA-256 of the lines ``<sha256>  <name>`` of its files, sorted by name. An image counts with
 its decoded pixels and every other file with its bytes, because encoders may pack the same pixels differently. ``rows_sha256``
@@ -63,7 +63,7 @@ class CertifiedScene(Model):
 
 
 class CertifiedRequest(Model):
-    """The options of ``uavsim generate``; ``replay`` is kept as it is, since a card does not hold the recordings."""
+    """The options of ``uavsim generate``; ``replay`` stays unparsed, because a card does not hold the recordings."""
 
     dataset: Reference | None = None
     samples: Annotated[int, Field(ge=1, lt=10**9)] | None = None
@@ -126,7 +126,7 @@ def scene_hashes(output: Output, entry: LedgerEntry) -> JsonDict:
         DatasetError: a file of the scene is missing, or an image is damaged.
     """
     marks = read_manifest(output, generation_of(entry))
-    if marks is None:  # flown before scenes had manifests: each file is named after its scene
+    if marks is None:  # older scenes have no manifest: file names begin with the scene's name
         keys = (key for root in file_roots() for key in output.keys(root))
         files = [key for key in keys if scene_of_file(key.rpartition("/")[2]) == entry.scene]
     else:

@@ -67,7 +67,7 @@ FIELDS: Final[Mapping[str, tuple[Any, str]]] = {
 
 
 def rows_of(sample: Sample, *, log: Mapping[str, Any]) -> Iterator[JsonDict]:
-    """Yield one row for each camera of a sample whose image file exists."""
+    """Yield one row for each existing camera image of a sample."""
     for image in sample.images:
         if image.there:
             yield _row(sample, image, log)

@@ -111,7 +111,7 @@ def statements(facts: Facts, certificate: JsonDict | None) -> Statements:
             "Helps research on traffic monitoring, search and rescue and drone safety without flying over people. Perception "
             "from drones can also serve surveillance and weapons; the data shows no real people or places."
         ),
-        derived_from=("https://carla.org",),  # its towns, blueprints and protocol, the headless simulator's too
+        derived_from=("https://carla.org",),  # towns, blueprints and protocol, also of the headless simulator
         generated_by=made,
     )
 

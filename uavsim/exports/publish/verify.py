@@ -1,7 +1,7 @@
 """Check a downloaded pack: every published file is present and unchanged, and there is no other file.
 
-``SHA256SUMS`` lists every file, the card included. The card holds the hash of that list without the card's own line. The hash
-of ``SHA256SUMS``, which the publisher prints elsewhere, therefore proves the whole pack.
+``SHA256SUMS`` lists every file including the card. The card holds the hash of that list without the card's own line. The hash
+of ``SHA256SUMS``, which the publisher states elsewhere, therefore proves the whole pack.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ from uavsim.files.names import DataFolder
 
 SUMS: Final = "SHA256SUMS"
 CARD: Final = "README.md"
-_MOST_BYTES: Final = 1 << 40  # of a tar file or a Parquet file
+_MOST_BYTES: Final = 1 << 40  # per tar or Parquet file
 _LINE: Final = re.compile(r"([0-9a-f]{64})  (\S.*)")
 _VOUCH: Final = re.compile(r"^Contents: `sha256:([0-9a-f]{64})`$", re.MULTILINE)
 _SHOWN: Final = 5
@@ -36,7 +36,7 @@ def verify(pack: Path, *, sums_sha256: str | None = None) -> tuple[int, str]:
 
     Args:
         pack: folder of the pack.
-        sums_sha256: hash of ``SHA256SUMS`` as the publisher prints it; default: trust the card.
+        sums_sha256: published hash of ``SHA256SUMS``; default: trust the card.
 
     Returns:
         The number of files, and the hash of ``SHA256SUMS``.

@@ -1,6 +1,6 @@
-"""Corner cases in a CARLA world: places on its map, and actors there.
+"""Spawn corner cases in a CARLA world: find places on its map and spawn the actors.
 
-Nothing of a case moves: its actors have no physics and no driver, as in a replay.
+Cases do not move: their actors have no physics and no driver, as in a replay.
 """
 
 from dataclasses import dataclass, replace
@@ -37,11 +37,11 @@ __all__ = ["CASES_CLEAR_M", "PlacedCases", "WorldGround", "finish", "rows_on", "
 CASES_CLEAR_M: Final = 30.0
 """Least distance of a vehicle's start from a case: the traffic manager does not see props."""
 _EVERY_M: Final = 2.0
-_SPAWN_ABOVE_M: Final = 200.0  # nothing is in the way there; then it is put where it stands
+_SPAWN_ABOVE_M: Final = 200.0  # free space; then the actor is moved to its place
 _LOOK_ABOVE_M: Final = 14.0
 _LOOK_BELOW_M: Final = 4.0
 _LEVEL_M: Final = 0.08  # lower than a kerb
-_BEFORE_M: Final = 1.0  # of the object: what is hit nearer than this hides it
+_BEFORE_M: Final = 1.0  # before the object: a nearer hit hides it
 _DOOR_REACH_M: Final = 0.9
 _MOST_REFUSALS: Final = 25
 _MOST_LANES_RIGHT: Final = 6
@@ -64,7 +64,7 @@ class PlacedCases:
     """The cases of one scene in one world."""
 
     def __init__(self, client: carla.Client, world: carla.World, plan: ScenePlan, cases: CornerCasesPlan) -> None:
-        """Keep the plan's cases; place nothing yet."""
+        """Store the plan's cases; place nothing yet."""
         self._client, self._world, self._plan = client, world, cases
         self._eyes: list[Eye] = eyes_of_plan(plan)
         self._lanes: dict[tuple[str, Site | None], Lanes] = {}
@@ -142,7 +142,7 @@ class PlacedCases:
         return blueprint
 
     def lanes_for(self, on: str, at: Site | None) -> Lanes:
-        """Return the places that a case's rule allows."""
+        """Return the places that the rule ``on`` of a case allows."""
         if (on, at) not in self._lanes:
             ways = self._world.get_map().generate_waypoints(_EVERY_M)
             rows = [row for way in ways if at is not None or not way.is_junction for row in rows_on(way, on)]
@@ -161,14 +161,14 @@ class PlacedCases:
 
 @lru_cache(maxsize=1)
 def _roads(opendrive: bytes) -> RoadMap:
-    """Return the vector map of a town, made once for all of its scenes."""
+    """Return the vector map of a town, cached for all of its scenes."""
     return map_of_opendrive(opendrive, name="the simulator's town")
 
 
 def rows_on(waypoint: carla.Waypoint, on: str) -> list[Row]:
-    """Return (x, y, z, yaw, width) of the places that a rule gives at a driving lane's piece, the simulator's frame.
+    """Return (x, y, z, yaw, width) of the places of a rule beside or on a driving lane, in the simulator's frame.
 
-    A shoulder is taken with the lane beside it, as what stands there may reach into it, and as that lane's right edge alone.
+    For ``shoulder``: the lane with the shoulder beside it (objects may reach into the lane), then the lane alone.
     """
     if on == "lane":
         return [_row(waypoint)]
@@ -186,7 +186,7 @@ def rows_on(waypoint: carla.Waypoint, on: str) -> list[Row]:
 
 
 def _right_of(waypoint: carla.Waypoint) -> list[carla.Waypoint]:
-    """Return the lanes right of one, from the inside outward."""
+    """Return the lanes right of a lane, from the inside outward."""
     strips: list[carla.Waypoint] = []
     lane = waypoint.get_right_lane()
     while lane is not None and len(strips) < _MOST_LANES_RIGHT:
@@ -202,14 +202,14 @@ def _row(lane: carla.Waypoint) -> Row:
 
 
 class WorldGround:
-    """The ground as CARLA's rays find it (a ``Ground``)."""
+    """The ground by CARLA's ray casts; implements ``SolidGround``."""
 
     def __init__(self, world: carla.World) -> None:
-        """Keep the world to cast rays in."""
+        """Store the world for ray casts."""
         self._world = world
 
     def level(self, points_m: FloatArray) -> float | None:
-        """See ``Ground``."""
+        """See ``SolidGround``."""
         heights_m = []
         for x, y, z in unreal.ue_vector_from_map(points_m).tolist():
             hits = self._world.cast_ray(
@@ -223,7 +223,7 @@ class WorldGround:
         return float(np.median(heights_m))
 
     def sees(self, eye_m: FloatArray, target_m: FloatArray) -> bool:
-        """See ``Ground``."""
+        """See ``SolidGround``."""
         start, end = unreal.ue_vector_from_map(np.stack([eye_m, target_m])).tolist()
         hits = self._world.cast_ray(carla.Location(*start), carla.Location(*end))
         away_m = float(np.linalg.norm(np.subtract(end, start)))
@@ -252,7 +252,7 @@ class _Cases(Spawned):
 
 
 def finish(record: CornerCasesPlan, actor: carla.Actor, info: ActorInfo) -> ActorInfo:
-    """Open the doors of a part that has them open; its box holds them, too: a simulator says that of the closed vehicle."""
+    """Open the doors of a part with ``doors_open``, and extend its box: simulators report the closed vehicle's box."""
     part = _part(info.attributes.get("role_name", ""), record)
     if part is None or not part.doors_open:
         return info
@@ -262,7 +262,7 @@ def finish(record: CornerCasesPlan, actor: carla.Actor, info: ActorInfo) -> Acto
 
 
 def _part(role_name: str, plan: CornerCasesPlan) -> CasePart | None:
-    """Return the part with this ``role_name``; None for an actor that belongs to no case."""
+    """Return the part with this ``role_name``; None for actors of no case."""
     at = part_of_role(role_name)
     if at is None or at[0] >= len(plan.cases) or at[1] >= len(plan.cases[at[0]].parts):
         return None

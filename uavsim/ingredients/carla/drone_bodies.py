@@ -1,4 +1,4 @@
-"""The drones' bodies in a CARLA world: props that follow the drones at each tick, or AirSim's own."""
+"""The drones' bodies in a CARLA world: props that follow the drones at each tick, or AirSim's own bodies."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,7 +18,7 @@ from uavsim.simulate.carla.read import Parked
 from uavsim.simulate.carla.spawning import SpawnContext, Spawned, flying_prop
 from uavsim.typing import FloatArray, IntArray
 
-_DYNAMIC: Final = 21  # CARLA's tag of what moves and has none of its own
+_DYNAMIC: Final = 21  # CARLA's tag "Dynamic" of moving objects without a class
 _LAST_MASK_ID: Final = 0xFFFF
 
 
@@ -33,7 +33,7 @@ class AirSimDroneBodies(Spawned):
     _drones: Sequence[DroneState] = ()
 
     def set_actor_infos(self, infos: Mapping[int, ActorInfo]) -> None:
-        """Note the mask values of other actors."""
+        """Store the mask values of other actors."""
         self._used = {actor_id & _LAST_MASK_ID for actor_id in infos}
 
     def scenery(self, first_instance_id: int) -> Parked:
@@ -51,7 +51,7 @@ class AirSimDroneBodies(Spawned):
         return Parked(infos, ActorStates(self._ids, self.start, none, none, none, none))
 
     def on_drone_poses(self, drones: Sequence[DroneState]) -> None:
-        """Remember the drones' poses."""
+        """Store the drones' poses."""
         self._drones = drones
 
     def moved(self, scenery: Parked) -> Parked:
@@ -113,7 +113,7 @@ class CarlaDroneBodies(Spawned):
         """Take the boxes of the bodies.
 
         Raises:
-            SimulatorError: there is no body, or a larger one than the YAML says.
+            SimulatorError: a body is missing, or larger than the size in the YAML.
         """
         self._infos = [infos[actor_id] for actor_id in self.actor_ids]
         size_m, most_m = 2 * np.array(self._infos[0].half_extent_m), np.array(self.record.size_lwh_m)
@@ -155,7 +155,7 @@ class CarlaDroneBodies(Spawned):
         """Return the states with the drones' velocities: a server reports none for moved props.
 
         Raises:
-            MissedTick: a body is gone, or not where it was put.
+            MissedTick: a body is gone, or not at its commanded pose.
         """
         del motion
         if not self._drones:  # they do not fly yet

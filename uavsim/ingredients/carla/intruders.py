@@ -19,7 +19,7 @@ from uavsim.records.actors import ActorInfo
 from uavsim.simulate.carla.spawning import SpawnContext, Spawned, flying_prop
 from uavsim.typing import FloatArray
 
-_SPAWN_ABOVE_M: Final = 300.0  # of the highest place of the path: nothing is there
+_SPAWN_ABOVE_M: Final = 300.0  # above the highest point of the path: free space
 
 
 def spawn(context: SpawnContext, record: IntrudersPlan) -> Spawned:
@@ -56,7 +56,7 @@ class CarlaIntruders(Spawned):
     _ue_pose: list[FloatArray] = field(default_factory=list)
 
     def set_actor_infos(self, infos: Mapping[int, ActorInfo]) -> None:
-        """Take the boxes of the spawned actors: an intruder's path is that of its box's middle.
+        """Store the boxes of the spawned actors: the planned path is the path of an intruder's box centre.
 
         Raises:
             SimulatorError: an intruder has no body.

@@ -1,7 +1,7 @@
 """Recorded actors in a CARLA world: without physics and Traffic Manager, moved to their recorded poses at each tick.
 
-Imports ``carla``. Nothing moves by itself here, and the traffic lights are frozen: what a tick shows is what the recording
-says of it, on any server that has the blueprints.
+Imports ``carla``. No actor moves by itself and traffic lights are frozen, so each tick shows the recorded state, on any server
+that has the blueprints.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from uavsim.simulate.carla.spawning import SpawnContext, Spawned
 from uavsim.typing import AnyArray, BoolArray, IntArray
 
 CarlaCommand: TypeAlias = Any  # CARLA has no public name for the type of its commands
-_SPAWN_ABOVE_M: Final = 200.0  # of the first place: nothing is in the way there, and two actors are never at one place
+_SPAWN_ABOVE_M: Final = 200.0  # above the first pose: free space, and two actors never share a place
 _PLACE_TOLERANCE_M: Final = 1e-3
 _TURN_TOLERANCE_DEG: Final = 1e-2
 
 
 def spawn(context: SpawnContext, record: ReplayPlan) -> Spawned:
-    """Spawn the recording's actors, vehicles and things before walkers.
+    """Spawn the recording's actors, vehicles and props before walkers.
 
-    It takes as many ticks as it took when the scene was recorded: rain depends on the time since the lights restarted.
+    It takes as many ticks as at the time of recording, because rain depends on the time since the lights restarted.
 
     Raises:
-        SceneVoid: an actor cannot be spawned; the message says which.
+        SceneVoid: an actor cannot be spawned; the message names it.
     """
     replayed = RecordedTraffic(context, record)
     replayed.spawn()
@@ -69,7 +69,7 @@ class RecordedTraffic(Spawned):
 
     # ------------------------------------------------------------------ a scene's beginning and end
     def spawn(self) -> None:
-        """See the function of that name."""
+        """Spawn the actors; see the function ``spawn``."""
         skin = self._context.plan.of(SkinPlan)
         self.marks_town = skin is not None and paint(self._context, skin)
         self._world.reset_all_traffic_lights()
@@ -103,7 +103,7 @@ class RecordedTraffic(Spawned):
 
     def scenery(self, first_instance_id: int) -> Parked:
         """Read the recording's parked vehicles, remove hidden ones from the town, and return the others."""
-        del first_instance_id  # theirs are recorded
+        del first_instance_id  # the recording has their ids
         if self._context.plan.of(ParkedPlan) is None:
             return NOTHING_PARKED
         first = 1 + max((i for i, kind in self._kinds.items() if not kind.is_of_town), default=0)
@@ -118,7 +118,7 @@ class RecordedTraffic(Spawned):
         return Parked(infos, _rows(parked.states, keep))
 
     def clear(self) -> None:
-        """Give traffic lights and parked vehicles back to the town."""
+        """Unfreeze and reset traffic lights, and show hidden parked vehicles again."""
         self._world.freeze_all_traffic_lights(False)
         self._world.reset_all_traffic_lights()
         if self._out_of_sight:
@@ -163,7 +163,7 @@ class RecordedTraffic(Spawned):
         """Move every actor to its recorded pose at a step."""
         self._step, self._row = step, self._motion.row_of(step)
         for name, state in zip(self._motion.signal_id, self._motion.signals[self._row].tolist(), strict=True):
-            if self._signals_reported.get(name) != state:  # in order before the batch, which is waited for
+            if self._signals_reported.get(name) != state:  # processed before the batch, which is synchronous
                 self._signals[name].set_state(carla.TrafficLightState(state))
                 self._signals_reported[name] = state
         commands: list[CarlaCommand] = []
@@ -196,11 +196,11 @@ class RecordedTraffic(Spawned):
         return commands
 
     def _driven_as(self, instance_id: int) -> str:
-        """Return the first word of an actor's blueprint: only vehicles and walkers are controlled, others just moved."""
+        """Return the first word of an actor's blueprint; only vehicles and walkers get controls."""
         return self._infos[instance_id].blueprint.partition(".")[0]
 
     def _control(self, instance_id: int, actor_id: int, control: AnyArray) -> CarlaCommand:
-        """Apply an actor's recorded control: it does not move the actor, but brake lights, wheels and limbs show it."""
+        """Apply an actor's recorded control, which shows in brake lights, wheels and limbs without moving the actor."""
         throttle, steer, brake, hand_brake, gear = control.tolist()
         if self._driven_as(instance_id) == "walker":
             return carla.command.ApplyWalkerControl(actor_id, carla.WalkerControl(carla.Vector3D(), throttle, False))
@@ -208,16 +208,16 @@ class RecordedTraffic(Spawned):
         return carla.command.ApplyVehicleControl(actor_id, reported)
 
     def proven(self, states: ActorStates, motion: TickMotion) -> ActorStates:
-        """Return the recorded states, after checking that the simulator has the same places.
+        """Return the recorded states, after checking that the simulator has the same poses.
 
-        A server reports no velocity of what is placed; at a step without recorded states its own are returned.
+        A server reports no velocity of placed actors; at a step without recorded states, return the server's states.
 
         Args:
-            states: of the tick, parked vehicles left out.
-            motion: of the same tick.
+            states: actor states of the tick, without parked vehicles.
+            motion: motion of the same tick.
 
         Raises:
-            MissedTick: an actor or a traffic light shows something else.
+            MissedTick: an actor or a traffic light differs from the recording.
         """
         columns = [self._column[int(i)] for i in motion.instance_id]
         wanted = self._motion.ue_pose[self._row, columns].astype(np.float64)
@@ -249,6 +249,6 @@ def _transform(pose: AnyArray) -> carla.Transform:
 
 
 def _rows(states: ActorStates, rows: BoolArray | IntArray) -> ActorStates:
-    """Return some rows of states."""
+    """Select rows of states."""
     columns = {name: getattr(states, name)[rows] for name in ActorStates.__dataclass_fields__}
     return replace(states, **columns)

@@ -11,7 +11,7 @@ from uavsim.simulate.carla.spawning import SpawnContext, Spawned
 from uavsim.typing import FloatArray
 
 _EVERY_M: Final = 4.0
-_BEFORE_M: Final = 2.0  # a junction begins
+_BEFORE_M: Final = 2.0  # before the begin of a junction
 _KERB_M: Final = 1.0
 _MOST_LANES_RIGHT: Final = 10
 
@@ -20,7 +20,7 @@ def spawn(context: SpawnContext, record: RoadsidePlan) -> Spawned:
     """Find the places of the units; their sensors are spawned later, like the drones'.
 
     Raises:
-        SceneVoid: the swarm passes no junctions with room for so many.
+        SceneVoid: the junctions on the swarm's path have no room for all units.
     """
     town, count = context.world.get_map(), len(record.agents) - len(record.at)
     poses = []
@@ -50,7 +50,7 @@ def _junctions(town: carla.Map) -> list[Junction]:
 
 
 def _beside(lane: carla.Waypoint) -> FloatArray:
-    """Return the middle of the sidewalk right of a lane, or a place beyond the outermost lane's edge."""
+    """Return (3,) the middle of the sidewalk right of a lane, or a place beyond the outermost lane's edge, map, metres."""
     right = lane
     for _ in range(_MOST_LANES_RIGHT):
         following = right.get_right_lane()

@@ -9,7 +9,7 @@ from uavsim.errors import SceneVoid
 from uavsim.ingredients.skins import SkinPlan
 from uavsim.simulate.carla.spawning import SpawnContext, Spawned
 
-_TEXTURE_PX = 4  # of one colour
+_TEXTURE_PX = 4  # side of a single-colour texture
 
 
 def spawn(context: SpawnContext, record: SkinPlan) -> Spawned:
@@ -18,10 +18,10 @@ def spawn(context: SpawnContext, record: SkinPlan) -> Spawned:
 
 
 def paint(context: SpawnContext, record: SkinPlan) -> bool:
-    """Colour the town's objects; return whether any needed it.
+    """Colour the town's objects; return whether the skin has paints.
 
     Raises:
-        SceneVoid: no object has a name of a pattern.
+        SceneVoid: no object's name matches a pattern.
     """
     names = sorted(context.world.get_names_of_all_objects()) if record.paints else []
     for part in record.paints:

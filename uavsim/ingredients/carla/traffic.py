@@ -25,13 +25,13 @@ from uavsim.simulate.carla.read import NOTHING_PARKED, Parked
 from uavsim.simulate.carla.spawning import SpawnContext, Spawned
 from uavsim.typing import FloatArray
 
-_VEHICLE_GAP_M: Final = 8.0  # between spawn places: a bus is 10 m long, and the Traffic Manager wants room to start
-_DRAWS: Final = 500  # of places to walk: a large map has 330 km of roads
+_VEHICLE_GAP_M: Final = 8.0  # between spawn places: a bus is 10 m long, and the Traffic Manager needs room to start
+_DRAWS: Final = 500  # draws of a place to walk: a large map has 330 km of roads
 _LABELS: Final = tuple(getattr(carla.CityObjectLabel, label.capitalize()) for label in VEHICLE_OF_TAG.values())
 
 
 def spawn_vehicles(context: SpawnContext, record: TrafficPlan) -> Spawned:
-    """Spawn a scene's vehicles, none near the places kept free, and let a tick pass.
+    """Spawn a scene's vehicles, none near reserved places, and let a tick pass.
 
     Raises:
         SimulatorError: the simulator lacks a blueprint, or no vehicle could be spawned.
@@ -59,7 +59,7 @@ def spawn_vehicles(context: SpawnContext, record: TrafficPlan) -> Spawned:
 
 
 def _steer(manager: carla.TrafficManager, context: SpawnContext, record: TrafficPlan) -> None:
-    """Give the Traffic Manager a scene's settings; its seed also restarts the traffic lights' phases."""
+    """Apply a scene's settings to the Traffic Manager; its seed also restarts the traffic lights' phases."""
     manager.set_hybrid_physics_mode(record.hybrid_physics)
     if record.hybrid_physics:
         manager.set_hybrid_physics_radius(0.0)
@@ -69,7 +69,7 @@ def _steer(manager: carla.TrafficManager, context: SpawnContext, record: Traffic
 
 
 def _places(context: SpawnContext, record: TrafficPlan, rng: np.random.Generator) -> list[carla.Transform]:
-    """Recommended spawn points, then lane waypoints where the map has too few; none near the places kept free."""
+    """Return recommended spawn points, then lane waypoints if the map has too few; none near reserved places."""
     town, kept_free = context.world.get_map(), context.kept_free
     places = [p for p in town.get_spawn_points() if context.is_near(p.location) and _is_clear(p, kept_free)]
     if len(places) >= record.vehicles or not record.spawn_on_waypoints:
@@ -100,7 +100,7 @@ def _facts(blueprint: carla.ActorBlueprint) -> BlueprintFacts:
 
 
 def _locations(poses: Sequence[carla.Transform]) -> FloatArray:
-    """Return (N, 3) locations of transforms, the simulator's frame."""
+    """Return (N, 3) locations of transforms in the simulator's frame, metres."""
     return np.array([(p.location.x, p.location.y, p.location.z) for p in poses], dtype=np.float64).reshape(-1, 3)
 
 
@@ -129,7 +129,7 @@ def spawn_walkers(context: SpawnContext, record: WalkersPlan) -> Spawned:
 
 
 def _place_to_walk(context: SpawnContext) -> carla.Location | None:
-    """Return a place to walk, near the swarm on a large map; None when none is found."""
+    """Return a place on the walker navigation mesh, near the swarm on a large map; None if none is found."""
     for _ in range(_DRAWS):
         place: carla.Location | None = context.world.get_random_location_from_navigation()
         if place is None or context.is_near(place):
@@ -158,7 +158,7 @@ def read_parked(context: SpawnContext, record: ParkedPlan) -> Spawned:
 
 
 def parked_objects(world: carla.World) -> list[carla.EnvironmentObject]:
-    """Return the town's objects that are parked vehicles, in the order in which they are numbered."""
+    """Return the town's parked vehicles in the order of their numbers."""
     return in_order(o for label in _LABELS for o in world.get_environment_objects(label))
 
 
@@ -172,15 +172,15 @@ class _Parked(Spawned):
 
 
 def in_order(objects: Iterable[Any]) -> list[Any]:
-    """Return a town's objects in the order in which parked vehicles are numbered."""
+    """Return a town's objects in the order of their numbers: by name, then by id."""
     return sorted(objects, key=lambda o: (str(o.name), int(o.id)))
 
 
 def parked_vehicles(objects: Iterable[Any], *, first_instance_id: int) -> Parked:
     """Describe environment objects as standing vehicles, in the order of their names.
 
-    A town's object has no origin that means anything, so the middle of its box's bottom stands for it. CARLA gives the
-    box in world coordinates.
+    The origin of an environment object is arbitrary, so the middle of its box's bottom replaces it. CARLA gives the box in
+    world coordinates.
     """
     found = in_order(objects)
     if not found:

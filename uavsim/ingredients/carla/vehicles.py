@@ -8,14 +8,14 @@ import numpy as np
 from uavsim.ingredients.vehicles import CarCandidate, VehiclesPlan, chosen
 from uavsim.simulate.carla.spawning import SpawnContext, Spawned
 
-_ROLE: Final = "autopilot"  # of the traffic; what stands has others
+_ROLE: Final = "autopilot"  # of driving vehicles; standing ones have other roles
 
 
 def spawn(context: SpawnContext, record: VehiclesPlan) -> Spawned:
-    """Choose among the spawned traffic; spawn nothing.
+    """Choose the sensing vehicles among the spawned traffic; spawn nothing.
 
     Raises:
-        SceneVoid: too few of the vehicles are cars on which the rig fits, or as asked for.
+        SceneVoid: too few vehicles are cars on which the rig fits, or match the request.
     """
     candidates = [
         CarCandidate(v.id, v.type_id, v.get_location().x, -v.get_location().y)

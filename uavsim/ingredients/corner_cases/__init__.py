@@ -1,4 +1,4 @@
-"""Objects that ordinary traffic never has, at places of the town's map in view of a camera."""
+"""Corner cases: objects that ordinary traffic never has, at places of the town's map in view of a camera."""
 
 from typing import Final
 
@@ -33,7 +33,7 @@ INGREDIENT: Final = Ingredient(
     ),
     role="corner_case",
     spawn=Named("uavsim.ingredients.carla.corner_cases:spawn"),
-    spawn_order=1,  # vehicles keep clear of them
+    spawn_order=1,  # before vehicles, which keep clear of cases
     finish=Named("uavsim.ingredients.carla.corner_cases:finish"),
     rows=Named(f"{__name__}.case_rows:rows"),
 )

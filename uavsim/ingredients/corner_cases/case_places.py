@@ -1,7 +1,7 @@
 """Places for corner cases and the cameras that see them: pure, seeded and independent of the simulator.
 
-Everything is in the map frame, metres. What only the simulator knows (is the ground level and free, is anything on the line
-of sight) is asked of a ``SolidGround``.
+Everything is in the map frame, metres. ``SolidGround`` queries the simulator: whether the ground is level and free, and
+whether a line of sight is free.
 """
 
 from collections import Counter
@@ -20,18 +20,18 @@ from uavsim.records.sensors import SensorSpec
 from uavsim.typing import BoolArray, FloatArray, IntArray
 
 _MARGIN_PX: Final = 6.0
-_MOST_ASKED: Final = 400  # places that the simulator is asked about, for each case
-_MOST_EYES: Final = 6  # lines of sight that are tried from one place
-_AROUND_M: Final = 0.5  # that is looked at around an outline: traffic starts farther away
+_MOST_ASKED: Final = 400  # queried places for each case
+_MOST_EYES: Final = 6  # queried lines of sight for each place
+_AROUND_M: Final = 0.5  # checked margin around an outline: traffic starts farther away
 _EDGE_M: Final = 0.2
 _FARTHEST_M: Final = 150.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lanes:
-    """N places by a rule: (N, 3) on the ground, (N,) headings, (N,) free metres to either side.
+    """N places of a rule: (N, 3) positions on the ground, (N,) headings, (N,) free metres to either side.
 
-    ``at_right_edge``: a case stands as far right in its strip as it can, not in the middle.
+    ``at_right_edge``: a case stands at the right edge of its strip, not in the middle.
     """
 
     place_m: FloatArray
@@ -58,13 +58,13 @@ class CasePlace:
 
 
 class SolidGround(Protocol):
-    """The simulator's knowledge of a place."""
+    """Queries to the simulator about a place; map frame, metres."""
 
     def level(self, points_m: FloatArray) -> float | None:
         """Return the height of the ground under (N, 3) points; None if it is uneven or occupied."""
 
     def sees(self, eye_m: FloatArray, target_m: FloatArray) -> bool:
-        """Return whether two points see each other past the town's obstacles."""
+        """Return whether the line between two (3,) points is free of the town's obstacles."""
 
 
 def eyes_of_plan(plan: ScenePlan) -> list[Eye]:
@@ -89,19 +89,19 @@ def find_place(
     rng: np.random.Generator,
     refused: frozenset[int] = frozenset(),
 ) -> tuple[int, CasePlace]:
-    """Return the first good place of a random order, and its row in ``lanes``.
+    """Return the first suitable place in random order, and its row in ``lanes``.
 
     Args:
-        case: what has to fit and to be seen.
-        lanes: places that its rule allows.
-        eyes: cameras that may see it; one of them has to.
-        ground: the simulator's knowledge.
-        taken: where other cases stand.
-        rng: the same draws for the same scene, whatever is refused.
-        refused: rows that turned out not to do.
+        case: the case, which must fit and be visible.
+        lanes: places that the case's rule allows.
+        eyes: cameras, of which at least one must see the case.
+        ground: queries to the simulator.
+        taken: places of other cases.
+        rng: generator; its draws do not depend on refused places.
+        refused: rows that the simulator refused.
 
     Raises:
-        SceneVoid: no place is good; the message counts why.
+        SceneVoid: no place is suitable; the message counts the reasons.
     """
     rows = _near(lanes, eyes)
     order = rng.permutation(len(rows))
@@ -131,7 +131,7 @@ def find_place(
             break
         else:
             asked += 1
-            around_m = 0.0 if case.on == "shoulder" else min(case.clearance_m, _AROUND_M)  # beside a shoulder is a kerb
+            around_m = 0.0 if case.on == "shoulder" else min(case.clearance_m, _AROUND_M)  # a kerb is beside a shoulder
             height_m = ground.level(_footprint(outline_m, pose, around_m))
             if height_m is None:
                 why.count["not level, or something stands there"] += 1
@@ -151,7 +151,7 @@ def find_place(
 
 @dataclass(slots=True)
 class _Why:
-    """Counts of rejected places by reason, and the nearest possible requests."""
+    """Rejected places by reason, and the nearest possible requests."""
 
     count: Counter[str] = field(default_factory=Counter)
     largest_px: float = 0.0
@@ -194,7 +194,7 @@ class _Why:
 
 
 def _near(lanes: Lanes, eyes: Sequence[Eye]) -> IntArray:
-    """Return the rows of places that are near some camera."""
+    """Return (K,) rows of places near any camera."""
     eyes_m = np.unique(np.round([eye.map_SE3_optical.translation_m for eye in eyes], 1), axis=0)
     if not len(lanes.place_m):
         return np.zeros(0, dtype=np.int64)
@@ -208,7 +208,7 @@ def _pose(case: CornerCasePlan, lanes: Lanes, row: int, *, turn_rad: float) -> S
 
 
 def _width_m(outline_m: FloatArray, pose: SE3, yaw_rad: float) -> float:
-    """Return the reach of an outline to either side of the lane's middle."""
+    """Return the maximum distance of an outline's (N, 3) points from the lane's middle, across the lane, metres."""
     away_m = (outline_m - pose.translation_m)[:, :2]
     return float(np.abs(away_m @ (-np.sin(yaw_rad), np.cos(yaw_rad))).max())
 
@@ -219,7 +219,7 @@ def _apart_m(pose: SE3, radius_m: float, other: CasePlace) -> float:
 
 
 def _footprint(outline_m: FloatArray, pose: SE3, around_m: float) -> FloatArray:
-    """Return (9, 3) points at the ground under an outline and around it: corners, middles of the sides, centre."""
+    """Return (9, 3) map points on the ground under an outline and its margin: corners, middles of the sides, centre."""
     own_m = pose.apply_inverse(outline_m)
     low, high = own_m[:, :2].min(axis=0), own_m[:, :2].max(axis=0)
     x = np.array([low[0] - around_m, (low[0] + high[0]) / 2, high[0] + around_m])
@@ -229,7 +229,7 @@ def _footprint(outline_m: FloatArray, pose: SE3, around_m: float) -> FloatArray:
 
 
 def _looked_at(case: CornerCasePlan, pose: SE3) -> FloatArray:
-    """Return (5, 3) points that must be visible: the middle of the object and its corners, at half its height."""
+    """Return (5, 3) map points that must be visible: the object's centre and its corners at half its height."""
     own_m = pose.apply_inverse(parts_outline_m(own_parts(case), pose))
     low, high = own_m.min(axis=0), own_m.max(axis=0)
     middle = (low + high) / 2
@@ -240,7 +240,7 @@ def _looked_at(case: CornerCasePlan, pose: SE3) -> FloatArray:
 def _eyes_that_show(
     case: CornerCasePlan, pose: SE3, outline_m: FloatArray, eyes: Sequence[Eye]
 ) -> list[tuple[float, Eye]]:
-    """Return the cameras with the whole case in their image, the largest view first, with its pixels."""
+    """Return (pixels, camera) of the images that hold the whole case, the largest view first."""
     own_m = parts_outline_m(own_parts(case), pose)
     found: list[tuple[float, Eye]] = []
     for eye in eyes:

@@ -1,7 +1,7 @@
 """Planned corner cases of a scene: their parts, rules for places, and tags.
 
-A case is an object that ordinary traffic never shows. It has one part or several; each part is an actor of the simulator. The
-plan says what and by which rule; the place itself is found on the town's map when the scene is populated, from the same seed.
+A case is an object that ordinary traffic never shows. It has one or several parts; each part is an actor of the simulator. The
+plan holds the parts and the rule for the place; the place itself is found with the same seed when the scene is populated.
 """
 
 from collections.abc import Sequence
@@ -39,15 +39,15 @@ Ground: TypeAlias = Literal["lane", "shoulder", "sidewalk"]
 Site: TypeAlias = Literal["crossing", "junction"]
 """Features of the town's map that a case may stand at; other cases stand between junctions."""
 SITE_REACH_M: Final = 5.0
-"""Greatest distance of a case's middle from such a site, so that the pavement at a crossing's end counts."""
+"""Greatest distance of a case's middle from such a site; it includes the pavement at a crossing's end."""
 Facing: TypeAlias = Literal["along", "across", "any"]
 """Heading of a case: along the lane, across it, or random."""
 Light: TypeAlias = Literal["hazard", "low_beam", "high_beam", "brake", "position", "reverse"]
 LIGHTS: Final[tuple[Light, ...]] = get_args(Light)
 COVERED_SHARE: Final = 0.25
-"""Share of its box's outline in an image that any object covers: a shopping cart of wires covers a quarter."""
+"""Least share of its projected box that any object covers: a wire shopping cart covers a quarter."""
 ROLE: Final = "corner_case"
-"""First word of the ``role_name`` that the actors of corner cases have."""
+"""First word of the ``role_name`` of corner case actors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +56,13 @@ class CasePart:
 
     Attributes:
         blueprint: CARLA's id.
-        tag: of the object that it is of.
-        at_m: (x, y, z) of the actor's origin from the case's place on the ground, flu: x the way that the case faces.
+        tag: tag of the object to which the part belongs.
+        at_m: (x, y, z) position of the actor's origin in the case's flu frame, with the origin on the ground.
         rpy_deg: CARLA's (roll, pitch, yaw), degrees.
-        half_extent_m: (x, y, z) as far as known before the simulator is asked.
-        attributes: of the blueprint: colour, path of the mesh.
-        lights: that a vehicle shows.
-        doors_open: all doors of a vehicle are.
+        half_extent_m: (x, y, z) expected half extent, metres.
+        attributes: attributes of the blueprint: colour, path of the mesh.
+        lights: lights of a vehicle that are on.
+        doors_open: whether all doors of a vehicle are open.
     """
 
     blueprint: str
@@ -80,12 +80,12 @@ class CornerCasePlan:
     """One case: its parts, and the rule for its place.
 
     Attributes:
-        name: in its file.
-        tag: of the object that makes it a corner case.
-        clearance_m: from the outline of the case to the next thing.
-        min_visible_px: that some image of a keyframe shows of the object with ``tag``.
-        attributes: reported in the tables.
-        at: a crossing or a junction that it stands at; None between junctions.
+        name: name in the file of cases.
+        tag: tag of the main object.
+        clearance_m: distance from the outline of the case to the next object.
+        min_visible_px: least visible pixels of the main object in at least one keyframe image.
+        attributes: attributes for the tables.
+        at: crossing or junction near the place; None for a place between junctions.
     """
 
     name: str
@@ -114,9 +114,9 @@ class CornerCasesPlan:
 
     Attributes:
         source: name of the file of cases.
-        seed: of the places.
-        words: by tag, those of ordinary objects too.
-        in_domain: training set -> the scene's town and weather are its own.
+        seed: seed of the places.
+        words: words by tag, including tags of ordinary objects.
+        in_domain: training set -> whether it contains the scene's town and weather.
     """
 
     source: str
@@ -127,7 +127,7 @@ class CornerCasesPlan:
 
 
 def role_of_part(case: int, part: int) -> str:
-    """Return the ``role_name`` of a part's actor, which names its case in the recording."""
+    """Return the ``role_name`` of a part's actor, which identifies its case in the recording."""
     return f"{ROLE} {case} {part}"
 
 
@@ -140,19 +140,19 @@ def part_of_role(role_name: str) -> tuple[int, int] | None:
 
 
 def own_parts(case: CornerCasePlan) -> list[CasePart]:
-    """Return the parts that are the object itself, not objects beside it."""
+    """Return the parts of the main object, without parts of separate objects."""
     return [part for part in case.parts if part.tag == case.tag]
 
 
 def part_poses(parts: Sequence[CasePart], dst_SE3_case: SE3) -> SE3:
-    """Return (N,) poses of the parts' actors where the case has one pose."""
+    """Return (N,) poses of the parts' actors in frame ``dst``."""
     at_m = np.array([part.at_m for part in parts], dtype=np.float64)
     rpy_deg = np.array([part.rpy_deg for part in parts], dtype=np.float64)
     return dst_SE3_case @ unreal.map_SE3_flu_from_ue(unreal.ue_vector_from_map(at_m), ue_euler_deg=rpy_deg)
 
 
 def parts_outline_m(parts: Sequence[CasePart], dst_SE3_case: SE3) -> FloatArray:
-    """Return (8 N, 3) corners of the parts' boxes; origins are at the boxes' feet."""
+    """Return (8 N, 3) corners of the parts' boxes in frame ``dst``, metres; a part's origin is at its box's bottom."""
     signs = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (0, 2)], dtype=np.float64)
     poses = part_poses(parts, dst_SE3_case)
     return np.concatenate([poses[k].apply(signs * part.half_extent_m) for k, part in enumerate(parts)])

@@ -1,7 +1,7 @@
 """Tables of corner cases in the strict dialect: the cases' objects, and the tags of every object.
 
-A part of a case is an instance with boxes of its own, as everything else. That several of them are one object, and what it is
-called, stands in tables of our own; nuScenes' classes do not know of it.
+A part of a case is an instance with its own boxes. nuScenes' classes cannot express that several parts are one object, nor its
+tag; additional tables hold both.
 """
 
 from uavsim.dataset.rows import CornerCaseRow, InstanceRow, ObjectTagRow

@@ -35,7 +35,7 @@ def check_words(cases: Loaded[CornerCases]) -> Loaded[CornerCases]:
     """Return the file after checking every word in it.
 
     Raises:
-        ConfigError: a tag that is none, or a word for two things.
+        ConfigError: a tag is unknown, or a word has two meanings.
     """
     wrong = cases.model.wrong_word()
     if wrong is not None:
@@ -47,7 +47,7 @@ def planner(town: TownPlan) -> ScenePlanner:
     """Load a dataset's file of cases, and return the function that chooses those of a scene.
 
     Raises:
-        ConfigError: no such file or case, or a word that is none; it points at the line.
+        ConfigError: no such file or case, or an unknown word; the message names the line.
     """
     choice: CornerCaseChoice = town.block
     dataset = town.dataset
@@ -72,13 +72,13 @@ def scene_cases(
     """Choose the cases of one scene.
 
     Args:
-        choice: how many, in which order, and how large they have to be seen.
-        cases: the file that they are of.
-        scene: its weather and town decide its domain.
+        choice: number, order and least visible size of the cases.
+        cases: the file of cases.
+        scene: the scene; its weather and town determine its domain.
         town: the town, and the drones' cameras.
 
     Raises:
-        ConfigError: no camera can show a case as large as it is asked for.
+        ConfigError: no camera can show a case with the requested number of pixels.
     """
     name = town.town.name
     rng = scene.rng("corner_cases")
@@ -114,12 +114,12 @@ def summary(planned: CornerCasesPlan) -> JsonDict:
 
 
 def sites(planned: CornerCasesPlan) -> dict[str, str]:
-    """Return the features of the town's map that cases stand at, each with its cases."""
+    """Return the features of the town's map near which cases stand, each with the names of its cases."""
     return {case.at: f"corner case {case.name!r}" for case in planned.cases if case.at is not None}
 
 
 def summary_json(planned: CornerCasesPlan) -> JsonDict:
-    """Return the same for programs."""
+    """Return the summary as JSON."""
     rows = [
         {"name": c.name, "tag": c.tag, "on": c.on, "parts": len(c.parts), "min_visible_px": c.min_visible_px}
         for c in planned.cases
@@ -134,10 +134,10 @@ def _where(case: CornerCasePlan) -> str:
 def without(
     planned: CornerCasesPlan, actors: tuple[ActorInfo, ...], hidden: tuple[int, ...], where: str
 ) -> CornerCasesPlan:
-    """Return the cases of a replay: all of them.
+    """Return all cases for a replay.
 
     Raises:
-        InputError: a part of one is to be hidden, so that the scene would lack it.
+        InputError: the request hides a part of a case.
     """
     for info in actors:
         part = part_of_role(info.attributes.get("role_name", ""))
@@ -197,7 +197,7 @@ def _check_size(
     """Refuse more pixels than a camera straight above shows from the drones' lowest altitude.
 
     Raises:
-        ConfigError: it is too little; the message has the nearest request.
+        ConfigError: the camera shows fewer pixels; the message has the nearest possible request.
     """
     low_m = float(swarm.map_SE3_flu.translation_m[..., 2].min() - town.ground_z_m)
     focal_px = max(float(spec.camera.intrinsic[0, 0]) for spec in rig)

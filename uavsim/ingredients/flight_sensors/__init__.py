@@ -1,4 +1,4 @@
-"""Sensors of a flight controller: IMU, GNSS, barometer and magnetometer of each drone, at rates of their own."""
+"""Sensors of a flight controller: IMU, GNSS, barometer and magnetometer of each drone, at their own rates."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ class FlightSensorsPlan:
     """The sensors of every drone and sensing car; each carrier's errors are drawn separately from ``seed``.
 
     Attributes:
-        drones: kind -> the keys of its block in the YAML, with the rate that was settled.
-        vehicles: the same of each sensing car.
-        flown: drones' motion is what the simulator reported at its steps; else it is the plan's, known between steps, too.
+        drones: kind -> the keys of its block in the YAML, with the final rate.
+        vehicles: the same for each sensing car.
+        flown: take the drones' motion from the simulator's reports at its steps; else from the plan, also between steps.
     """
 
     seed: int
@@ -65,7 +65,7 @@ class Units(Model):
         """Read the sensors from their part of a plan.
 
         Raises:
-            DatasetError: it was written by another version, or is damaged.
+            DatasetError: another version wrote the plan, or it is damaged.
         """
         try:
             return cls.model_validate(values)
@@ -96,15 +96,15 @@ class FlightSensors(Units):
 
 
 _AS_PLANNED: Final = ("carla", "merged")
-"""Topologies that place the drones exactly as planned; others only know the poses that the simulator reports."""
+"""Topologies that place the drones exactly as planned; others use the poses that the simulator reports."""
 
 
 def planner(town: TownPlan) -> ScenePlanner:
     """Return the function that plans the sensors of each scene.
 
     Raises:
-        ConfigError: a rate that cannot be made, sensors of cars that are not there, motion that is not kept, or pyarrow is
-            not installed.
+        ConfigError: a rate is impossible, sensors of cars without sensing cars, motion is not recorded, or pyarrow is not
+            installed.
     """
     dataset, block = town.dataset, town.block
     assert isinstance(block, FlightSensors)
@@ -126,11 +126,11 @@ def planner(town: TownPlan) -> ScenePlanner:
 
 
 def _settled(town: TownPlan, units: Units, key: tuple[str, ...], *, at_steps: bool) -> dict[str, dict[str, Any]]:
-    """Return the keys of each kind with its rate: the requested one, the default, or the nearest below that steps allow.
+    """Return the keys of each kind with its rate: the requested or default one; at steps, the nearest that they allow.
 
     Raises:
-        ConfigError: a rate that was asked for is between those of the steps, or no whole number of microseconds, or motion at
-            the steps is not kept.
+        ConfigError: the period of a requested rate is no multiple of the step or of a microsecond, or motion at the steps is
+            not recorded.
     """
     dataset, found = town.dataset, dict[str, dict[str, Any]]()
     step_us = round(dataset.model.step_s * 1e6)

@@ -1,7 +1,7 @@
-"""Motion between the simulator's steps: cubic splines through the poses at all of them.
+"""Motion between the simulator's steps: cubic splines through the poses at all steps.
 
-They are twice differentiable: acceleration and turning rate are exact derivatives of the motion that passes through the pose
-of every image.
+The splines are twice differentiable: acceleration and turning rate are exact derivatives of the motion that passes through the
+pose of every image.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from uavsim.geometry.se3 import SE3
 from uavsim.typing import FloatArray, IntArray
 
 GRAVITY_MPS2: Final = 9.81
-"""CARLA's and AirSim's; down the map's z."""
+"""Gravity of CARLA and AirSim, along -z of the map frame."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,9 +24,9 @@ class CarrierMotion:
     """Poses, velocities and accelerations of a carrier at (N,) instants.
 
     Attributes:
-        turn: map <- flu.
-        turning_flu_radps: (N, 3) angular velocity in the carrier's own frame.
-        origin_deg_m: of the map frame, on the earth.
+        turn: (N,) rotations map <- flu.
+        turning_flu_radps: (N, 3) angular velocities in the carrier's flu frame, rad/s.
+        origin_deg_m: geographic origin of the map frame.
     """
 
     timestamp_us: IntArray
@@ -39,7 +39,7 @@ class CarrierMotion:
 
     @property
     def specific_force_flu_mps2(self) -> FloatArray:
-        """Reading of an accelerometer without errors, (N, 3): +9.81 upwards at rest, 0 in free fall."""
+        """(N, 3) readings of an accelerometer without errors, flu, m/s^2: +9.81 upwards at rest, 0 in free fall."""
         up = np.array([0.0, 0.0, GRAVITY_MPS2])
         return np.asarray(self.turn.apply(self.acceleration_map_mps2 + up, inverse=True))
 
@@ -56,16 +56,16 @@ class Track:
         velocity_map_mps: FloatArray | None = None,
         origin_deg_m: GeographicOrigin = DEFAULT_ORIGIN_DEG_M,
     ) -> None:
-        """Take the (K,) poses of all steps; the first is at ``start_us``.
+        """Fit splines to the poses of all steps.
 
         Args:
-            map_SE3_flu: of the carrier.
-            step_us: between two.
-            start_us: of the first.
-            velocity_map_mps: (K, 3) where it is known better than by the poses; else it is their spline's.
-            origin_deg_m: of the map frame, on the earth.
+            map_SE3_flu: (K,) poses of the carrier.
+            step_us: time between two poses.
+            start_us: time of the first pose.
+            velocity_map_mps: (K, 3) measured velocities, m/s; default: derivatives of the position spline.
+            origin_deg_m: geographic origin of the map frame.
         """
-        if len(map_SE3_flu) == 1:  # a scene of one image: it stands
+        if len(map_SE3_flu) == 1:  # a scene with one image: the carrier stands
             map_SE3_flu = SE3.stack([map_SE3_flu[0], map_SE3_flu[0]])
         steps_s = np.arange(len(map_SE3_flu)) * (step_us / 1e6)
         self._start_us, self._origin_deg_m = start_us, origin_deg_m
@@ -76,7 +76,7 @@ class Track:
         self._turn = RotationSpline(steps_s, Rotation.from_quat(map_SE3_flu.quat_wxyz, scalar_first=True))
 
     def at(self, timestamp_us: IntArray) -> CarrierMotion:
-        """Return the motion at (N,) instants."""
+        """Return the motion at (N,) times in microseconds."""
         at_s = (timestamp_us - self._start_us) / 1e6
         velocity, turn = self._velocity, self._turn
         return CarrierMotion(

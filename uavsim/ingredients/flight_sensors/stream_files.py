@@ -1,4 +1,4 @@
-"""The files of the streams, and their rows."""
+"""Stream files and the rows of the table ``stream``."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from uavsim.records.recording import Recording
 from uavsim.records.sensors import Agent
 from uavsim.typing import IntArray
 
-_MOST_ASIDE_M = 1e-3  # a pose is sent as float32, and comes back so
+_MOST_ASIDE_M = 1e-3  # simulators take and return float32 poses
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class _Carried:
         return f"streams/{self.channel}/{plan.scene_name}__{self.channel}.parquet"
 
     def times_us(self, plan: ScenePlan) -> IntArray:
-        """Return the times of its readings, from the first image to the last."""
+        """Return (N,) times of the readings, microseconds, from the first image to the last."""
         first_us, last_us = (plan.start_timestamp_us + step * plan.step_us for step in (0, plan.capture_steps[-1]))
         return np.arange(first_us, last_us + 1, round(1e6 / self.unit.hz), dtype=np.int64)
 
@@ -60,7 +60,7 @@ def write_streams(recording: Recording, record: FlightSensorsPlan) -> dict[str, 
         Path in the recording's folder -> path in the dataset.
 
     Raises:
-        DatasetError: a drone was not where the plan wanted it, or the motion of some step was not kept.
+        DatasetError: a drone was not at its planned pose, or the motion of a step was not recorded.
         StorageError: the folder cannot be written.
     """
     plan, moves, tracks = recording.plan, dict[str, str](), dict[Agent, Track]()
@@ -109,10 +109,10 @@ def _carried(plan: ScenePlan, record: FlightSensorsPlan) -> Iterator[_Carried]:
 
 
 def _planned(recording: Recording, agent: Agent) -> Track:
-    """Return a drone's planned motion, after checking that it followed it.
+    """Return a drone's planned motion, after checking that the drone followed it.
 
     Raises:
-        DatasetError: it was elsewhere: the streams would be of another flight.
+        DatasetError: the drone left the planned path.
     """
     poses = recording.plan.swarm.map_SE3_flu[:, recording.plan.swarm.drone_ids.index(agent.number)]
     for frame in recording.frames:
@@ -134,11 +134,11 @@ def _planned(recording: Recording, agent: Agent) -> Track:
 def _reported(recording: Recording, agent: Agent) -> Track:
     """Return a carrier's motion as reported by the simulator at every step.
 
-    A drone's velocity is AirSim's own. It pauses at whole steps of its own physics, up to 2 ms from ours: derivatives of
-    its places would jump.
+    A drone's velocity comes from AirSim, which pauses at whole steps of its own physics, up to 2 ms from ours: derivatives of
+    its positions would jump.
 
     Raises:
-        DatasetError: some were not kept, or the carrier is not there.
+        DatasetError: the motion of a step was not recorded, or the carrier is missing.
     """
     plan, last = recording.plan, recording.plan.capture_steps[-1]
     motion = recording.motion.open() if recording.motion is not None else None

@@ -1,4 +1,4 @@
-"""The sensors of a flight controller: their keys in the YAML, their errors, and their readings along a motion."""
+"""The sensors of a flight controller: keys in the YAML, error models, and readings along a motion."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 NotNegative = Annotated[float, Field(ge=0)]
 Stream: TypeAlias = npt.NDArray[Any]
-"""(N,) readings in the order of time; the fields' names carry units, what has ``true`` in its name is without errors."""
+"""(N,) readings in order of time; field names carry units, and fields with ``true`` in their name have no errors."""
 VECTOR = ("<f8", (3,))
 _MOST_HZ = 1000
 
@@ -39,11 +39,11 @@ class Unit(Model):
 
     @abstractmethod
     def read(self, motion: CarrierMotion, rng: np.random.Generator) -> Stream:
-        """Return its measurements at each instant of a motion, and the true values."""
+        """Return (N,) measurements and true values at the N times of a motion."""
 
 
 def empty(motion: CarrierMotion, *fields: tuple[Any, ...]) -> Stream:
-    """Return zeros for every instant of a motion, with its times."""
+    """Return (N,) zero rows with the times of a motion."""
     found = np.zeros(len(motion.timestamp_us), np.dtype([("timestamp_us", "<i8"), *fields]))
     found["timestamp_us"] = motion.timestamp_us
     return found
@@ -83,7 +83,7 @@ class Imu(Unit):
     accelerometer: InertialNoise = InertialNoise(white=2.0e-3, random_walk=3.0e-3)
 
     def read(self, motion: CarrierMotion, rng: np.random.Generator) -> Stream:
-        """Return turning rate and specific force in flu, biases, the truth, and the pose and velocity that belong to it."""
+        """Return turning rate and specific force in flu, biases, the true values, pose and velocity."""
         values = ("gyroscope_radps", "accelerometer_mps2", "gyroscope_bias_radps", "accelerometer_bias_mps2")
         truth = ("gyroscope_true_radps", "accelerometer_true_mps2", "position_map_m", "velocity_map_mps")
         found = empty(motion, *((name, *VECTOR) for name in values + truth), ("quat_wxyz", "<f8", (4,)))
@@ -132,7 +132,7 @@ class Barometer(Unit):
     sea_level_pa: Annotated[float, Field(gt=0)] = 101325.0
 
     def read(self, motion: CarrierMotion, rng: np.random.Generator) -> Stream:
-        """Return pressures. Source: U.S. Standard Atmosphere 1976, the layer below 11 km."""
+        """Return pressures, pascals. Source: U.S. Standard Atmosphere 1976, the layer below 11 km."""
         found = empty(motion, ("pressure_pa", "<f8"), ("pressure_true_pa", "<f8"))
         height_m = motion.origin_deg_m[2] + motion.position_map_m[:, 2]
         found["pressure_true_pa"] = self.sea_level_pa * (1.0 - 0.0065 * height_m / 288.15) ** 5.255_88

@@ -19,11 +19,11 @@ class Approach:
 
 
 def direction_flu(*, azimuth_deg: float, elevation_deg: float) -> FloatArray:
-    """Return the (3,) unit vector, x forward, y left, z up, of a bearing.
+    """Return the (3,) flu unit vector of a bearing.
 
     Args:
-        azimuth_deg: from straight ahead, to the right.
-        elevation_deg: upwards.
+        azimuth_deg: angle from straight ahead to the right.
+        elevation_deg: angle upwards.
     """
     azimuth, elevation = np.radians(azimuth_deg), np.radians(elevation_deg)
     level = np.cos(elevation)
@@ -31,13 +31,13 @@ def direction_flu(*, azimuth_deg: float, elevation_deg: float) -> FloatArray:
 
 
 def bearing_deg(points_flu_m: FloatArray) -> FloatArray:
-    """Return (..., 2) azimuth to the right and elevation upwards, degrees, of (..., 3) points, x forward, y left, z up."""
+    """Return (..., 2) azimuth to the right and elevation upwards, degrees, of (..., 3) flu points."""
     x, y, z = np.moveaxis(np.asarray(points_flu_m, dtype=np.float64), -1, 0)
     return np.asarray(np.degrees(np.stack([np.arctan2(-y, x), np.arctan2(z, np.hypot(x, y))], axis=-1)))
 
 
 def range_m(own_m: FloatArray, other_m: FloatArray) -> FloatArray:
-    """Return (...) distances of (..., 3) places."""
+    """Return (...) distances between (..., 3) points of one frame, metres."""
     return np.asarray(np.linalg.norm(np.asarray(other_m) - np.asarray(own_m), axis=-1))
 
 
@@ -45,9 +45,9 @@ def closing_mps(time_s: FloatArray, own_m: FloatArray, other_m: FloatArray) -> F
     """Return (K,) closing speeds, by differences of second order.
 
     Args:
-        time_s: (K,) evenly spaced, K >= 3.
-        own_m: (K, 3).
-        other_m: (K, 3).
+        time_s: (K,) evenly spaced times, K >= 3.
+        own_m: (K, 3) positions, metres.
+        other_m: (K, 3) positions in the same frame, metres.
     """
     return np.asarray(-np.gradient(range_m(own_m, other_m), time_s, edge_order=2))
 
@@ -56,9 +56,9 @@ def closest_approach(time_s: FloatArray, own_m: FloatArray, other_m: FloatArray)
     """Return the closest point of approach of two paths, exact between samples.
 
     Args:
-        time_s: (K,) increasing, K >= 1.
-        own_m: (K, 3).
-        other_m: (K, 3).
+        time_s: (K,) increasing times, K >= 1.
+        own_m: (K, 3) positions, metres.
+        other_m: (K, 3) positions in the same frame, metres.
     """
     apart_m = np.asarray(other_m, dtype=np.float64) - own_m
     if len(apart_m) == 1:

@@ -61,7 +61,7 @@ def _frame(canvas: UInt8Array, corner: tuple[int, int], size: tuple[float, float
 def _from_above(
     canvas: UInt8Array, plan: ScenePlan, intruder: IntruderPlan, seen: Sighting, *, corner: tuple[int, int]
 ) -> None:
-    """Both paths from above, north up; a dot at the begin, a ring at the closest approach."""
+    """Draw both paths from above, north up; a dot at the begin, a ring at the closest approach."""
     own = plan.swarm.map_SE3_flu.translation_m[:, plan.swarm.drone_ids.index(intruder.drone_id), :2]
     other = intruder.map_SE3_flu.translation_m[:, :2]
     both = np.concatenate([own, other])
@@ -81,7 +81,7 @@ def _from_above(
 
 
 def _range_over_time(canvas: UInt8Array, intruder: IntruderPlan, seen: Sighting, *, corner: tuple[int, int]) -> None:
-    """Range over time; strong where the intruder is inside the image."""
+    """Draw the range over time; in strong colour while the intruder is inside the image."""
     longest, last = float(seen.range_m.max()) * 1.05, float(seen.time_s[-1])
     points = np.stack([seen.time_s / last * _PANEL_PX, _PANEL_PX * (1.0 - seen.range_m / longest)], axis=1)
     points += np.array(corner)
@@ -96,7 +96,7 @@ def _range_over_time(canvas: UInt8Array, intruder: IntruderPlan, seen: Sighting,
 def _across_the_image(
     canvas: UInt8Array, plan: ScenePlan, intruder: IntruderPlan, seen: Sighting, *, corner: tuple[int, int]
 ) -> None:
-    """The track across the camera's image, with its size at times; the horizon where the camera looks level."""
+    """Draw the track across the camera's image with the intruder's size; with the horizon if the camera looks level."""
     spec = next(spec for spec in plan.cameras if spec.name == intruder.camera)
     scale = _PANEL_PX / max(spec.camera.width_px, spec.camera.height_px)
     size = (spec.camera.width_px * scale, spec.camera.height_px * scale)
@@ -111,6 +111,6 @@ def _across_the_image(
 
 
 def _runs(rows: BoolArray) -> list[slice]:
-    """Return the stretches of at least two true values."""
+    """Return the runs of at least two true values in (K,) bool."""
     edges = np.flatnonzero(np.diff(np.concatenate([[0], np.asarray(rows, dtype=np.int8), [0]])))
     return [slice(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True) if b - a >= 2]

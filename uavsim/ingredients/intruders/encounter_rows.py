@@ -1,4 +1,4 @@
-"""Rows of the tables ``encounter`` and ``intruder_view``: encounters in the air beside the nuScenes tables."""
+"""Rows of the additional tables ``encounter`` and ``intruder_view``."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from uavsim.records.plan import ScenePlan
 
 
 def rows(labels: SceneLabels, record: IntrudersPlan, tables: Tables) -> Tables:
-    """Return the tables of encounters; a scene without rows keeps the bytes that it had before there were any."""
+    """Return the tables of encounters; a scene without intruders has no rows."""
     del tables
     found: tuple[IntruderLabels, ...] = labels.ingredients["intruders"]
     made: Tables = {
@@ -25,7 +25,7 @@ def rows(labels: SceneLabels, record: IntrudersPlan, tables: Tables) -> Tables:
 def encounter_rows(
     labels: SceneLabels, record: IntrudersPlan, intruders: Sequence[IntruderLabels]
 ) -> list[EncounterRow]:
-    """Return one row an intruder."""
+    """Return one row for each intruder."""
     plan = labels.plan
     made: list[EncounterRow] = []
     for found in intruders:

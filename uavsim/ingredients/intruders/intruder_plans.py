@@ -17,13 +17,13 @@ class IntruderKind:
     """One kind of intruder.
 
     Attributes:
-        aot_name: begins its id in AOT's files.
-        blueprint: of the simulator's library.
-        size_lwh_m: length, width (its span), height.
-        speed_mps: slowest and fastest, along the ground.
-        climb_mps: fastest upwards and downwards.
-        turn_dps: fastest turn, degrees a second.
-        banks: it leans into its turns and points its nose along its path.
+        aot_name: prefix of its id in AOT's files.
+        blueprint: blueprint in the simulator's library.
+        size_lwh_m: length, width (wing span), height.
+        speed_mps: least and greatest speed along the ground.
+        climb_mps: greatest vertical speed, up or down.
+        turn_dps: greatest turn rate, degrees per second.
+        banks: whether it banks in turns and points its nose along its path.
     """
 
     aot_name: str
@@ -53,16 +53,16 @@ class IntruderPlan:
 
     Attributes:
         kind: aeroplane, helicopter, drone, bird or flock; ``path`` and ``profile`` as in the encounters' YAML.
-        name: AOT's id of it in its flight: ``Airplane1``.
-        blueprint: what shows it.
-        planned: AOT reports its range.
-        drone_id: whom it passes, seen by camera ``camera``.
-        map_SE3_flu: (K,) where it is at every step.
-        begin_s: of the encounter, on the scene's clock; ``cpa_s`` the closest approach, likewise.
-        range_m: at the begin, as ``closing_mps``, ``azimuth_deg`` and ``elevation_deg`` in the camera.
-        cpa_m: how near it comes.
-        collision_course: that is within the distance of a collision course.
-        draws: requests that were drawn until one was possible; 1 where it was asked for.
+        name: AOT's id in the flight: ``Airplane1``.
+        blueprint: blueprint of its actor.
+        planned: whether AOT reports its range.
+        drone_id: drone that it passes, with the camera ``camera``.
+        map_SE3_flu: (K,) poses at every step.
+        begin_s: scene time of the encounter's begin; ``cpa_s`` is that of the closest approach.
+        range_m: range at the begin, as ``closing_mps``, and ``azimuth_deg`` and ``elevation_deg`` in the camera.
+        cpa_m: distance at the closest approach.
+        collision_course: whether ``cpa_m`` is within the distance of a collision course.
+        draws: number of drawn requests until one was possible; 1 for explicit encounters.
     """
 
     kind: str
@@ -88,12 +88,12 @@ class IntruderPlan:
 
 @dataclass(frozen=True, slots=True)
 class IntrudersPlan:
-    """The intruders of one scene, in the order in which they are spawned."""
+    """The intruders of one scene, in spawn order."""
 
     intruders: tuple[IntruderPlan, ...]
 
 
 def intruders_of(plan: ScenePlan) -> tuple[IntruderPlan, ...]:
-    """Return a scene's intruders; () where it has none."""
+    """Return a scene's intruders; () without any."""
     planned = plan.of(IntrudersPlan)
     return () if planned is None else planned.intruders

@@ -24,36 +24,36 @@ _SKY_SHARE: Final = 0.95
 _HIDE_NOTHING: Final = frozenset({0, 1, 2, 10, SKY_TAG, 23, 24, 25})  # sky, ground of all kinds, water
 _RING_PX: Final = 4
 _NEAR_M: Final = 0.1
-_FEW_PX: Final = 24.0  # a projected box of fewer may have no pixel of the mask although nothing hides it
+_FEW_PX: Final = 24.0  # a smaller unoccluded intruder may have no pixel in the mask
 _FEW_OF_FLOCK_PX: Final = 160.0  # measured with 150 poses of every kind: 22, of a flock 151
-# labels of small intruders do not flicker: what is not decided stays, and a size is left by a margin only
+# labels of small intruders must not flicker: undecided images keep the last state, sizes change with hysteresis
 HIDDEN, OPEN, SEEN = 0, 1, 2
 _AOT_WIDTH_PX: Final = 2448.0
 _SQUARES_PX: Final = (6.0, 16.0)  # in an image of AOT's width
-_SURE_PX: Final = 16.0  # of any image: a mask of fewer pixels misses wings and tails
+_SURE_PX: Final = 16.0  # in any image: smaller masks miss wings and tails
 _MARGIN: Final = 1.2
 BELOW, ON, ABOVE, UNKNOWN = -1, 0, 1, 9
-"""Sides of the horizon, as AOT has them; unknown where no semantic image reports."""
+"""AOT's sides of the horizon; unknown without semantic tags."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IntruderLabels:
-    """One intruder over one scene, V images that show it.
+    """Labels of one intruder in the V images of a scene that show it.
 
     Attributes:
-        intruder: its place in ``plan.intruders``.
-        instance_id: in the masks.
-        cpa_m: how near it came to the camera, over all captures; ``cpa_us`` when, since the scene's first.
-        frame: (V,) places in the recording's frames.
-        map_SE3_intruder: (V,) its middle.
-        range_m: (V,) from the camera.
-        closing_mps: (V,) how fast that shrinks.
+        intruder: index in ``plan.intruders``.
+        instance_id: id in the masks.
+        cpa_m: closest distance to the camera over all captures; ``cpa_us`` is its time since the scene's first capture.
+        frame: (V,) indices of the recording's frames.
+        map_SE3_intruder: (V,) poses of the box centre.
+        range_m: (V,) distances from the camera.
+        closing_mps: (V,) closing speeds.
         bearing_deg: (V, 2) azimuth to the right and elevation upwards, in the camera.
-        box_px: (V, 4) left, top, width, height; of the mask's pixels, or of the projected box where the mask has none.
-        aot_px: (V, 4) the same as AOT's people drew it.
-        from_mask: (V,) the mask has pixels of it.
-        visible_px: (V,) how many.
-        horizon: (V,) side of the horizon that is behind it.
+        box_px: (V, 4) left, top, width, height of the mask's pixels, or of the projected box if the mask has none.
+        aot_px: (V, 4) left, top, width, height in the style of AOT's annotators.
+        from_mask: (V,) 1 if the mask has pixels of the intruder.
+        visible_px: (V,) pixels in the mask.
+        horizon: (V,) side of the horizon behind the intruder.
     """
 
     intruder: int
@@ -88,7 +88,7 @@ def intruder_labels(recording: Recording, record: IntrudersPlan) -> tuple[Intrud
 
 
 def _planned_and_recorded(recording: Recording, record: IntrudersPlan) -> list[tuple[int, ActorInfo]]:
-    """Return each planned intruder's place in the plan and its actor: they were spawned in the plan's order."""
+    """Return (index in the plan, actor) of each planned intruder; actors were spawned in the plan's order."""
     found = sorted((info for info in recording.actors if info.kind == "intruder"), key=lambda info: info.instance_id)
     if len(found) != len(record.intruders):
         raise DatasetError(
@@ -168,7 +168,7 @@ class _Flight:
     def _projected_px(self) -> FloatArray:
         """Return (K, 4) left, top, width, height of the projected box, clipped to the image.
 
-        NaN behind the camera; the whole image where a part of the box is behind it and a part ahead.
+        NaN behind the camera; the whole image if the box is partly behind the camera.
         """
         size_m = 2.0 * np.array(self.info.half_extent_m)
         corners_m = cuboid.corners(self.map_SE3_box, size_lwh_m=np.broadcast_to(size_m, (len(self.shots), 3)))
@@ -187,10 +187,10 @@ class _Flight:
             return np.asarray((boxes_px[:, 2:] > 0.0).all(axis=1))
 
     def _body_px(self, optical_m: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the (K, 2) middle, and (K, 2) width and height of the ellipsoid that fills the box, as one far away.
+        """Return the (K, 2) centre, and (K, 2) width and height, pixels, of the ellipsoid inside the box, as if far away.
 
-        A wing and a fuselage are a cross in their box, whose corners are empty: of small bodies this is within a fifth of what
-        is drawn, where the box is up to twice as wide.
+        Wings and fuselage form a cross and leave the box's corners empty: for small bodies the ellipsoid is within a fifth of
+        the rendered size, while the box is up to twice as wide.
         """
         camera = self.shots[0].camera
         optical_R_box = (self.map_SE3_optical.inverse() @ self.map_SE3_box).rotation
@@ -200,7 +200,7 @@ class _Flight:
         return camera.project(optical_m, beyond=True), np.where(optical_m[:, 2:] > _NEAR_M, body_px, np.inf)
 
     def _unseen(self, middle_px: FloatArray, tags: UInt8Array) -> int:
-        """Return the visibility of an intruder that is too small to be sure of a pixel, and has none."""
+        """Return the visibility of an intruder without mask pixels that may be too small for one."""
         camera = self.shots[0].camera
         if not pinhole.pixel_in_image(middle_px, width_px=camera.width_px, height_px=camera.height_px):
             return HIDDEN
@@ -218,7 +218,7 @@ def _pose_in(frame: RecordedFrame, instance_id: int) -> SE3:
 
 
 def _bounds(mine: BoolArray) -> FloatArray:
-    """Return left, top, width, height of the true pixels."""
+    """Return (4,) left, top, width, height of the true pixels of an (H, W) mask."""
     columns, lines = np.flatnonzero(mine.any(axis=0)), np.flatnonzero(mine.any(axis=1))
     left, top = float(columns[0]), float(lines[0])
     return np.array([left, top, columns[-1] + 1 - left, lines[-1] + 1 - top])
@@ -227,14 +227,14 @@ def _bounds(mine: BoolArray) -> FloatArray:
 def horizon_side(
     box_px: FloatArray, mine: BoolArray, semantic: UInt8Array | None, *, ids: UInt16Array, tags: UInt8Array
 ) -> int:
-    """Return the background of an intruder (sky, no sky, or both) from the pixels around its box that are not its own.
+    """Return the side of the horizon behind an intruder from the other pixels in and around its box: sky, no sky, or both.
 
     Args:
-        box_px: left, top, width, height.
-        mine: (H, W) its own pixels.
-        semantic: (H, W) tags; None where the camera has none, and then the mask's own tags say where they do.
-        ids: (H, W) of the mask.
-        tags: (H, W) of the mask.
+        box_px: (4,) left, top, width, height.
+        mine: (H, W) bool, the intruder's pixels.
+        semantic: (H, W) tags of the semantic image; None without one: the mask's tags replace it if they contain sky.
+        ids: (H, W) instance ids of the mask.
+        tags: (H, W) semantic tags of the mask.
     """
     known = semantic if semantic is not None else tags
     if semantic is None and not (tags[ids == 0] == SKY_TAG).any():
@@ -252,7 +252,7 @@ def horizon_side(
 
 
 def kept(states: IntArray) -> BoolArray:
-    """Return (K,) whether an intruder is labelled: an ``OPEN`` image like the one before it, the first ones like the next."""
+    """Return (K,) bool, True for labelled images; an ``OPEN`` image follows the previous one, a leading one the next."""
     decided = np.flatnonzero(states != OPEN)
     if not len(decided):
         return np.zeros(len(states), dtype=np.bool_)
@@ -265,13 +265,13 @@ def aot_boxes(
 ) -> FloatArray:
     """Return (V, 4) boxes like AOT's: squares around small intruders, otherwise the visible pixels.
 
-    In an image of AOT's width, 2448 px, the squares have 6 px, and from a longer side of that size on 16 px; in another image
-    they are so much smaller or larger. What is longer than they are has its body's box up to 16 px, then the mask's. An
-    intruder changes from one of these to another when its longer side is past the limit by a fifth.
+    In an image of AOT's width, 2448 px, squares have 6 px for bodies up to 6 px and 16 px for bodies up to 16 px; in other
+    images they scale with the width. Longer bodies get the body's box up to 16 px, then the mask's box. The kind of box
+    changes when the longer side passes a limit by a fifth.
 
     Args:
-        box_px: (V, 4) left, top, width, height of the mask's pixels, in the order of time.
-        middle_px: (V, 2) of the body.
+        box_px: (V, 4) left, top, width, height of the mask's pixels, in order of time.
+        middle_px: (V, 2) centres of the body.
         body_px: (V, 2) width and height of the body.
         size_px: width and height of the image.
     """
@@ -286,7 +286,7 @@ def aot_boxes(
 
 
 def _steps(length_px: FloatArray, limits: FloatArray) -> IntArray:
-    """Return (V,) the number of limits below each length, with hysteresis by a margin."""
+    """Return (V,) int64 numbers of limits below each length, with hysteresis."""
     steps = np.zeros(len(length_px), dtype=np.int64)
     for row, length in enumerate(length_px.tolist()):
         if not row:

@@ -1,9 +1,9 @@
 """Solve paths of intruders from the requested closest approach: pure functions, metres, seconds, the map frame.
 
-An intruder flies at an even speed along the ground. Its turn rate and its change of vertical speed are given over time (a
-``Profile``), so where it comes to is linear in its first velocity. What is solved for is the place of the closest approach: a
-point on the sphere of that distance around the own drone, at which the relative velocity is perpendicular to the line between
-both. The path through that point and the place where the encounter begins is then the only one.
+An intruder flies at constant speed along the ground. A ``Profile`` gives its turn rate and change of vertical speed over time,
+so its position is linear in its first velocity. The solver finds the point of closest approach: a point on the sphere of that
+distance around the own drone at which the relative velocity is perpendicular to the line between both. This point and the
+begin of the encounter determine the path.
 """
 
 import cmath
@@ -20,20 +20,20 @@ __all__ = ["Chord", "Impossible", "OwnPath", "Profile", "profile", "solve_chord"
 
 ComplexArray: TypeAlias = npt.NDArray[np.complex128]
 _HALVINGS: Final = 60
-_LEAST_PROGRESS: Final = 0.2  # of an even turn: beyond 4.5 rad the intruder comes back on itself
-_RAMP_S: Final = 2.0  # in which a climb begins
+_LEAST_PROGRESS: Final = 0.2  # of a constant turn: beyond 4.5 rad the intruder returns to its begin
+_RAMP_S: Final = 2.0  # duration of the begin of a climb
 
 
 class Impossible(Exception):
-    """No path fulfils the request: used by the search, never shown to users.
+    """No path fulfils the request; internal to the search.
 
     Attributes:
-        reason: in words.
-        on_any_side: passing on another side changes nothing.
+        reason: the reason as text.
+        on_any_side: whether the request is impossible on every side.
     """
 
     def __init__(self, reason: str, *, on_any_side: bool = False) -> None:
-        """Keep the reason."""
+        """Store the reason."""
         super().__init__(reason)
         self.reason, self.on_any_side = reason, on_any_side
 
@@ -43,8 +43,8 @@ class OwnPath:
     """The camera drone's own path, sampled evenly.
 
     Args:
-        time_s: (K,) from 0.
-        position_m: (K, 3).
+        time_s: (K,) times from 0.
+        position_m: (K, 3) positions in the map frame.
     """
 
     time_s: FloatArray
@@ -52,11 +52,11 @@ class OwnPath:
 
     @property
     def step_s(self) -> float:
-        """Between two samples."""
+        """Time between two samples."""
         return float(self.time_s[1] - self.time_s[0])
 
     def at(self, time_s: float) -> tuple[FloatArray, FloatArray]:
-        """Return the (3,) place and (3,) velocity at a time within the path."""
+        """Return the (3,) position, metres, and (3,) velocity, m/s, at a time within the path."""
         last = len(self.time_s) - 1
         sample = min(max(time_s / self.step_s, 0.0), last)
         first = min(int(sample), last - 1)
@@ -71,13 +71,13 @@ class OwnPath:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Profile:
-    """The changes of an intruder's course and climb, from the encounter's begin on.
+    """The changes of an intruder's course and vertical speed since the encounter's begin.
 
     Args:
         turned_rad: (K,) course less the first course, counter-clockwise.
-        way: (K,) complex: where it comes to along the ground, in units of its speed, had it begun along x; seconds.
-        climb_mps: (K,) added to its first vertical speed.
-        climbed_m: (K,) integral of that.
+        way: (K,) complex displacements along the ground, x + i y, for a first velocity of 1 m/s along x.
+        climb_mps: (K,) vertical speed less the first vertical speed.
+        climbed_m: (K,) integral of ``climb_mps``.
     """
 
     turned_rad: FloatArray
@@ -92,12 +92,12 @@ def profile(
     """Return a path's profile.
 
     Args:
-        time_s: (K,) evenly spaced.
-        begin: the sample at which the encounter begins.
-        turn_dps: turn rate, to the right; of a weave the fastest.
-        weave_s: period of a weave, in which the turn rate goes to and fro; 0 turns evenly.
-        climb_mps: what the vertical speed gains.
-        climb_from_s: when that begins.
+        time_s: (K,) evenly spaced times.
+        begin: index of the encounter's first sample.
+        turn_dps: turn rate to the right, degrees per second; the maximum for a weave.
+        weave_s: period of a weave, in which the turn rate oscillates; 0 for a constant turn rate.
+        climb_mps: gain of vertical speed.
+        climb_from_s: time at which the gain begins.
     """
     since_s = time_s - time_s[begin]
     rate = -math.radians(turn_dps)
@@ -116,7 +116,7 @@ def profile(
 
 
 def _integral(values: FloatArray | ComplexArray, step_s: float) -> ComplexArray:
-    """Return (K,) integrals from the first sample on, by trapezoids."""
+    """Return (K,) integrals since the first sample, by the trapezoidal rule."""
     summed = np.zeros(len(values), dtype=np.complex128)
     np.cumsum((values[1:] + values[:-1]) * (step_s / 2.0), out=summed[1:])
     return summed
@@ -124,11 +124,11 @@ def _integral(values: FloatArray | ComplexArray, step_s: float) -> ComplexArray:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Chord:
-    """A solved path: its begin and the first velocity.
+    """A solved path: begin and first velocity.
 
     Args:
-        begin_m: (3,) place at the encounter's begin.
-        course: first velocity along the ground, x + i y, metres a second.
+        begin_m: (3,) position at the encounter's begin, map frame.
+        course: first velocity along the ground, x + i y, m/s.
         climb_mps: first vertical speed.
     """
 
@@ -137,14 +137,14 @@ class Chord:
     climb_mps: float
 
     def places(self, shape: Profile, time_s: FloatArray, *, begin: int) -> FloatArray:
-        """Return (K, 3) places at all times."""
+        """Return (K, 3) positions at all times, map frame, metres."""
         ground = self.course * shape.way
         height = self.begin_m[2] + self.climb_mps * (time_s - time_s[begin]) + shape.climbed_m
         return np.column_stack([self.begin_m[0] + ground.real, self.begin_m[1] + ground.imag, height])
 
 
 def _at(values: npt.NDArray[Any], sample: float) -> complex:
-    """Return a value between samples."""
+    """Interpolate (K,) values at a fractional sample."""
     first = min(int(sample), len(values) - 2)
     return complex(values[first] + (sample - first) * (values[first + 1] - values[first]))
 
@@ -153,20 +153,20 @@ def solve_chord(
     own: OwnPath, shape: Profile, *, begin: int, sight: FloatArray, distance_m: float, cpa_m: float, lasts_s: float,
     passing_deg: float,
 ) -> Chord:  # fmt: skip
-    """Return the path that begins on a line of sight and passes at a distance after a time.
+    """Return the path that begins on a line of sight and passes at a given distance after a given time.
 
     Args:
         own: the camera drone's path.
-        shape: of the intruder's path.
-        begin: sample at which the encounter begins.
+        shape: profile of the intruder's path.
+        begin: index of the encounter's first sample.
         sight: (3,) unit vector from the own drone to the intruder at the begin, map frame.
         distance_m: range at the begin.
         cpa_m: distance at the closest approach.
-        lasts_s: from the begin to the closest approach.
-        passing_deg: on which side it passes, seen by who looks towards where it comes from: 0 right, 90 above, 180 left.
+        lasts_s: time from the begin to the closest approach.
+        passing_deg: side on which it passes, for an observer who faces the oncoming intruder: 0 right, 90 above, 180 left.
 
     Raises:
-        Impossible: there is none.
+        Impossible: no such path exists.
     """
     begin_s = float(own.time_s[begin])
     sample = (begin_s + lasts_s) / own.step_s
@@ -187,10 +187,10 @@ def solve_chord(
 
 
 def _offset(relative: FloatArray, *, along: float, upwards: float, cpa_m: float, passing_deg: float) -> FloatArray:
-    """Return the (3,) place of the intruder from the own drone at the closest approach.
+    """Return the (3,) position q of the intruder relative to the own drone at the closest approach, metres.
 
-    With q that place, the relative velocity there is ``relative + M q``, M being a turn and a scaling along the ground and a
-    scaling upwards; q is perpendicular to it. Of q = cpa (cos t a + sin t b), a along ``relative``, t is found by halving.
+    The relative velocity there is ``relative + M q``, with M a rotation and scaling along the ground and a scaling upwards; q
+    is perpendicular to it. With q = cpa (cos t a + sin t b) and a along ``relative``, bisection finds t.
     """
     speed = float(np.linalg.norm(relative))
     if cpa_m == 0.0:
@@ -214,7 +214,7 @@ def _offset(relative: FloatArray, *, along: float, upwards: float, cpa_m: float,
 
 
 def _across(a: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the unit vectors right and up for a view against ``a``."""
+    """Return the (3,) unit vectors right and up for a view against ``a``."""
     level = math.hypot(a[0], a[1])
     if level < 1e-9:
         return np.array([0.0, -1.0, 0.0]), np.array([1.0, 0.0, 0.0])

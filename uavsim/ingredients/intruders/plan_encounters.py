@@ -1,4 +1,4 @@
-"""Plan the encounters of one scene: given ones, or drawn ones with the scene's random numbers."""
+"""Plan the encounters of one scene: explicit ones, or random ones with the scene's random numbers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from uavsim.registry import pick
 from uavsim.typing import FloatArray
 
 _MOST_DRAWS: Final = 1200
-# Steps of a sequence that fills the unit interval evenly from any start: shares are met by few scenes already.
+# Steps of a low-discrepancy sequence in the unit interval: few scenes suffice to meet requested shares.
 _STEPS: Final = {
     "collision": 0.6180339887498949,
     "horizon": 0.7548776662466927,
@@ -42,17 +42,17 @@ _STEPS: Final = {
     "azimuth": 0.4142135623730951,
     "elevation": 0.8191725133961645,
 }
-# Which of them are still an encounter's own in each quarter of its draws: then they are drawn by chance.
+# Quantities that follow the sequence in each quarter of an encounter's draws; the others are random.
 _KEPT: Final = (("range", "azimuth", "elevation"), ("azimuth", "elevation"), ("azimuth",), ())
 _PER_SCENE: Final = 5
-_SPARE: Final = 1.2  # an encounter has so much more of what AOT's rule asks for: a tree may hide some of it
+_SPARE: Final = 1.2  # margin over AOT's rule of valid encounters, because trees may hide some images
 
 
 def planner(town: TownPlan) -> ScenePlanner:
     """Load a dataset's file of encounters, and return the function that plans those of a scene.
 
     Raises:
-        ConfigError: no such file; it points at the line.
+        ConfigError: no such file; the message names the line.
     """
     dataset = town.dataset
     try:
@@ -65,7 +65,7 @@ def planner(town: TownPlan) -> ScenePlanner:
     def plan(scene: SceneToFill) -> IntrudersPlan | None:
         place = EncounterScene(town.town, town.rig, scene.whole, dataset.model.step_s, image_every_steps=every)
         found = scene_intruders(config, place, seed=scene.dataset_seed, number=scene.number)
-        flown = len(scene.swarm.map_SE3_flu)  # what is said of encounters stays that of the whole scene
+        flown = len(scene.swarm.map_SE3_flu)  # the encounters' values refer to the whole scene
         return (
             IntrudersPlan(tuple(replace(one, map_SE3_flu=one.map_SE3_flu[:flown]) for one in found)) if found else None
         )
@@ -76,10 +76,10 @@ def planner(town: TownPlan) -> ScenePlanner:
 def without(
     planned: IntrudersPlan, actors: tuple[ActorInfo, ...], hidden: tuple[int, ...], where: str
 ) -> IntrudersPlan | None:
-    """Return the intruders of a replay, without those that are hidden.
+    """Return the intruders of a replay, without hidden ones.
 
     Raises:
-        InputError: the recording has more or fewer than were planned.
+        InputError: the recording has more or fewer intruders than the plan.
     """
     flown = sorted(info.instance_id for info in actors if info.kind == "intruder")
     if len(flown) != len(planned.intruders):
@@ -92,7 +92,7 @@ def without(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EncounterScene:
-    """The place of a scene's encounters, and which of its steps have images."""
+    """Town, rig and flight of a scene with encounters, and the interval of its images."""
 
     town: TownConfig
     rig: tuple[SensorSpec, ...]
@@ -109,8 +109,8 @@ def scene_intruders(
     Args:
         config: the encounters' file.
         place: town, rig and flight.
-        seed: the dataset's.
-        number: the scene's.
+        seed: seed of the dataset.
+        number: number of the scene.
 
     Raises:
         ConfigError: an encounter is impossible; the message names the nearest possible one.
@@ -142,7 +142,7 @@ def _weighted(weights: dict[str, float], rng: np.random.Generator) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Even:
-    """Numbers from 0 to 1 that spread evenly over a dataset's encounters, one sequence a quantity and sampling."""
+    """Low-discrepancy numbers from 0 to 1 over a dataset's encounters, one sequence for each quantity and sampling."""
 
     seed: int
     group: int
@@ -159,7 +159,7 @@ def _start(seed: int, stream: int) -> float:
 
 
 def _spread(spread: BinnedDistribution, at: float) -> float:
-    """Return the value of a distribution below which a share of it lies."""
+    """Return the quantile ``at`` of a distribution."""
     shares = np.array([part.share for part in spread.bins])
     ends = np.concatenate([[0.0], np.cumsum(shares) / shares.sum()])
     part = min(int(np.searchsorted(ends, at, side="right")) - 1, len(shares) - 1)
@@ -169,7 +169,7 @@ def _spread(spread: BinnedDistribution, at: float) -> float:
 
 @dataclass(slots=True, eq=False)
 class _Scene:
-    """One scene's flight, and the intruders that it has so far."""
+    """One scene's flight, and its intruders planned so far."""
 
     config: Loaded[EncountersConfig]
     place: EncounterScene
@@ -196,7 +196,7 @@ class _Scene:
         return cls(config, place, number, OwnPath(time_s, map_SE3_camera.translation_m), map_SE3_camera, spec, [])
 
     def clearance(self, places_m: FloatArray) -> str | None:
-        """Describe the first obstacle, drone or intruder that a path comes too near to; None when it is clear."""
+        """Describe the first conflict of (K, 3) map positions with ground, obstacle, drone or intruder; None if clear."""
         model, town = self.config.model, self.place.town
         height_m = places_m[:, 2] - town.ground_z_m
         lowest_m = float(height_m.min())
@@ -261,7 +261,7 @@ class _Scene:
         )
 
     def _check_seen(self, found: Encounter, *, least_s: float, valid: bool) -> None:
-        """Refuse an encounter that is hardly ever inside the image, or that AOT's rule leaves out."""
+        """Refuse an encounter that is too rarely inside the image, or invalid by AOT's rule."""
         seen = in_image(self.map_SE3_camera, found.map_SE3_flu.translation_m, self.spec)
         if float(seen.sum()) * self.place.step_s < least_s:
             raise Impossible("it is hardly ever in the image")
@@ -270,7 +270,7 @@ class _Scene:
             raise Impossible("it is not valid by AOT's rule")
 
     def _drawn(self, draw: Sampling, rng: np.random.Generator, even: _Even, at: dict[str, float]) -> EncounterSpec:
-        """Draw one request; collision course and side of the horizon are the encounter's own from the first draw on."""
+        """Draw one request; collision course and side of the horizon are the same in all draws of an encounter."""
         path = _weighted({str(k): v for k, v in draw.paths.items()}, rng)
         kind = _weighted({str(k): v for k, v in draw.kinds.items()}, rng)
         courses = even.of("collision") < draw.collision_course
@@ -294,7 +294,7 @@ class _Scene:
         )
 
     def _elevation_deg(self, draw: Sampling, side: float, *, from_horizon: float, begin_s: float) -> float:
-        """Return an elevation above, on or below the horizon, in the camera; two numbers from 0 to 1 say which."""
+        """Return an elevation in the camera, degrees; ``side`` and ``from_horizon``, 0 to 1, select it by the horizon."""
         step = min(round(begin_s / self.place.step_s), len(self.own.time_s) - 1)
         height_m = float(self.own.position_m[step, 2]) - self.place.town.ground_z_m
         within = self.config.model.horizon_within_deg

@@ -16,7 +16,7 @@ _REFINEMENTS: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a request is impossible, and the nearest one that is possible; None where none is near."""
+    """The reason why a request is impossible, and the nearest possible request; None if none is near."""
 
     reason: str
     nearest: EncounterSpec | None
@@ -47,7 +47,7 @@ def refuse(
 def nearest_possible(
     spec: EncounterSpec, own: OwnPath, map_SE3_camera: SE3, *, clearance: Clearance | None = None
 ) -> EncounterSpec | None:
-    """Return the possible request that differs least in one number, or in range and time together; None where none is near."""
+    """Return the possible request nearest in one number, or in range and time together; None if none is near."""
 
     def possible(other: EncounterSpec) -> bool:
         try:
@@ -65,7 +65,7 @@ def nearest_possible(
 def _refined(
     spec: EncounterSpec, change: dict[str, float], possible: Callable[[EncounterSpec], bool]
 ) -> EncounterSpec | None:
-    """Halve the change while it stays possible; numbers as short as they may be."""
+    """Halve the change while the request stays possible, then shorten its numbers."""
     low, high = 0.0, 1.0
     for _ in range(_REFINEMENTS):
         middle = (low + high) / 2.0
@@ -95,7 +95,7 @@ def _changed(spec: EncounterSpec, change: dict[str, float]) -> EncounterSpec:
 
 
 def _changes(spec: EncounterSpec) -> Iterator[tuple[float, dict[str, float]]]:
-    """Return changes with their costs: a factor costs its logarithm, 30 degrees as much as a factor of e."""
+    """Yield (cost, change): a factor costs its logarithm, 30 degrees as much as a factor of e."""
     given = [name for name in MAGNITUDES if getattr(spec, name) is not None]
     if len(given) == len(MAGNITUDES):
         given = ["closing_mps", "range_m", "time_to_cpa_s", "cpa_m"]

@@ -1,4 +1,4 @@
-"""The encounters in ``uavsim plan``: a table of them, their coverage of what the YAML wants, and an image."""
+"""The encounters in ``uavsim plan``: a table, the coverage of the YAML's targets, and an image."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -32,12 +32,12 @@ class Covered:
 
 
 def show_encounters(dataset: str, plans: Sequence[ScenePlan], image: Path | None) -> None:
-    """Print the tables, and draw the first scenes' encounters where the plan is drawn.
+    """Print the tables, and draw the first scenes' encounters if the plan is drawn.
 
     Args:
-        dataset: as it was asked for.
-        plans: its scenes.
-        image: of the plan; that of the encounters is written beside it.
+        dataset: name of the dataset.
+        plans: scenes of the dataset.
+        image: image of the plan; the image of the encounters is written beside it.
     """
     screen = columns_screen()
     screen.print(_table(plans))
@@ -51,7 +51,7 @@ def show_encounters(dataset: str, plans: Sequence[ScenePlan], image: Path | None
 
 
 def encounters_as_json(dataset: str, plans: Sequence[ScenePlan]) -> JsonDict:
-    """Return the same as JSON."""
+    """Return the encounters and their coverage as JSON."""
     return {
         "encounters": [_as_json(plan, intruder) for plan in plans for intruder in intruders_of(plan)],
         "coverage": [asdict(row) for row in _covered(dataset, plans)],
@@ -106,12 +106,12 @@ def _coverage_table(rows: Sequence[Covered]) -> Table:
 
 
 def coverage(plans: Sequence[ScenePlan], wanted: Wanted, *, within_deg: float) -> list[Covered]:
-    """Return target and planned values of intruders, a line per measure; shares of images count only images with an intruder.
+    """Return target and planned values, a line per measure; shares of images count only images with an intruder.
 
     Args:
-        plans: of a dataset.
-        wanted: its YAML's.
-        within_deg: on the horizon is no farther from it.
+        plans: scenes of a dataset.
+        wanted: targets of the dataset's YAML.
+        within_deg: greatest angle from the horizon that counts as on the horizon.
     """
     everything = [(plan, intruder) for plan in plans for intruder in intruders_of(plan)]
     met = [(plan, intruder) for plan, intruder in everything if intruder.planned]

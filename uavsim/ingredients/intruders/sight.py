@@ -1,4 +1,4 @@
-"""An intruder as its camera sees it: pixels, range, bearing, side of the horizon, and AOT's rule of valid encounters."""
+"""Geometry of an intruder in its camera: pixels, range, bearing, side of the horizon, and AOT's rule of valid encounters."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -13,18 +13,18 @@ from uavsim.records.plan import ScenePlan
 from uavsim.records.sensors import SensorSpec
 from uavsim.typing import BoolArray, FloatArray
 
-_LAND_M: Final = 6000.0  # where the headless simulator's land ends; real terrain's horizon is a little lower or higher
+_LAND_M: Final = 6000.0  # extent of the headless simulator's land; the horizon of real terrain differs slightly
 _WITHIN_M, _NEAREST_M, _LEAST_IMAGES, _MOST_STEP = 700.0, 330.0, 30, 3
 
 
 def pixels_of(map_SE3_camera: SE3, places_m: FloatArray, spec: SensorSpec) -> FloatArray:
-    """Return (K, 2) pixels of (K, 3) places in the map, NaN behind the camera; ``map_SE3_camera`` is (K,), x ahead."""
+    """Return (K, 2) pixels of (K, 3) map points, metres, NaN behind the camera; ``map_SE3_camera`` has (K,) flu poses."""
     seen_m = map_SE3_camera.inverse().apply(places_m)
     return spec.camera.project(np.stack([-seen_m[:, 1], -seen_m[:, 2], seen_m[:, 0]], axis=1))
 
 
 def in_image(map_SE3_camera: SE3, places_m: FloatArray, spec: SensorSpec) -> BoolArray:
-    """Return (K,) which places are inside the image; the camera looks through everything."""
+    """Return (K,) bool, True for (K, 3) map points inside the image; occlusion is ignored."""
     pixels = pixels_of(map_SE3_camera, places_m, spec)
     return pinhole.pixel_in_image(pixels, width_px=spec.camera.width_px, height_px=spec.camera.height_px)
 
@@ -33,9 +33,9 @@ def is_valid(range_m: FloatArray, seen: BoolArray, *, spare: float = 1.0) -> boo
     """Return whether AOT evaluates an encounter: 30 images within 700 m, three apart at most, one of them within 330 m.
 
     Args:
-        range_m: (K,) of the flight's images.
-        seen: (K,) which of them show the intruder.
-        spare: so many times as many images are needed, and one that is nearer by that factor.
+        range_m: (K,) ranges in the flight's images.
+        seen: (K,) bool, True for images that show the intruder.
+        spare: factor of the required number of images and nearness.
 
     Source: the starter kit's ``calculate_encounters.py``.
     """
@@ -45,21 +45,21 @@ def is_valid(range_m: FloatArray, seen: BoolArray, *, spare: float = 1.0) -> boo
 
 
 def horizon_deg(height_m: float) -> float:
-    """Return the elevation at which the ground ends, seen from a height above it; below 0."""
+    """Return the elevation of the horizon seen from a height above the ground, degrees, negative."""
     return -float(np.degrees(np.arctan2(height_m, _LAND_M)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sighting:
-    """An intruder as its camera sees it, at every step; the camera looks through everything.
+    """Geometry of an intruder in its camera at every step; occlusion is ignored.
 
     Args:
-        time_s: (K,).
-        range_m: (K,) from the camera.
+        time_s: (K,) times.
+        range_m: (K,) distances from the camera.
         bearing_deg: (K, 2) azimuth and elevation in the camera.
-        over_horizon_deg: (K,) elevation less the horizon's.
-        in_image: (K,) its centre is inside the image.
-        pixel: (K, 2) where; NaN behind the camera.
+        over_horizon_deg: (K,) elevation less the horizon's elevation.
+        in_image: (K,) bool, True if its centre is inside the image.
+        pixel: (K, 2) pixels of its centre; NaN behind the camera.
     """
 
     time_s: FloatArray

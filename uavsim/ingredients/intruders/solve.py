@@ -1,7 +1,7 @@
 """Solve encounters in the air: find a path for a request (range, bearing, closest approach), or refuse it.
 
-Of range, closing speed, distance and time of the closest approach, three decide the fourth. ``refusals.py`` finds
-the nearest possible request of one that is refused.
+Three of range, closing speed, distance and time of the closest approach determine the fourth. ``refusals.py`` finds the
+nearest possible request for a refused one.
 """
 
 import math
@@ -26,11 +26,11 @@ MAGNITUDES: Final = ("range_m", "closing_mps", "cpa_m", "time_to_cpa_s")
 _SIDES: Final = (0.0, 180.0, 90.0, 270.0, 45.0, 135.0)
 _SEARCH_STEPS: Final = 40
 _SAME_MPS: Final = 1e-4
-_FAR_OFF: Final = 1.25  # a speed beyond its limits by so much: on another side it is no better
+_FAR_OFF: Final = 1.25  # factor of the speed limits beyond which no other passing side helps
 _GRAVITY: Final = 9.81
 _SAME_WAY_DEG: Final = 45.0
 Clearance = Callable[[FloatArray], str | None]
-"""Describes what (K, 3) places come too near to, or None. A place at infinity is never near anything."""
+"""Describes the conflict of (K, 3) map positions, metres, or returns None; infinite positions have no conflict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,20 +38,20 @@ class EncounterSpec:
     """A request for an encounter, with three of ``range_m``, ``closing_mps``, ``cpa_m``, ``time_to_cpa_s``.
 
     Args:
-        kind: of intruder, a name of ``INTRUDERS``.
+        kind: kind of intruder, a name of ``INTRUDERS``.
         path: rectilinear, turning, climbing, overtaking or non_cooperative.
-        azimuth_deg: of the intruder in the camera at the begin, to the right.
-        elevation_deg: upwards.
-        range_m: at the begin.
+        azimuth_deg: azimuth of the intruder in the camera at the begin, to the right.
+        elevation_deg: elevation at the begin, upwards.
+        range_m: range at the begin.
         closing_mps: speed at which the range shrinks at the begin.
         cpa_m: distance of the closest approach.
-        time_to_cpa_s: from the begin to it.
-        begin_s: when the encounter begins.
-        passing_deg: side on which it passes: 0 right, 90 above; whichever is possible by default.
-        turn_dps: turning: turn rate to the right; non_cooperative: the fastest of its weave.
+        time_to_cpa_s: time from the begin to the closest approach.
+        begin_s: scene time of the begin.
+        passing_deg: side on which it passes: 0 right, 90 above; default: the first possible side.
+        turn_dps: turning: turn rate to the right; non_cooperative: greatest turn rate of its weave.
         weave_s: non_cooperative: period of its weave.
-        climb_mps: climbing: what its vertical speed gains.
-        climb_before_s: climbing: how long before the closest approach.
+        climb_mps: climbing: gain of vertical speed.
+        climb_before_s: climbing: time from the gain to the closest approach.
     """
 
     kind: str
@@ -75,14 +75,14 @@ class Encounter:
     """A path that fulfils a request, and its measurements.
 
     Args:
-        spec: as asked for.
+        spec: the request.
         map_SE3_flu: (K,) poses of the intruder.
-        range_m: (K,) from the own drone.
-        closing_mps: (K,).
-        begin: sample at which the encounter begins.
-        cpa: of the whole flight.
-        azimuth_deg: in the camera at the begin; ``elevation_deg`` likewise.
-        speed_mps: along the ground.
+        range_m: (K,) distances from the own drone.
+        closing_mps: (K,) closing speeds.
+        begin: index of the encounter's first sample.
+        cpa: closest point of approach of the whole flight.
+        azimuth_deg: azimuth in the camera at the begin, as ``elevation_deg``.
+        speed_mps: speed along the ground.
     """
 
     spec: EncounterSpec
@@ -97,13 +97,13 @@ class Encounter:
 
     @property
     def time_to_cpa_s(self) -> float:
-        """From the begin to the closest approach, at even steps of the flight."""
+        """Time from the begin to the closest approach."""
         return self.cpa.time_s - self.spec.begin_s
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Setting:
-    """The common part of all tries of one request."""
+    """The constants of all attempts at one request."""
 
     spec: EncounterSpec
     kind: IntruderKind
@@ -149,13 +149,13 @@ def solve(spec: EncounterSpec, own: OwnPath, map_SE3_camera: SE3, *, clearance: 
     """Return the path that fulfils a request.
 
     Args:
-        spec: what is asked for.
+        spec: the request.
         own: the camera drone's path.
-        map_SE3_camera: (K,) the camera's flu frame; it looks along x.
-        clearance: what the intruder has to keep clear of.
+        map_SE3_camera: (K,) poses of the camera's flu frame; it looks along x.
+        clearance: describes conflicts of a path; None for no check.
 
     Raises:
-        Impossible: there is none; the message is the reason.
+        Impossible: no path exists; the message is the reason.
     """
     kind = INTRUDERS[spec.kind]
     begin = round(spec.begin_s / own.step_s)
@@ -194,7 +194,7 @@ def _check_rates(spec: EncounterSpec, kind: IntruderKind) -> None:
 
 
 def _fitted(setting: _Setting, side: float) -> tuple[Chord, dict[str, float]]:
-    """Return the path with the requested magnitudes; search for the one that is not given."""
+    """Return the path with the requested magnitudes; search for the missing one."""
     spec = setting.spec
     values = {name: value for name in MAGNITUDES if (value := getattr(spec, name)) is not None}
     missing = next((name for name in MAGNITUDES if name not in values), None)
@@ -215,7 +215,7 @@ def _fitted(setting: _Setting, side: float) -> tuple[Chord, dict[str, float]]:
 def _search(
     setting: _Setting, values: dict[str, float], missing: str, *, closing: float, side: float
 ) -> tuple[Chord, dict[str, float]]:
-    """Find the magnitude that gives the closing speed, by secants from what two straight paths would need."""
+    """Find the missing magnitude for the closing speed by the secant method, from the value for straight paths."""
     before = _straight(values, missing, closing=closing)
     value, last = before * 1.001 + 1e-3, None
     for _ in range(_SEARCH_STEPS):
@@ -271,7 +271,7 @@ def _fly(setting: _Setting, chord: Chord, values: dict[str, float]) -> Encounter
         raise Impossible(f"it keeps its distance: it is as near {cpa.time_s:.1f} s into the flight")
     if (near := setting.clearance(places_m)) is not None:
         begin_m = np.full_like(places_m, np.inf)
-        begin_m[setting.begin] = places_m[setting.begin]  # whatever its side, it is there
+        begin_m[setting.begin] = places_m[setting.begin]  # exact on every passing side
         raise Impossible(near, on_any_side=spec.range_m is not None and setting.clearance(begin_m) is not None)
     bearing = approach.bearing_deg(
         setting.map_SE3_camera[setting.begin].inverse().apply(places_m[setting.begin]),
@@ -320,7 +320,7 @@ def _check_same_way(chord: Chord, own_mps: FloatArray) -> None:
 
 
 def poses_along(places_m: FloatArray, time_s: FloatArray, *, turn_rate_radps: FloatArray, banks: bool) -> SE3:
-    """Return (K,) poses: the nose along the path; banking kinds lean as in a coordinated turn, the others stay level."""
+    """Return (K,) ``map_SE3_flu`` with the nose along (K, 3) positions; banking kinds lean in turns, others stay level."""
     velocity = np.gradient(places_m, time_s, axis=0, edge_order=2)
     ground = np.hypot(velocity[:, 0], velocity[:, 1])
     attitude = quaternion.from_yaw(np.arctan2(velocity[:, 1], velocity[:, 0]))

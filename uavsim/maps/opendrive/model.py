@@ -159,15 +159,15 @@ class Road:
         return None
 
     def xyz(self, s_m: FloatArray, t_m: FloatArray, dz_m: FloatArray | float = 0.0) -> FloatArray:
-        """Return map points of road coordinates.
+        """Convert road coordinates to map points.
 
         Args:
-            s_m: (M,).
-            t_m: (M,), or (B, M) for several lines along the road.
-            dz_m: height above the road, in the shape of ``t_m``.
+            s_m: (M,) s along the road.
+            t_m: (M,) t to the left, or (B, M) for several lines along the road.
+            dz_m: heights above the road, in the shape of ``t_m``.
 
         Returns:
-            (M, 3) or (B, M, 3).
+            (M, 3) or (B, M, 3) points in the map frame, metres.
         """
         point, heading = self.plan(s_m)
         tilt = self.superelevation(s_m)
@@ -176,7 +176,7 @@ class Road:
         return np.stack([x, y, self.elevation(s_m) + t_m * np.sin(tilt) + dz_m], axis=-1)
 
     def borders_m(self, section: Section, s_m: FloatArray) -> dict[int, FloatArray]:
-        """Return (M,) t of each lane's outer border at (M,) s by lane id; 0 is the centre line."""
+        """Return (M,) t of each lane's outer border at (M,) s by lane id, metres; lane 0 is the centre line."""
         borders = {0: self.lane_offset(np.minimum(s_m, section.end_m - _BEFORE_M))}
         for sign in (1, -1):
             at = borders[0]
@@ -187,13 +187,13 @@ class Road:
         return borders
 
     def heading_rad(self, s_m: float) -> float:
-        """Return the heading of the reference line."""
+        """Return the heading of the reference line in the map frame."""
         return float(self.plan(np.array([s_m]))[1][0])
 
     def grid(
         self, begin_m: float, end_m: float, *, lanes: Section | None = None, within_m: float = FINE_M
     ) -> FloatArray:
-        """Return (M,) s whose chords stay within a tolerance of all borders.
+        """Return (M,) s, metres, so that chords between them stay within a tolerance of all borders.
 
         Args:
             begin_m: first s.

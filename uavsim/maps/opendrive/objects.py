@@ -75,7 +75,7 @@ def _signal(row: Element) -> Signal:
 
 
 def outline_on_map(road: Road, thing: RoadObject) -> FloatArray:
-    """Return (N, 3) map points of an object's outline, or of the corners of its rectangle without an outline."""
+    """Return (N, 3) map points, metres, of an object's outline, or else of the corners of its rectangle."""
     if thing.on_road:
         return road.xyz(thing.outline[:, 0], thing.outline[:, 1], thing.outline[:, 2])
     corners = thing.outline

@@ -42,7 +42,7 @@ class Piece:
     is_whole: bool = False
 
     def local(self, ds_m: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return (M,) u, v and heading relative to the begin at (M,) lengths ``ds_m``."""
+        """Return (M,) u, v, metres, and heading, radians, relative to the begin at (M,) lengths ``ds_m``."""
         if self.uv is not None:
             return self._polynomial(ds_m)
         assert self.curvature is not None
@@ -61,7 +61,7 @@ class Piece:
         return u, v, begin * ds_m + rate * ds_m**2 / 2.0
 
     def on_map(self, ds_m: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return (M, 2) map points and (M,) headings at (M,) lengths ``ds_m``."""
+        """Return (M, 2) map points, metres, and (M,) headings, radians, at (M,) lengths ``ds_m``."""
         u, v, turned = self.local(np.clip(ds_m, 0.0, self.length_m))
         cos, sin = np.cos(self.heading_rad), np.sin(self.heading_rad)
         points = np.stack([self.x_m + u * cos - v * sin, self.y_m + u * sin + v * cos], axis=-1)
@@ -101,7 +101,7 @@ class PlanView:
         self.sharpest = np.array([piece.sharpest for piece in pieces])
 
     def __call__(self, s_m: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return (M, 2) map points and (M,) headings at (M,) s."""
+        """Return (M, 2) map points, metres, and (M,) headings, radians, at (M,) s."""
         point, heading = np.empty((len(s_m), 2)), np.empty(len(s_m))
         which = np.maximum(np.searchsorted(self.s_m, s_m + 1e-9, side="right") - 1, 0)
         order = np.argsort(which, kind="stable")

@@ -1,1 +1,1 @@
-"""UAV3D's dialect: its format, and both ways between it and strict."""
+"""UAV3D's dialect: its format, and conversions from and to strict."""

@@ -47,7 +47,7 @@ _UNCHANGED: Final[tuple[Table[Any], ...]] = (ATTRIBUTE, VISIBILITY, SEMANTIC_TAG
 
 
 def _looks_like_uav3d(reader: DatasetReader) -> bool:
-    """Categories are blueprints, ``vehicle.tesla.model3``, and there is no LIDAR_TOP."""
+    """Return whether categories are blueprints, ``vehicle.tesla.model3``, without a channel LIDAR_TOP."""
     lidar = any(row.get("channel") == layout.BEV_CHANNEL for row in reader.shared(SENSOR))
     return not lidar and all(str(row.get("name", "")).count(".") >= 2 for row in reader.shared(CATEGORY))
 
@@ -107,7 +107,7 @@ class _FromStrict:
 
 
 class _ToStrict:
-    """Conversion of a version folder from uav3d to strict; it may be an original one of UAV3D."""
+    """Conversion of a version folder from uav3d, including UAV3D's own release, to strict."""
 
     def __init__(self, reader: DatasetReader) -> None:
         self._reader = reader

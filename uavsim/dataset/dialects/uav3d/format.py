@@ -32,7 +32,7 @@ class Uav3dOptions:
     """Options of the dialect.
 
     Attributes:
-        timestamp_unit: ``us``, with which UAV3D's tools compute velocities; or ``ns`` as in the release, with NaN velocities.
+        timestamp_unit: ``us``, so that UAV3D's tools can compute velocities; or ``ns`` as in the release, which gives NaN.
         num_pts: ``visible`` pixels as in the strict dialect, or ``minus_one`` twice as in the release.
     """
 
@@ -67,7 +67,7 @@ class Uav3dInstanceRow(InstanceRow):
 
 
 class Uav3dInfo(DatasetInfo, total=False):
-    """The description, with the options and the strict dataset's own."""
+    """The description of the dataset, with the options and the strict dataset's description."""
 
     timestamp_unit: TimestampUnit
     num_pts: NumPts
@@ -104,5 +104,5 @@ def sweep_folder(log: LogRow) -> str:
 
 
 def column(rows: list[Any], name: str, width: int) -> FloatArray:
-    """Return a column of vectors, (N, width) float64."""
+    """Return a column of vectors as (N, width) float64."""
     return np.array([row[name] for row in rows], dtype=np.float64).reshape(-1, width)

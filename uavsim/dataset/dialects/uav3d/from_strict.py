@@ -121,7 +121,7 @@ class _Poses:
 
 
 def _camera_poses(cameras: list[SampleDataRow], rows: Tables) -> _Poses:
-    """Return the commanded poses of ``camera_pose``; without this table, the poses by calibration and ego pose."""
+    """Return the commanded poses of ``camera_pose``; without this table, poses from calibration and ego pose."""
     commanded = {row["token"]: row for row in CAMERA_POSE.of(rows)}
     if all(row["token"] in commanded for row in cameras):
         chosen = [commanded[row["token"]] for row in cameras]
@@ -210,7 +210,7 @@ def _annotations(rows: list[SampleAnnotationRow], options: Uav3dOptions) -> list
 
 
 def _origins(rows: list[SampleAnnotationRow], centres: FloatArray, rotations: FloatArray) -> FloatArray:
-    """Return (N, 3) actor origins in the map: the recorded ones, or else the centres of the lower faces."""
+    """Return (N, 3) actor origins in the map frame, metres: recorded ones, or else the centres of the lower faces."""
     if all("uav_actor_translation" in row for row in rows):
         return column(rows, "uav_actor_translation", 3)
     down = np.zeros_like(centres)

@@ -52,7 +52,7 @@ class InfoOptions:
     Attributes:
         data_path: prefix of the image paths for UAV3D's training code.
         range_m: boxes farther than this from drone 0 in x or y are left out.
-        height_m: boxes whose origin is farther than this from ``ground_z_m`` in z are left out, as in UAV3D.
+        height_m: boxes with an origin farther than this from ``ground_z_m`` in z are left out, as in UAV3D.
         ground_z_m: height of the ground; UAV3D has 0, which removes boxes in towns on hills.
     """
 
@@ -69,7 +69,7 @@ def write_uav3d_infos(
 
     Args:
         root: the dataset's folder.
-        out: folder of the files; made if missing.
+        out: folder of the files; created if missing.
         version: version folder; default: the only one.
         options: see ``InfoOptions``.
 
@@ -205,7 +205,7 @@ class _BoxesOfScene:
             "num_lidar_pts": lidar_pts,
             "num_radar_pts": radar_pts,
             "valid_flag": lidar_pts + radar_pts != 0,
-            "location": "Atlanta",  # their training code reads this name whatever the town
+            "location": "Atlanta",  # UAV3D's training code reads this name for every town
         }
 
 
@@ -215,7 +215,7 @@ def _in_range(place_m: FloatArray, options: InfoOptions) -> BoolArray:
 
 
 def _velocities(boxes: list[SampleAnnotationRow], place_m: FloatArray, samples: list[SampleRow]) -> FloatArray:
-    """Return (N, 2) velocities, m/s, like the devkit's ``box_velocity``: by differences, NaN over too long a time."""
+    """Return (N, 2) velocities, m/s, like the devkit's ``box_velocity``: finite differences, NaN over long gaps."""
     row_of = {row["token"]: number for number, row in enumerate(boxes)}
     stamp_s = {row["token"]: 1e-6 * row["timestamp"] for row in samples}
     own = np.arange(len(boxes))

@@ -97,7 +97,7 @@ def _kept_sample_data(row: JsonDict, factor: int) -> JsonDict:
 def _rebuild_sensors(scene: SceneRows, made: Tables, channel_of_sensor: dict[str, str], *, factor: int) -> None:
     """Make ego poses, calibrations and LIDAR_TOP from global camera poses.
 
-    UAV3D's files do not have the drone's attitude: an ego pose is at its camera's place, without rotation.
+    UAV3D's files lack the drone's attitude: an ego pose has its camera's position and no rotation.
     """
     name = str(scene.scene["name"])
     calibrated = {row["token"]: row for row in scene.rows["calibrated_sensor"]}

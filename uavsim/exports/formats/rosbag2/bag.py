@@ -1,6 +1,6 @@
 """One folder for each scene, in the layout of ``ros2 bag record -s mcap``; ``ros2 bag play`` and readers without ROS open it.
 
-Messages ascend in time; stamps are the dataset's, and messages of one tick have equal stamps. One message on ``/tf_static``,
+Messages ascend in time with the dataset's time stamps; messages of one tick have equal stamps. One message on ``/tf_static``,
 after the first clock, holds all mounts, because a latched topic keeps only its last message.
 """
 
@@ -30,7 +30,7 @@ _Reading = Image | LidarScan | Sample
 _LATCHED: Final = "/tf_static"
 _FIRST_WITH_NAMES: Final = 9
 VERSIONS: Final = {"humble": 5, "jazzy": 9}
-"""Version of ``metadata.yaml`` by ROS distribution. Humble reads quality of service only as a YAML string with rmw's numbers.
+"""``metadata.yaml`` version by ROS distribution. Humble reads quality of service only as a YAML string with rmw's numbers.
 Source: ros2/rosbag2, issues 1895 and 2013."""
 
 
@@ -181,7 +181,7 @@ def _messages(scene: Scene, messages: RosMessages, *, style: str) -> Iterator[tu
 
 
 def _readings(scene: Scene) -> Iterator[_Reading]:
-    """Yield all images, scans and samples, but not the reference LIDAR_TOP, which is no sensor."""
+    """Yield all images, scans and samples except the reference LIDAR_TOP, which is no sensor."""
     for channel in sorted({image.channel for sample in scene for image in sample.images}):
         yield from scene.images_of(channel)
     for channel in sorted(
@@ -203,7 +203,7 @@ class _StreamReading:
 
 def _stream_readings(scene: Scene) -> Iterator[_StreamReading]:
     for stream in scene.streams:
-        for row in stream.readings() if stream.kind != KIND else ():  # a car's state is not a measurement
+        for row in stream.readings() if stream.kind != KIND else ():  # skip car states, which are no measurements
             yield _StreamReading(int(row["timestamp_us"]), stream.channel, stream.kind, row)
 
 

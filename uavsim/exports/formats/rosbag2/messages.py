@@ -62,7 +62,7 @@ class RosMessages:
         return self._message("tf2_msgs/msg/TFMessage", stamped)
 
     def odometry(self, image: Image | LidarScan, *, agent: str, velocity_map_mps: FloatArray) -> Message:
-        """Return the exact pose in ``map`` and velocity in the agent's frame (REP 105); turning rates are unknown."""
+        """Return the exact pose in ``map`` and (3,) velocity in the agent's frame (REP 105); turning rates are unknown."""
         pose = self._new("geometry_msgs/msg/PoseWithCovariance", self._pose(image.map_SE3_flu), np.zeros(36))
         is_known = bool(np.isfinite(velocity_map_mps).all())
         velocity = image.map_SE3_flu.inverse().rotate(velocity_map_mps) if is_known else np.zeros(3)
@@ -120,7 +120,7 @@ class RosMessages:
 
         Args:
             kind: kind of the ``SensorStream``.
-            row: one of its readings.
+            row: a reading of the stream.
             frame: frame of the agent.
         """
         header = self._header(int(row["timestamp_us"]), frame)
@@ -149,7 +149,7 @@ class RosMessages:
         return self._message("vision_msgs/msg/Detection3DArray", header, labels)
 
     def detections(self, image: Image, boxes: Boxes, frame: str) -> Message:
-        """Return labels of objects that an image shows: bounds of visible pixels, and the box in the optical frame."""
+        """Return labels of the objects in an image: bounds of visible pixels, and the box in the optical frame."""
         header, labels = self._header(image.timestamp_us, frame), []
         optical_SE3_box = image.map_SE3_optical.inverse() @ boxes.map_SE3_box
         for n, views in enumerate(boxes.views):
