@@ -57,7 +57,7 @@ def test_every_code_is_planted() -> None:
 
 
 def test_the_page_counts_the_defects() -> None:
-    (reported,) = re.findall(r"lists (\d+) defects", PAGE.read_text(encoding="utf-8"))
+    (reported,) = re.findall(r"Each of the (\d+) defects", PAGE.read_text(encoding="utf-8"))
     assert int(reported) == len(DEFECTS)
 
 

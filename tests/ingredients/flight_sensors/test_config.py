@@ -55,7 +55,7 @@ def test_usual_rates_are_as_near_as_the_simulators_steps_allow(tmp_path: Path) -
         (CARS + "flight_sensors: {vehicles: {imu: {rate_hz: 8}}}\n", "the nearest is 10"),
         (CARS + "flight_sensors: {vehicles: {imu: {rate_hz: 30}}}\n", "the nearest is 20"),
         (CARS + "recording: keyframes\nflight_sensors: {vehicles: {imu: {}}}\n", "imu needs the motion of every step"),
-        ("flight_sensors: {vehicles: {imu: {}}}\n", "no car carries sensors in this dataset; say how many"),
+        ("flight_sensors: {vehicles: {imu: {}}}\n", "no car carries sensors in this dataset; set their number"),
         ("flight_sensors: {vehicles: {}}\n", "names no sensor"),
         ("flight_sensors: {imo: {}}\n", "did you mean 'imu'"),
         (

@@ -111,7 +111,7 @@ def test_every_agent_has_the_origin_of_the_towns_map(flown: Recording) -> None:
 def test_motion_that_was_not_kept_is_refused(flown: Recording, kept: str) -> None:
     assert flown.motion is not None
     motion = None if kept == "none" else replace(flown.motion.open(), step=np.arange(21) * 10).packed()
-    with pytest.raises(DatasetError, match="the motion of every step was not recorded"):
+    with pytest.raises(DatasetError, match="need the motion of every step, which was not recorded"):
         write_streams(replace(flown, motion=motion), FlightSensorsPlan(1, {}, {"imu": EXACT}))
 
 

@@ -15,7 +15,7 @@ from uavsim.errors import InputError
 from uavsim_benchmarks.evaluate.metrics import evaluate
 from uavsim_benchmarks.evaluate.outcome import EvaluationRequest
 
-DOCS = ROOT / "docs"
+PAGE = ROOT / "packages/benchmarks/docs/evaluation-aot.md"
 
 
 @dataclass(frozen=True)
@@ -116,10 +116,6 @@ def formatted(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def page_of(benchmark: str) -> str:
-    return (DOCS / f"evaluation-{benchmark}.md").read_text(encoding="utf-8")
-
-
 @pytest.fixture(scope="module")
 def effects(tmp_path_factory: pytest.TempPathFactory) -> list[Effect]:
     return list(measured_effects(tmp_path_factory.mktemp("effects")))
@@ -129,7 +125,7 @@ def effects(tmp_path_factory: pytest.TempPathFactory) -> list[Effect]:
 def test_page_states_the_measured_effects(benchmark: str, effects: list[Effect]) -> None:
     measured = [effect for effect in effects if effect.benchmark == benchmark]
     assert measured
-    rows = re.findall(r"^\|.*\|$", page_of(benchmark), re.MULTILINE)
+    rows = re.findall(r"^\|.*\|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
     for effect in measured:
         both = f"{formatted(effect.official)} (?:to|, or `{effect.figure}`) {formatted(effect.corrected)}"
         refused = f"{formatted(effect.official)}, or `{effect.figure}` {formatted(effect.corrected)}"

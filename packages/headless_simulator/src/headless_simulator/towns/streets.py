@@ -74,10 +74,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Street:
-    """A street between two nodes.
-
-    ``heights`` are (share of the way, z) between its ends; it is level for ``level_m`` at both.
-    """
+    """A street between two nodes; ``heights`` are (share of its length, z) between ends that are level for ``level_m``."""
 
     start: str
     end: str
@@ -320,13 +317,12 @@ class _Builder:
         road = self.roads[arm.street]
         lanes = [lane for lane, _, _ in arm.inward]
         side = arm.profile.pavement_m(arm.right_side) + 0.7
-        s = road.path.length_m - behind_m if arm.at_end else behind_m
         self.signal_number += 1
         road.signals.append(
             SignalSpec(
                 number=self.signal_number,
                 kind=kind,
-                s=s,
+                s=road.path.length_m - behind_m if arm.at_end else behind_m,
                 t=-side if arm.at_end else side,
                 orientation="+" if arm.at_end else "-",
                 lanes=(min(lanes), max(lanes)),
@@ -367,8 +363,7 @@ class _Builder:
                     s = start + _SPEED_SIGN_M if at_end else end - _SPEED_SIGN_M
                     is_clear = math.hypot(path.at(s).x, path.at(s).y) > _ORIGIN_FREE_M
                     if arm.inward and limit in SPEED_SIGNS and end - start > 2 * _SPEED_SIGN_M and is_clear:
-                        before = path.length_m - s if at_end else s
-                        self._signal(arm, "274", f"Speed_{limit:.0f}", before, limit)
+                        self._signal(arm, "274", f"Speed_{limit:.0f}", path.length_m - s if at_end else s, limit)
 
 
 _Lane = tuple[int, float, float]
