@@ -124,7 +124,7 @@ class TickState:
         frame: the simulator's frame number.
         elapsed_s: the simulator's clock, seconds.
         lazy_actors: computes ``actors``; most ticks need none.
-        motion: recorded motion of the actors; None from backends that report none, whose scenes cannot be replayed.
+        motion: recorded motion of the actors; None if the backend reports none: such scenes cannot be replayed.
         carried: poses of the sensors that actors carry, in this tick.
     """
 

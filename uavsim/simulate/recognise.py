@@ -75,7 +75,7 @@ def recognise(where: Endpoint, *, expected: str = "carla") -> Answerer:
 
     Args:
         where: host and port.
-        expected: the server whose request is sent first: carla, or anything else for AirSim.
+        expected: server to ask first: carla, or any other value for AirSim.
     """
     order = sorted(_QUESTIONS, key=lambda name: name != ("carla" if expected == "carla" else "airsim"))
     found = Answerer("silent")

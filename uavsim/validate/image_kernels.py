@@ -12,7 +12,7 @@ from uavsim.images.compiled import kernel
 
 Array: TypeAlias = npt.NDArray[Any]
 
-_STRIDE: Final = 3  # of the pixels whose levels are counted
+_STRIDE: Final = 3  # of the pixels in the histogram
 
 
 def ids_of_mask(mask: Array) -> Array:
@@ -66,7 +66,7 @@ def count_levels(luma: Array) -> Array:
 def count_instances(
     ids: Array, box_of_id: Array, box_R_optical: Array, eye: Array, half: Array, intrinsic: Array, rays: Array
 ) -> tuple[Array, Array]:
-    """Count the pixels of every box, and those whose ray meets the box.
+    """Count the pixels of every box, and those with a ray that meets the box.
 
     Args:
         ids: (H, W) uint16 of the mask.

@@ -68,7 +68,7 @@ class FrameLook:
             if one of them fits the image better.
         box_row: (P,) rows of sample_annotation with pixels in the mask.
         visible_px: (P,) pixels of each.
-        inside_px: (P,) pixels whose ray meets the box.
+        inside_px: (P,) pixels with a ray that meets the box.
         mask_box_px: (P, 8) least x, y, x + y, x - y of the visible pixels, and the largest.
         box_px: (P, 8) the same of the projected box, clipped to the image; NaN if a corner is behind the camera.
         cut: (P,) bool, the projected box extends beyond the image.
