@@ -54,7 +54,7 @@ def score_run(
 
 
 def ap_at_2m(results: Path, *, truth: Path, version: str | None = None) -> float:
-    """Return the AP at 2 m of a file of detections, by the benchmark ``swarm``: all classes together.
+    """Return the AP at 2 m of a detection file by the benchmark ``swarm``, over all classes together.
 
     Raises:
         UavsimError: the result is refused.
@@ -98,7 +98,7 @@ def read_scores(run: Path) -> dict[str, Any]:
 
 
 def _says_who_sees(truth: Path, version: str | None) -> bool:
-    """Return whether the dataset says which drones see a box, which the benchmark ``swarm`` needs."""
+    """Return whether the dataset has the drones that see each box, as the benchmark ``swarm`` requires."""
     return any(any(sample.boxes.seen_by) for scene in uavsim.open(truth, version) for sample in scene)
 
 

@@ -1,4 +1,4 @@
-"""Collaboration labels of each image: which drones to ask, for which objects, and why."""
+"""Collaboration labels of each image: partner drones, gained objects and causes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

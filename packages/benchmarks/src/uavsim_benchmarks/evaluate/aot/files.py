@@ -125,7 +125,7 @@ def read_aot_results(path: Path, images: dict[str, int]) -> AotResults:
 
 
 class _Tracks:
-    """Collects the tracks of detections; without any every detection is one of its own, as in the starter kit."""
+    """Collects the tracks of detections; without tracks every detection is its own track, as in the starter kit."""
 
     _KEYS = ("track_id", "object_id")
 
