@@ -1,7 +1,7 @@
 """Draw a street in voxels, from above and at eye level: ``python -m tools.drawings.occupancy VOXELS TOKEN DRAWING.png``.
 
-``VOXELS`` is an output folder of ``uavsim occupancy`` for the swarm's grid, ``TOKEN`` a sample. The left column shows voxels of
-the first agent, the right one those of all agents. Rays are cast in numpy; shading depends on a face's direction. The
+``VOXELS`` is an output folder of ``uavsim occupancy`` for the swarm's grid, ``TOKEN`` a sample. The left column shows the
+first agent's voxels, the right one those of all agents. Rays are cast in numpy; shading depends on a face's direction. The
 drawing in docs/occupancy.md is of ``scripts/demo``: the first token by name in ``scene_0000``.
 """
 
