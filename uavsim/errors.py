@@ -37,7 +37,7 @@ __all__ = [
 
 
 class UavsimError(Exception):
-    """Base of all errors that uavsim raises on purpose; the message is one line that says what to do."""
+    """Base of all errors that uavsim raises on purpose; the message is one line with the remedy."""
 
     exit_code: ClassVar[int] = 1
 

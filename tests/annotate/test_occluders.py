@@ -30,7 +30,7 @@ def front(ids: UInt16Array) -> tuple[list[int], list[int]]:
 
 
 def mask(*parts: tuple[int, slice]) -> UInt16Array:
-    """Draw columns of lines 45 to 54."""
+    """Return a (100, 100) mask with ids in columns of lines 45 to 54."""
     ids = np.zeros((100, 100), np.uint16)
     for number, columns in parts:
         ids[45:55, columns] = number

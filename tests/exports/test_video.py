@@ -25,7 +25,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def shaded(number: int) -> np.ndarray:
-    """Return a smooth image with a bright square that moves."""
+    """Return a smooth (48, 64, 3) image with a moving bright square."""
     pixels = np.zeros((48, 64, 3), np.uint8)
     pixels[..., 2] = np.arange(64) * 2
     pixels[10:20, 4 * number : 4 * number + 8] = (200, 60, 30)

@@ -31,7 +31,7 @@ COUNTED = st.sampled_from([VEHICLES, *(np.isin(np.arange(256), some) for some in
 
 
 def rows_of(numbers: list[int]) -> np.ndarray:
-    """Return rows of ids in reverse order."""
+    """Return the (65536,) row of each id, in reverse order of the numbers; -1 for other ids."""
     row_of_id = np.full(65536, -1, np.int32)
     row_of_id[numbers] = np.arange(len(numbers))[::-1]
     return row_of_id

@@ -1,4 +1,4 @@
-"""Find changes of third-party libraries, and uses of their private names, in what is shipped, in tools and in conftests.
+"""Find changes of third-party libraries and uses of their private names in shipped code, tools and conftests.
 
 Exit code 1 if there are any.
 """

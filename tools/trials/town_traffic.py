@@ -231,7 +231,7 @@ class Lanes:
             self._road[at, row], self._lane[at, row] = waypoint.road_id, waypoint.lane_id
 
     def offsets(self, step_s: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return all offsets, and those not within ``CHANGING_S`` of a lane change on the same road."""
+        """Return (N,) all offsets, metres, and (M,) those not within ``CHANGING_S`` of a lane change on the same road."""
         offset = self._offset_m[: self._looks]
         return offset[np.isfinite(offset)], offset[self._keeping(step_s)]
 

@@ -1,4 +1,4 @@
-"""The result of a run: its scenes, its tables, and what the validator found."""
+"""The result of a run: scenes, tables and validation."""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ def border_pairs(ids: Array) -> tuple[Array, Array]:
 
 @kernel
 def border_steps(luma: Array, first: Array, second: Array, moves: Array) -> tuple[float, float]:
-    """Return the mean step of a flat image between pairs of pixels, and between the pairs moved by each of ``moves``."""
+    """Return the mean step of an (H * W,) image between (P,) pairs of pixels, and between pairs shifted by (M,) moves."""
     here, beside, count = np.int64(0), np.int64(0), 0
     for at in range(len(first)):
         a, b = first[at], second[at]

@@ -25,14 +25,14 @@ def tracks_file(tracker: str) -> str:
 def score_run(
     run: Path, *, truth: Path, version: str | None = None, against: Mapping[str, Path] = MappingProxyType({})
 ) -> dict[str, Any]:
-    """Score a run's results in mode ``corrected``, write ``scores.json`` beside them, and return what it holds.
+    """Score a run's results in mode ``corrected``, write ``scores.json`` beside them, and return its content.
 
     Args:
-        run: folder that ``predict`` wrote.
-        truth: the dataset that the predictions are of.
-        version: its version folder.
-        against: other runs by name; AP and recall are compared with theirs on the same drawings of scenes, where the dataset
-            says which drones see a box.
+        run: output folder of ``predict``.
+        truth: dataset of the predictions.
+        version: version folder of the dataset.
+        against: other runs by name; AP and recall are compared on the same bootstrap draws, if the dataset has the drones
+            that see each box.
 
     Raises:
         BaselineError: a run has no predictions.

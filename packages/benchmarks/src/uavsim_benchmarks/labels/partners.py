@@ -38,7 +38,7 @@ class Help:
 
     @property
     def what(self) -> IntArray:
-        """Rows of the objects that the partners in ``who`` add."""
+        """(M,) rows of the objects that the partners in ``who`` add."""
         return np.flatnonzero(self.gained[_named(self.partners, self.who)].any(axis=0))
 
 

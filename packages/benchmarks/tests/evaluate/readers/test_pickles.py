@@ -70,7 +70,7 @@ def types(state: Any, code: str = "f8") -> bytes:
 
 
 def nested(n: int) -> bytes:
-    """Return a pickle of ``n`` nested lists, each with twenty references to the previous one."""
+    """Return instructions for a list with twenty references to memo entry ``n``."""
     return b"](" + b"h%c" % n * 20 + b"eq%c" % (n + 1)
 
 

@@ -139,7 +139,7 @@ class _Tracks:
             self._there[key] |= any(key in detection for detection in detections)
 
     def numbers(self) -> FloatArray:
-        """Return a number for each name; NaN for a detection without one."""
+        """Return (D,) track numbers of the detections; NaN without a name."""
         key = next((key for key in self._KEYS if self._there[key]), None)
         if key is None:
             return np.arange(len(self._names[self._KEYS[0]]), dtype=np.float64)
