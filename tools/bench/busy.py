@@ -44,7 +44,7 @@ class Profile:
 
     Attributes:
         dataset: of flight_plans.
-        samples: of the scene; default: the dataset's.
+        samples: number of samples of the scene; default: the dataset's.
         rig: replaces the dataset's.
     """
 

@@ -107,7 +107,7 @@ class Service:
     Attributes:
         name: name of the service.
         definition: its definition in the file.
-        process: of its container's runtime, once started.
+        process: process of its container's runtime, once started.
     """
 
     name: str

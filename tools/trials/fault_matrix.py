@@ -73,7 +73,7 @@ class Row:
     """One run.
 
     Attributes:
-        faults: of the first server; ``happened.txt`` marks the first that fires.
+        faults: faults of the first server; ``happened.txt`` marks the first that fires.
         later: of servers started after the fault; the same when empty.
         other_traffic: the dataset may differ from the undisturbed one.
         hopeless: not every scene can be completed.

@@ -273,7 +273,7 @@ class _Ends:
     """Measures tables and validation, like the end of a run, for two sizes of the dataset.
 
     Args:
-        context: of the probe.
+        context: context of the probe.
         planned: samples of the run: the validation of large datasets does not decode every image.
     """
 

@@ -62,7 +62,7 @@ class Modality:
         params: class of the sensor's parameters (``records/sensors.py``).
         folder: folder of the files in the dataset, with subfolders ``<CHANNEL>/``; "" for the channel's own ``sample_data`` in
             ``samples/`` and ``sweeps/``.
-        suffix: of the files, with the dot; "" if it depends on ``images.format``.
+        suffix: suffix of the files, with the dot; "" if it depends on ``images.format``.
         encode: captured array -> bytes of the file; equal arrays give equal bytes.
         decode: path or bytes of a file -> array.
         nuscenes: modality of the channel in the table ``sensor``.

@@ -91,7 +91,7 @@ class Exposure:
     Attributes:
         mode: adapted to the histogram of luminance of the drawn images, or constant.
         compensation: stops.
-        speed: of the adaptation, stops per second; for ``histogram`` only.
+        speed: speed of the adaptation, stops per second; for ``histogram`` only.
         shutter_speed: 1 / s; this and the next two are for ``manual`` only.
         iso: sensitivity.
         fstop: aperture.
@@ -115,7 +115,7 @@ class CameraParams:
         shutter: shutter of an additional image over several ticks; None for none.
         settle: drawing before each stored image.
         vignetting: a1, a2, a3 of ``light_share``; () without vignetting.
-        exposure: of the colour image.
+        exposure: exposure of the colour image.
     """
 
     prefix: ClassVar[str] = "CAMERA"

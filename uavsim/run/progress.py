@@ -92,8 +92,7 @@ class RunProgress:
     def eta_s(self) -> float | None:
         """Estimated remaining seconds; None before the first sample.
 
-        After the first finished scene, the estimate uses the total times of the last scenes; before, the time of the samples
-        so far, including loading and traffic.
+        It uses the total times of the last scenes; before the first finished scene, the time of the samples so far.
         """
         if not self._samples_taken:
             return None

@@ -31,7 +31,7 @@ class Answerer:
     """The identity of the server at a port.
 
     Attributes:
-        kind: of the server.
+        kind: kind of the server.
         detail: its version, or its reply.
     """
 

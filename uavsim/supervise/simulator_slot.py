@@ -177,8 +177,7 @@ class SimulatorSlot:
             return act()
         except UavsimError as error:
             end = self.simulator.end
-            # A client that fails leaves its vehicles and cameras behind: our own simulator restarts after any failure.
-            # The next client clears an attached one.
+            # A failed client leaves vehicles and cameras behind: our own simulator restarts; the next client clears others.
             self._stop_client(grace_s=0.5)
             self.simulator.lost()
             if end is not None and not isinstance(error, SimulatorLost):  # the client's report is only its own view

@@ -57,7 +57,7 @@ class FrameLook:
     """The measurements of one image and its mask.
 
     Attributes:
-        digest: of the file's bytes; equal files have equal digests.
+        digest: digest of the file's bytes; equal files have equal digests.
         found_px: (width, height) in the file.
         mean, spread: of the green channel, 0..255.
         edge_contrast: mean step of the image across the borders of this frame's mask, of the previous and of the next

@@ -45,8 +45,8 @@ class AirSimLink:
         """Connect.
 
         Args:
-            host: of the server.
-            port: of the server.
+            host: host of the server.
+            port: port of the server.
             origin_ue_m: AirSim's PlayerStart in CARLA's frame.
             client: the vendor's module.
             learn: call ``learn`` at once.
@@ -204,7 +204,7 @@ def await_pose(read: Callable[[str], SE3], name: str, target: SE3, *, within_s: 
 
     Args:
         read: returns the vehicle's ``ned_SE3_frd``: ``AirSimLink.rendered_pose`` or ``AirSimLink.physics_pose``.
-        name: of the vehicle.
+        name: name of the vehicle.
         target: ``ned_SE3_frd`` that was set.
         within_s: time limit.
 

@@ -23,7 +23,7 @@ def snapshot_rows(snapshot: Iterable[carla.ActorSnapshot], instance_of: Mapping[
     """Convert a snapshot to a table.
 
     Args:
-        snapshot: of a tick.
+        snapshot: snapshot of a tick.
         instance_of: actor id -> instance id; other actors are left out.
 
     Returns:

@@ -33,7 +33,7 @@ class CarlaReader:
     """CARLA's source of a modality.
 
     Attributes:
-        blueprint: of the sensor.
+        blueprint: blueprint of the sensor.
         attributes: parameters -> attributes of the blueprint.
         fault: (measurement, parameters, sensor state) -> difference from the requested measurement; "" without one.
         read: (measurement or its copy) -> the array of the modality; for a mask its runs and tags.

@@ -47,7 +47,7 @@ def help_of_image(job: SampleJob, number: int, causes: BoolArray, thresholds: Ev
 
     Args:
         job: the sample.
-        number: of the image.
+        number: number of the image.
         causes: (K, N, 8) of ``causes_of``.
         thresholds: ``collaboration``.
     """

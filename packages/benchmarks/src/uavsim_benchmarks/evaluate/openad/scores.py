@@ -128,7 +128,7 @@ def scene_ap(hits: BoolArray, objects: int) -> float:
 
     Args:
         hits: (P,) in order of confidence.
-        objects: of the scene, at least one.
+        objects: number of objects of the scene, at least one.
     """
     found = np.cumsum(hits)
     precision = found / np.arange(1, len(hits) + 1)
