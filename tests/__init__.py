@@ -1,1 +1,1 @@
-"""Tests of uavsim, room by room as the package; what several rooms need lies here."""
+"""Tests of uavsim in the package's structure; shared helpers are modules of this folder."""

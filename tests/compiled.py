@@ -1,4 +1,4 @@
-"""Compile what numba compiles on first use: python -m tests.compiled. Once a machine; a test need not wait for it then.
+"""Compile all numba kernels ahead, once per machine, so that tests do not wait: python -m tests.compiled.
 
 A simulator that serves both ports compiles its kernels before it listens; writing and validating a small dataset compiles the
 pipeline's.
@@ -14,7 +14,7 @@ from uavsim.validate import validate_dataset
 
 
 def main() -> None:
-    """Compile; what is up to date costs its start."""
+    """Compile all kernels that are not up to date."""
     with running_simulator(), tempfile.TemporaryDirectory() as work:
         validate_dataset(write_small(Path(work, "small"), Path(work)), workers=1)
 

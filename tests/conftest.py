@@ -1,4 +1,4 @@
-"""Fixtures that all rooms share: a headless simulator in a process of its own, and a home that is nobody's."""
+"""Shared fixtures: a headless simulator in its own process, and an empty home folder."""
 
 import contextlib
 import fcntl
@@ -22,7 +22,7 @@ settings.load_profile(os.environ.get("UAVSIM_TEST_EXAMPLES", "repeatable"))
 
 
 def pytest_configure() -> None:
-    """Take SIGINT and SIGHUP as a terminal's programs do: what a shell or nohup starts ignores them, and tests send them."""
+    """Restore the default SIGINT and SIGHUP, which background jobs and nohup ignore; tests send them."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
@@ -30,12 +30,12 @@ def pytest_configure() -> None:
 
 
 def pytest_sessionstart() -> None:
-    """Keep the garbage collector at rest while thousands of tests are collected: what is made then stays."""
+    """Disable the garbage collector during the collection of tests, because its objects stay alive."""
     gc.disable()
 
 
 def pytest_collection_finish() -> None:
-    """Let it go through what tests make, and no more through their own code: a twentieth of their time."""
+    """Exclude the collected objects from garbage collection, which saves a twentieth of the time."""
     gc.freeze()
     gc.enable()
     gc.set_threshold(20_000, 20, 50)
@@ -45,7 +45,7 @@ SLOW_ROOMS = ("e2e", "flows", "run", "hostile", "supervise", "simulate")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put slow rooms first: workers take files in this order, and none is left alone with a long one at the end."""
+    """Put slow folders first: workers take files in this order, so that no long file runs alone at the end."""
     here = Path(__file__).parent
 
     def place(item: pytest.Item) -> int:
@@ -60,7 +60,7 @@ def _own_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """CARLA's client caches maps in the home folder by name; tests must not read or leave any there."""
     with pytest.MonkeyPatch.context() as patch:
         cache = os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache"))
-        patch.setenv("XDG_CACHE_HOME", cache)  # towns that were built once are good for every test
+        patch.setenv("XDG_CACHE_HOME", cache)  # built towns are shared by all tests
         patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
         yield
 
@@ -73,7 +73,7 @@ class RunningPrefect:
 
 @pytest.fixture(scope="session")
 def prefect(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[RunningPrefect]:
-    """One Prefect server for all tests, as a user's own is: the worker that needs it first starts it, and ends it last."""
+    """Yield one Prefect server for all tests; the first test worker that needs it starts it, and the last one ends it."""
     own = tmp_path_factory.getbasetemp()
     folder = own.parent if hasattr(request.config, "workerinput") else own
     reported = folder / "prefect"
@@ -89,8 +89,8 @@ def prefect(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureReq
             home.mkdir(exist_ok=True)
             server = ours.enter_context(prefect_server(home))
             ours.callback(reported.unlink, missing_ok=True)
-            ours.callback(fcntl.flock, users, fcntl.LOCK_EX)  # last but one: nobody uses it any more
-            ours.callback(fcntl.flock, start, fcntl.LOCK_EX)  # first: nobody becomes a user
+            ours.callback(fcntl.flock, users, fcntl.LOCK_EX)  # last but one: no user is left
+            ours.callback(fcntl.flock, start, fcntl.LOCK_EX)  # first: no new user
             reported.write_text(f"{server.api} {server.key}")
         fcntl.flock(start, fcntl.LOCK_UN)
         yield RunningPrefect(*reported.read_text().split())

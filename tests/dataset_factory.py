@@ -1,4 +1,4 @@
-"""Datasets on disk for tests of whatever reads them."""
+"""Datasets on disk for tests of readers."""
 
 import json
 import shutil
@@ -15,7 +15,7 @@ from uavsim.typing import JsonDict
 
 
 def make_dataset(root: Path, *, scenes: int = 2, second_split: str = "uav_val", **choices) -> Path:
-    """Make a strict dataset ``root`` of made-up scenes; the first is in uav_train, the others in uav_val."""
+    """Make a strict dataset of synthetic scenes; the first is in uav_train, the others in uav_val."""
     fragments = []
     for index in range(scenes):
         recording = make_recording(
@@ -31,7 +31,7 @@ def make_dataset(root: Path, *, scenes: int = 2, second_split: str = "uav_val", 
 
 
 def put_scene(root: Path, recording: Recording) -> bytes:
-    """Move a recording's images into a dataset; returns the scene's packed rows, and leaves nothing of its folder."""
+    """Move a recording's images into a dataset and remove its folder; returns the scene's packed rows."""
     fragment = pack_fragment(scene_fragment(annotate(recording)))
     for old, new in {**final_paths(recording), **write_label_files(recording)}.items():
         (root / new).parent.mkdir(parents=True, exist_ok=True)
@@ -58,7 +58,7 @@ def files_of(root: Path) -> dict[str, bytes]:
 
 
 def write_log(recording: Recording) -> Path:
-    """Write the log of a recording whose images are there; returns its folder."""
+    """Write the log of a recording with existing images; returns its folder."""
     with RecordingWriter(recording.folder, recording.plan) as writer:
         for frame in recording.frames:
             writer.add(frame)
@@ -66,7 +66,7 @@ def write_log(recording: Recording) -> Path:
 
 
 def add_what_no_dialect_knows(root: Path) -> set[str]:
-    """Add a stream's file, which an ingredient's table names, and a vector map, which no table names; returns their names."""
+    """Add a stream file, referenced by an ingredient's table, and an unreferenced vector map; returns their names."""
     version = root / "v1.0-mini"
     (scene, *_) = read_rows(version / "scene.json")
     stream, town = "streams/IMU_id_0/scene_0000__IMU_id_0.parquet", "maps/expansion/Town10HD.json"

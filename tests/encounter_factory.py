@@ -1,4 +1,4 @@
-"""A recording of an encounter with no simulator: an aeroplane's box before a painted horizon."""
+"""A synthetic recording of an encounter: an aeroplane's box in front of a horizon."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -39,7 +39,7 @@ FRONT = SensorSpec(
 
 
 def place_of(step: int, *, above_m: float) -> np.ndarray:
-    """Return where the aeroplane is: it comes head on, a little to the left of the drone, which stands 100 m up."""
+    """Return the aeroplane's (3,) map position, metres: it approaches head-on, slightly left of the drone at 100 m."""
     return np.array([START_M - SPEED_MPS * step * STEP_US / 1e6, ASIDE_M, 100.0 + above_m])
 
 
@@ -61,7 +61,7 @@ def encounter_plan(*, above_m: float = 30.0, planned: bool = True, scene_index: 
 
 
 def painted(place_m: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return ids, tags of the mask, and semantic tags: ground below the image's middle, the aeroplane's box before it."""
+    """Return (H, W) mask ids, mask tags and semantic tags: ground in the lower half, the aeroplane's box in front."""
     width, height = SIZE_PX
     semantic = np.where(np.arange(height)[:, None] < height // 2, SKY, GROUND) * np.ones((1, width), np.int64)
     ids = np.zeros((height, width), np.int64)
@@ -77,7 +77,7 @@ def painted(place_m: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def make_encounter(folder: Path, *, above_m: float = 30.0, planned: bool = True, scene_index: int = 0) -> Recording:
-    """Paint and return a recording."""
+    """Draw and return a recording."""
     plan = encounter_plan(above_m=above_m, planned=planned, scene_index=scene_index)
     frames = []
     for step in range(FRAMES):
@@ -105,7 +105,7 @@ def make_encounter(folder: Path, *, above_m: float = 30.0, planned: bool = True,
 
 
 def make_encounter_dataset(root: Path, *, heights_m: tuple[float, ...] = (30.0, -25.0)) -> Path:
-    """Make a strict dataset of one scene a height of the aeroplane above the drone."""
+    """Make a strict dataset with one scene per height of the aeroplane above the drone."""
     assemble(
         root,
         [

@@ -1,4 +1,4 @@
-"""Pythons of environments beside ours, in which the programs of others read what we write."""
+"""Interpreters of further environments, in which third-party programs read uavsim's output."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ SETUP = {"judge": "", "readers": " --readers", "torch": " --torch-readers", "fif
 
 
 def python_of(environment: str) -> Path:
-    """Return the interpreter of an environment; without one, the test is skipped."""
+    """Return the interpreter of an environment; skip the test without one."""
     python = ROOT / f".venv-{environment}/bin/python"
     if not python.exists():
         pytest.skip(f"no .venv-{environment} here; scripts/setup{SETUP[environment]} makes it")
@@ -20,7 +20,7 @@ def python_of(environment: str) -> Path:
 
 
 def printed_by(environment: str, script: str, *arguments: object) -> str:
-    """Run a script in an environment; return what it prints."""
+    """Run a script in an environment; return its output."""
     command = [str(python_of(environment)), "-W", "ignore", "-c", script, *map(str, arguments)]
     run = subprocess.run(command, capture_output=True, text=True, check=False, env=_NO_WINDOW)
     assert run.returncode == 0, run.stderr[-3000:]

@@ -1,4 +1,4 @@
-"""Other people's packages, as pip leaves them: a module and its ``dist-info`` with entry points."""
+"""Third-party packages as installed by pip: a module and its ``dist-info`` with entry points."""
 
 import subprocess
 import sys
@@ -7,14 +7,14 @@ from pathlib import Path
 
 
 def install_plugin(folder: Path, name: str, *, group: str, adds: Mapping[str, str], source: str) -> str:
-    """Install the package ``name`` 1.2 into a folder of its own; returns what goes onto ``sys.path``.
+    """Install the package ``name`` 1.2 into a separate folder; returns the entry for ``sys.path``.
 
     Args:
-        folder: of all packages of the test.
-        name: of the distribution and of its one module.
-        group: of the entry points.
+        folder: folder of all packages of the test.
+        name: name of the distribution and its module.
+        group: group of the entry points.
         adds: entry point -> ``module:object``.
-        source: of the module.
+        source: source text of the module.
     """
     site = folder / f"site_{name}"
     info = site / f"{name}-1.2.dist-info"
@@ -27,7 +27,7 @@ def install_plugin(folder: Path, name: str, *, group: str, adds: Mapping[str, st
 
 
 def uavsim_with(site: str, *arguments: str) -> str:
-    """Run the command line in a process of its own that has the package of ``site``; returns what it printed."""
+    """Run the command line in a process with the package of ``site``; returns its output."""
     program = f"import sys; sys.path.insert(0, {site!r}); from uavsim.cli import main; main()"
     done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

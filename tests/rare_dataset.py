@@ -1,4 +1,4 @@
-"""A made-up street with a bicycle on a car's roof and a cone beside it, as a dataset on disk."""
+"""A synthetic street with a bicycle on a car's roof and a cone beside it, as a dataset on disk."""
 
 from pathlib import Path
 

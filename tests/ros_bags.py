@@ -1,4 +1,4 @@
-"""Bags of ROS 2, read by rosbags and by MCAP's own decoder of ROS 2 messages, in an environment of their own."""
+"""ROS 2 bags, read by rosbags and MCAP's decoder of ROS 2 messages in a separate environment."""
 
 import json
 import subprocess
@@ -49,13 +49,13 @@ print(json.dumps({"found": found, "count": count}))
 
 
 def read_bag(bag: Path) -> dict[str, Any]:
-    """Read every message by both readers; return how many there are, and of each topic its times and more."""
+    """Read all messages with both readers; returns counts, and times and further values by topic."""
     found: dict[str, Any] = json.loads(printed_by("readers", READ, bag))
     assert found["count"] == sum(len(one["times_ns"]) for one in found["found"].values())
     return found
 
 
 def convert_to_ros_1(bag: Path, made: Path) -> None:
-    """Let ``rosbags-convert`` write a bag of ROS 1."""
+    """Convert a bag to ROS 1 with ``rosbags-convert``."""
     subprocess.run([python_of("readers").with_name("rosbags-convert"), "--src", bag, "--dst", made], check=True)
     assert made.read_bytes().startswith(b"#ROSBAG V2.0")

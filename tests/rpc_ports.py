@@ -1,4 +1,4 @@
-"""Ports that answer as a test wants it: msgpack-RPC, or whatever a foreign server says."""
+"""Stub servers with configurable answers: msgpack-RPC or foreign protocols."""
 
 import contextlib
 import socket
@@ -15,7 +15,7 @@ Serve = Callable[[socket.socket], None]
 
 @contextlib.contextmanager
 def listening(serve: Serve) -> Iterator[Endpoint]:
-    """A port behind which every connection is handed to ``serve``."""
+    """Yield a port that passes each connection to ``serve``."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         open_ones: list[socket.socket] = []
 
@@ -37,7 +37,7 @@ def listening(serve: Serve) -> Iterator[Endpoint]:
 
 
 def rpc(**answers: Any) -> Serve:
-    """Answer msgpack-RPC as rpclib does; what is no method is refused."""
+    """Answer msgpack-RPC like rpclib; unknown methods are refused."""
 
     def serve(connection: socket.socket) -> None:
         while data := connection.recv(4096):

@@ -1,4 +1,4 @@
-"""Streams of made-up datasets, along their drones' own flights."""
+"""Streams of synthetic datasets along their drones' flights."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ from uavsim.ingredients.flight_sensors.carrier_motion import Track
 
 
 def add_streams(folder: Path, *, drones: int, units: Units | None = None) -> None:
-    """Give every drone of a dataset of ``make_dataset`` sensors, by default one of each kind at its usual rate."""
+    """Add streams to every drone of a dataset of ``make_dataset``; default: one of each kind at its usual rate."""
     (version,) = folder.glob("v1.0-*")
     rows, chosen = [], units or Units.model_validate({kind: {} for kind in KINDS})
     data = uavsim.open(folder)

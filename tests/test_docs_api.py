@@ -1,4 +1,4 @@
-"""The API reference has every public name, each name says what it is, and arrays say their shapes."""
+"""The API reference has every public name with a docstring, and arrays have shapes."""
 
 import re
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGES = [path.parent for path in sorted(ROOT.glob("packages/*/src/*/__init__.py")) if "baselines" not in path.parts]
 PAGES = sorted((ROOT / "docs").glob("api*.md"))
 SHAPE = re.compile(r"\((?:\.\.\.|[A-Za-z0-9+ ]+)(?:, [A-Za-z0-9+ ]+)*,?\)")
-NO_LIBRARY = {"commands", "controls", "dividers", "areas", "lanes", "changes"}  # of the maps: what ``build`` is made of
+NO_LIBRARY = {"commands", "controls", "dividers", "areas", "lanes", "changes"}  # parts of the maps' ``build``
 BUILT = ROOT / "out/site/docs"
 
 
@@ -33,7 +33,7 @@ def sources() -> griffe.ModulesCollection:
 
 
 def members(name: str) -> Iterator[griffe.Object]:
-    """Yield what the reference shows of a name: itself, public names of a module, public members of a class."""
+    """Yield the reference's objects of a name: itself, public names of a module, public members of a class."""
     found = sources()[name]
     waiting = [found.final_target if found.is_alias else found]
     while waiting:

@@ -1,4 +1,4 @@
-"""Every command that a page shows is one that the real command line takes, and every block of Python is Python."""
+"""All commands in the pages parse with the real command line, and all Python blocks are valid."""
 
 import re
 import shlex
@@ -29,7 +29,7 @@ def commands(text: str) -> list[list[str]]:
 
 
 def parse(words: list[str]) -> None:
-    """Let the command line parse a command, and run nothing."""
+    """Parse a command without running it."""
     assert isinstance(APP, typer.core.TyperGroup)
     group = APP.make_context("uavsim", list(words))
     name, command, rest = APP.resolve_command(group, words)

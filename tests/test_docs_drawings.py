@@ -1,4 +1,4 @@
-"""The drawings of the pages are those that the transforms give today."""
+"""The drawings of the pages are up to date with the transforms."""
 
 import re
 from pathlib import Path
@@ -22,7 +22,7 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("name", DRAWINGS)
 def test_a_drawing_is_up_to_date(name: str, drawn: Path) -> None:
-    """But for the last of the six digits that are written, which sines and roots of another processor round."""
+    """The last of six digits may differ, because processors round sines and roots differently."""
     new, stored = (NAME.sub("name", (folder / name).read_text("utf-8")) for folder in (drawn, DOCS))
     assert NUMBER.sub("#", new) == NUMBER.sub("#", stored), "run: python -m tools.drawings.frames"
     drawn_px, stored_px = (np.array(NUMBER.findall(text), float) for text in (new, stored))

@@ -1,4 +1,4 @@
-"""What the pages count and list is what the code has."""
+"""Counts and lists in the pages agree with the code."""
 
 import configparser
 import re

@@ -1,4 +1,4 @@
-"""The script of the page about inertial navigation runs on a bag of a made-up flight."""
+"""The script of the page about inertial navigation runs on a bag of a synthetic flight."""
 
 import os
 import re

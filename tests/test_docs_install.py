@@ -1,4 +1,4 @@
-"""Every printed line that installs something works, in a bare environment: in a clone, with the wheels that it builds."""
+"""All documented and printed install commands work in a bare environment of a clone with its built wheels."""
 
 import importlib.util
 import json
@@ -46,7 +46,7 @@ def lines_of(text: str) -> set[str]:
 
 
 def hints() -> set[str]:
-    """Return the lines that messages print, for an environment that was installed from wheels."""
+    """Return the install commands in messages, for an environment installed from wheels."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(environment, "__file__", "/usr/lib/python3/site-packages/uavsim/environment.py")
         patch.setattr(environment, "pip_install", lambda: "pip install")
@@ -55,7 +55,7 @@ def hints() -> set[str]:
 
 
 def needed_by(distribution: str, *extras: str) -> set[str]:
-    """Return what pip installs for it here, itself included, by the metadata of what is installed."""
+    """Return a distribution and its dependencies in this environment by installed metadata."""
     found: set[str] = set()
     waiting = [(distribution, extra) for extra in ("", *extras)]
     while waiting:
@@ -80,7 +80,7 @@ def printed() -> list[str]:
 
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A clone with built wheels in dist, and beside it an index."""
+    """Return a clone with built wheels in dist, and an index beside it."""
     if missing := [name for name in ENVIRONMENTS if not (ROOT / name).exists()]:
         pytest.skip(f"no {', '.join(missing)} here; scripts/setup --readers makes them")
     work = tmp_path_factory.mktemp("install")
@@ -93,7 +93,7 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     index_of([next((ROOT / name).glob("lib/python3*/site-packages")) for name in ENVIRONMENTS], work / "index")
     subprocess.run(
         [sys.executable, "-m", "venv", str(work / "bare")], check=True
-    )  # paths are in it: it comes back to its place
+    )  # it contains paths, so it returns to its place
     (work / "bare").rename(work / "seed")
     run(
         "pip wheel --no-deps -w dist . ./packages/headless_simulator ./packages/benchmarks",
@@ -103,7 +103,7 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(line: str, clone: Path) -> Path:
-    """Run a line in a bare environment of its own, as a person would; return its interpreter."""
+    """Run a line in a new bare environment; returns its interpreter."""
     bare = clone.parent / "bare"
     shutil.rmtree(bare, ignore_errors=True)
     shutil.copytree(clone.parent / "seed", bare, symlinks=True)
@@ -112,7 +112,7 @@ def run(line: str, clone: Path) -> Path:
         "PATH": f"{bare}/bin:{os.environ['PATH']}:{ROOT}/.uv/bin",
         "HOME": str(clone.parent),
         "VIRTUAL_ENV": str(bare),
-        "PIP_NO_COMPILE": "0",  # as pip spells it: no byte code of what is thrown away at once
+        "PIP_NO_COMPILE": "0",  # pip's option: no byte code of temporary environments
         **{"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": index, "PIP_CONFIG_FILE": os.devnull, "PIP_NO_CACHE_DIR": "1"},
         **{"UV_NO_INDEX": "1", "UV_FIND_LINKS": index, "UV_NO_CACHE": "1", "UV_OFFLINE": "1"},
     }

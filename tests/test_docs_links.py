@@ -1,4 +1,4 @@
-"""The pages name nothing that is not there: links lead to a file and a heading, and files that they mention exist."""
+"""Links in the pages lead to existing files and headings, and mentioned files exist."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -19,7 +19,7 @@ PAGES = sorted(
         *ROOT.glob("packages/b*/docs/*.md"),
     ]
 )
-ABOUT_THE_PAST = {"CHANGELOG.md"}  # a changelog names files that have gone since
+ABOUT_THE_PAST = {"CHANGELOG.md"}  # a changelog names removed files
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^```.*?^```", flags=re.DOTALL | re.MULTILINE)
 CODE = re.compile(r"`([^`\n]+)`")
@@ -35,7 +35,7 @@ FOREIGN = {  # files of UAV3D, AirSim, OccuFly and the nuScenes devkit
     "docs/lidar.md",
     "docs/schema_nuscenes.md",
 }
-EXAMPLES = {  # files that a page reports its reader to write
+EXAMPLES = {  # files that a page tells its reader to write
     "flight_plans/encounters/crossing.yaml",
     "flight_plans/formations/arrow.yaml",
     "flight_plans/weather/murky.yaml",
@@ -73,7 +73,7 @@ def dead_links(page: Path) -> list[str]:
 
 
 def lost_files(page: Path) -> list[str]:
-    """Return the paths in code marks that are nowhere.
+    """Return missing paths in code marks.
 
     A path may be given from the root, from a package's folder, or from the simulator's.
     """
@@ -85,7 +85,7 @@ def lost_files(page: Path) -> list[str]:
 
 
 def wrong_of(find: Callable[[Path], list[str]], files: Iterable[Path]) -> dict[str, list[str]]:
-    """Return what is wrong in files, by the file's path."""
+    """Return the faults in files by path."""
     return {str(file.relative_to(ROOT)): wrong for file in files if (wrong := find(file))}
 
 

@@ -1,4 +1,4 @@
-"""Each message that a page quotes is one that the code can print."""
+"""The code can print every message quoted in a page."""
 
 import ast
 import re
@@ -13,11 +13,11 @@ from uavsim.errors import UnknownNameError
 ROOT = Path(__file__).parents[1]
 PAGES = ("troubleshooting.md", "real-simulators.md")
 QUOTED = re.compile(r"^```text\n(.*?)^```", re.DOTALL | re.MULTILINE)
-_LEAST_LETTERS = 7  # a text of fewer, such as "{a}: {b}", would fit everything
+_LEAST_LETTERS = 7  # a text of fewer, such as "{a}: {b}", would match everything
 
 
 def _pattern(node: ast.expr) -> str:
-    """Return what a string of the code can become, as a regular expression."""
+    """Return a regular expression of the possible values of a string in the code."""
     if isinstance(node, ast.Constant):
         return re.escape(str(node.value))
     if isinstance(node, ast.JoinedStr):

@@ -1,4 +1,4 @@
-"""The notebook runs from its first cell to its last on the demo's dataset, and shows what is stored in it."""
+"""All cells of the notebook run on the demo's dataset, and give the stored output."""
 
 import base64
 import json
@@ -31,7 +31,7 @@ MOST_DIFFERENT = 3.0  # grey levels in the mean: JPEG's and a font's own way of 
 
 
 def shown(path: Path) -> Iterator[tuple[str, str | FloatArray]]:
-    """Yield the cell's id with each text and each image that it shows."""
+    """Yield each output of the cells, a text or an (H, W, C) image, with the cell's id."""
     cells: list[JsonDict] = json.loads(path.read_text("utf-8"))["cells"]
     for cell in cells:
         for output in cell.get("outputs", ()):

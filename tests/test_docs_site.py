@@ -1,4 +1,4 @@
-"""The site has every page, and nothing in it is fetched when it is read."""
+"""The site has every page and loads no external resource."""
 
 import json
 import re

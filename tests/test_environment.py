@@ -1,4 +1,4 @@
-"""What lies in the current folder is never imported by a child of ours; what the user installed is."""
+"""Child processes import no modules of the current folder, but the user's installed packages."""
 
 import os
 import re
@@ -23,7 +23,7 @@ CHILDREN = {
 
 @pytest.fixture
 def planted(tmp_path: Path) -> Path:
-    """A folder whose modules break whoever imports them."""
+    """Return a folder with modules that fail on import."""
     for name in PLANTED:
         (tmp_path / f"{name}.py").write_text(f"raise SystemExit('the planted {name} was imported')\n")
     return tmp_path

@@ -1,4 +1,4 @@
-"""The tree of errors in the module's docstring is the tree of classes, with their exit codes."""
+"""The error tree in the module's docstring equals the classes and their exit codes."""
 
 import ast
 import re
@@ -24,7 +24,7 @@ def test_the_docstring_reports_every_error_with_its_parent_and_exit_code() -> No
 
 
 def test_no_message_advises_to_delete() -> None:
-    """A remedy never loses data: what is in the way is moved, or another place is named."""
+    """Remedies never lose data: they move files or choose another path."""
     advice = []
     for file in [*ROOT.glob("uavsim/**/*.py"), *ROOT.glob("packages/*/src/**/*.py")]:
         tree = ast.parse(file.read_text("utf-8"))

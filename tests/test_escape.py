@@ -1,4 +1,4 @@
-"""What is planted in a name is text in every target."""
+"""Markup in names becomes text in all targets."""
 
 import csv
 import html

@@ -1,4 +1,4 @@
-"""Workflows, forms and the action are what GitHub reads, and what their steps call is there and works."""
+"""Workflows, forms and the action are valid for GitHub, and the commands of their steps exist."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Freed memory that is given back to the system."""
+"""Return of freed memory to the system."""
 
 import subprocess
 import sys

@@ -38,7 +38,7 @@ def test_several_processes_answer_in_order() -> None:
 
 
 def test_processes_start_before_there_is_a_task() -> None:
-    """Who reads tables for seconds first finds them ready."""
+    """They are ready after a caller has read tables for seconds."""
     before = {child.pid for child in psutil.Process().children()}
     with started(2) as run:
         ready = {child.pid for child in psutil.Process().children()} - before

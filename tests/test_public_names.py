@@ -1,4 +1,4 @@
-"""The public surface of ``uavsim``: what ``__all__`` says is there, is documented, and nothing heavy is imported for it."""
+"""The public names of ``uavsim``: all exist, are documented, and need no heavy import."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Registries with plug-ins that are really installed: a distribution on ``sys.path``, as pip leaves it."""
+"""Registries with installed plug-ins: distributions on ``sys.path``, as installed by pip."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The job of a SLURM array, with stand-ins for uavsim and scontrol: nothing is queued again before a run has ended."""
+"""The job of a SLURM array, with stubs of uavsim and scontrol: no job is requeued before its run has ended."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""An index of wheels that needs no network: ours as they are built, and what is installed here by its metadata."""
+"""A local index of wheels: uavsim's built wheels, and installed distributions by their metadata."""
 
 import re
 import zipfile
@@ -9,14 +9,14 @@ from pathlib import Path
 __all__ = ["index_of"]
 
 BUILDS = ("hatchling", "hatch-fancy-pypi-readme", "packaging", "pathspec", "pluggy", "trove-classifiers", "editables")
-"""What builds our wheels is in the index as it is: it runs. Of others, that they are found is all that is asked."""
+"""Build requirements, complete in the index because they run; other wheels only need metadata."""
 OURS = re.compile(r"uavsim|headless.simulator")
 BESIDE = {"setuptools": "80.9.0", "wheel": "0.45.1"}
-"""Packages that lines name and no environment of ours holds."""
+"""Packages of install commands that no environment has."""
 
 
 def index_of(folders: list[Path], into: Path) -> Path:
-    """Write a wheel for each distribution in folders of site-packages, with a content only where it has to run."""
+    """Write a wheel for each distribution in folders of site-packages, with content only for build requirements."""
     into.mkdir()
     for found in distributions(path=[str(folder) for folder in folders]):
         name = str(found.metadata["Name"])

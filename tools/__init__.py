@@ -1,1 +1,1 @@
-"""Tools that measure, try and check uavsim: never shipped, never imported by it."""
+"""Benchmarks, trials and checks of uavsim; not shipped and not imported by it."""

@@ -31,7 +31,7 @@ HEAD: Final = (
 
 
 def obstacles_of(things: Iterable[StaticObject], config: TownConfig) -> list[Obstacle]:
-    """Return the boxes around the tall buildings that reach into what may be flown over, from west to east."""
+    """Return the boxes around tall buildings within the town's bounds, from west to east."""
     boxes = (_box_of(thing, config.ground_z_m) for thing in things)
     found = sorted(box for box in boxes if box is not None and _reaches_into(box, config))
     return [
@@ -46,7 +46,7 @@ def _reaches_into(box: tuple[int, int, int, int, int], config: TownConfig) -> bo
 
 
 def _box_of(thing: StaticObject, ground_z_m: float) -> tuple[int, int, int, int, int] | None:
-    """Return (west, south, east, north, top) of a tall building, None of everything else."""
+    """Return (west, south, east, north, top), metres, of a tall building; None for other objects."""
     top_m = thing.box_centre_m[2] + thing.box_half_m[2] - ground_z_m
     if thing.tag != TAG["building"] or top_m <= LEAST_TOP_M:
         return None
@@ -66,7 +66,7 @@ def _box_of(thing: StaticObject, ground_z_m: float) -> tuple[int, int, int, int,
 
 
 def with_obstacles(text: str, obstacles: Sequence[Obstacle]) -> str:
-    """Return a town's YAML with these obstacles in the place of those that it has."""
+    """Return a town's YAML with its obstacles replaced."""
     kept = [line for line in text.splitlines() if not _of_obstacles(line)]
     lines = [
         f"  - {{name: {o.name}, x_m: [{o.x_m[0]:g}, {o.x_m[1]:g}], y_m: [{o.y_m[0]:g}, {o.y_m[1]:g}], top_m: {o.top_m:g}}}"
@@ -81,7 +81,7 @@ def _of_obstacles(line: str) -> bool:
 
 
 def stale(names: Sequence[str], *, write: bool) -> Iterator[str]:
-    """Yield a line for each town whose file does not say what the town has; ``write`` puts it right."""
+    """Yield a line for each town with outdated obstacles in its file; ``write`` updates the file."""
     for path in sorted(FOLDER.glob("*.yaml")):
         config = load(path, TownConfig).model
         if config.carla_map not in NAMES or (names and config.name not in names):

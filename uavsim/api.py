@@ -24,24 +24,24 @@ def generate(
     quiet: bool = True,
     **overrides: Any,
 ) -> Result:
-    """Fly a dataset as ``uavsim generate`` does; what was interrupted continues.
+    """Generate a dataset like ``uavsim generate``; an interrupted run continues.
 
     Args:
         dataset: name in ``flight_plans/datasets``, or a YAML file.
         out: folder, or an object store's URL.
-        towns: by default all of the dataset.
-        scenes: numbers in the dataset, ``0-4,7``; by default all.
+        towns: names of towns; default: all.
+        scenes: scene numbers, ``0-4,7``; default: all.
         simulators: ``mock`` (the default) or ``HOST:CARLA_PORT[:AIRSIM_PORT]``.
         force: fly committed scenes again.
-        check: let the validator look at the result.
+        check: validate the result.
         quiet: print no progress.
-        overrides: ``samples``, ``seed``, ``topology``, ``formation``, ``rig`` or ``weather`` instead of the dataset's.
+        overrides: ``samples``, ``seed``, ``topology``, ``formation``, ``rig`` or ``weather``, replacing the dataset's.
 
     Returns:
-        How the run ended; every scene that was asked for is in the dataset.
+        The result of the run; the dataset has every requested scene.
 
     Raises:
-        InputError: before anything is started or written.
+        InputError: the input is invalid; nothing was started or written.
         SystemFailure: simulators, storage or Prefect failed; committed scenes stay.
         DatasetError: the validator found an error.
     """

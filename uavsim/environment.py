@@ -35,7 +35,7 @@ def keep_local_direct() -> None:
 
 
 def name_the_user() -> None:
-    """Give a user id without a passwd entry, as in containers, a home and a name: libraries need both."""
+    """Set home and name of a user id without a passwd entry, as in containers; libraries need both."""
     try:
         home = Path.home()
     except RuntimeError:
@@ -49,7 +49,7 @@ def name_the_user() -> None:
 
 
 def open_file_limit() -> None:
-    """Raise the soft limit of open files, as a run with simulators needs more than some hosts give.
+    """Raise the soft limit of open files to the number that a run with simulators needs.
 
     Raises:
         SystemFailure: the host's hard limit is too low for a run.
@@ -109,7 +109,7 @@ def python_command(module: str, *arguments: str, python: str = "") -> list[str]:
 
     Args:
         module: the module to run (``-m``).
-        arguments: given to it.
+        arguments: arguments of the module.
         python: the interpreter, 3.11 or newer; empty: this one.
     """
     return [python or sys.executable, "-P", "-m", module, *arguments]
@@ -118,11 +118,11 @@ def python_command(module: str, *arguments: str, python: str = "") -> list[str]:
 def own_command(name: str = "uavsim") -> str:
     """Return the shell word that starts a command of this environment.
 
-    It is the plain name where PATH leads to it, else its path, from the current folder where that is above it: a clone's
+    The word is the plain name if PATH finds it, else a path, relative to the current folder if possible: a clone's
     environment is not on PATH.
 
     Args:
-        name: of a program in the environment, ``uavsim`` or ``python``.
+        name: program of the environment, ``uavsim`` or ``python``.
     """
     program = Path(sys.executable).parent / name
     found = shutil.which(name)
@@ -140,14 +140,14 @@ def replay_command(dataset: Path, *sensors: str) -> str:
 
 
 def install_line(extra: str) -> str:
-    """Return the command that installs the libraries of an extra into this environment; a checkout has its own script."""
+    """Return the command that installs an extra into this environment; a checkout has its own script."""
     marked = (line.partition(";") for line in importlib.metadata.requires(DISTRIBUTION) or [])
     needed = [name.strip() for name, _, marker in marked if marker.strip() == f"extra == '{extra}'"]
     return setup_line() or f"{pip_install()} {shlex.join(needed)}"
 
 
 def setup_line() -> str:
-    """Return the command that completes this environment where it is that of a checkout; else ""."""
+    """Return the command that completes the environment of a checkout; "" for another environment."""
     checkout = Path(__file__).parents[1]
     script = checkout / "scripts/setup"
     return f"{shlex.quote(str(script))} ours" if script.is_file() and Path(sys.prefix) == checkout / ".venv" else ""
@@ -157,7 +157,7 @@ def pip_install(python: str = "") -> str:
     """Return the install command up to the packages: with the environment's pip, with uv, or with ensurepip first.
 
     Args:
-        python: an interpreter; empty: this one. Environments of uv's have no pip.
+        python: an interpreter; empty: this one. uv's environments have no pip.
     """
     pip = f"{shlex.quote(python or sys.executable)} -m pip install"
     if _has_pip(python or sys.executable):

@@ -3,17 +3,17 @@
 UavsimError                     1
 |-- InputError                  2   a file, key, name or argument is wrong; nothing was written
 |   |-- ConfigError             2   a YAML file: file, key, what is wrong
-|   `-- UnknownNameError        2   a name that is not there, with the nearest that is
+|   `-- UnknownNameError        2   an unknown name, with the nearest known one
 |-- SystemFailure               3   the simulator or the machine
-|   |-- SimulatorError          3   not there, another version, refused
-|   |   |-- MapMissing          3   it does not have the town: no other try will find it
-|   |   |-- SimulatorLost       3   it answered before and does not any more
-|   |   `-- MissedTick          3   an image or state that is not of the tick asked for
+|   |-- SimulatorError          3   missing, another version, refused
+|   |   |-- MapMissing          3   it does not have the town: a retry cannot succeed
+|   |   |-- SimulatorLost       3   it stopped answering
+|   |   `-- MissedTick          3   an image or state of another tick than the requested one
 |   |-- SceneVoid               3   the scene cannot be used as flown (a drone left its formation, ...)
-|   |   `-- TrafficStalled      3   too few of its vehicles move: another try has other traffic
-|   `-- StorageError            3   disk full, read-only, not ours
+|   |   `-- TrafficStalled      3   too few of its vehicles move: the retry has other traffic
+|   `-- StorageError            3   disk full, read-only, folder of another program
 |-- DatasetError                4   a dataset that is not valid
-`-- FrameError                  1   our own mistake: a reflection or a wrong shape where a rotation belongs
+`-- FrameError                  1   a defect of uavsim: a reflection or a wrong shape instead of a rotation
 """
 
 from typing import ClassVar
@@ -37,7 +37,7 @@ __all__ = [
 
 
 class UavsimError(Exception):
-    """Base of all errors that uavsim raises on purpose; the message is one line that says what to do."""
+    """Base of all errors that uavsim raises on purpose; the message is one line with the remedy."""
 
     exit_code: ClassVar[int] = 1
 
@@ -69,19 +69,19 @@ class SystemFailure(UavsimError):
 
 
 class SimulatorError(SystemFailure):
-    """A simulator is not there, is of another version, or refuses."""
+    """A simulator is missing, has another version, or refuses a call."""
 
 
 class SimulatorLost(SimulatorError):
-    """A simulator that answered before does not answer any more."""
+    """A simulator stopped answering."""
 
 
 class MapMissing(SimulatorError):
-    """A simulator does not have the town that was asked for; no other try will find it."""
+    """A simulator does not have the requested town; a retry cannot succeed."""
 
 
 class MissedTick(SimulatorError):
-    """An image or a state does not belong to the tick that was asked for."""
+    """An image or a state does not belong to the requested tick."""
 
 
 class SceneVoid(SystemFailure):
@@ -89,7 +89,7 @@ class SceneVoid(SystemFailure):
 
 
 class TrafficStalled(SceneVoid):
-    """Too few of the scene's vehicles move; the next try has other traffic (``ScenePlan.traffic_retry``)."""
+    """Too few of the scene's vehicles move; the retry has other traffic (``ScenePlan.traffic_retry``)."""
 
 
 class StorageError(SystemFailure):
@@ -103,4 +103,4 @@ class DatasetError(UavsimError):
 
 
 class FrameError(UavsimError, ValueError):
-    """A matrix that is not a proper rotation, or a wrong shape: our own mistake."""
+    """A matrix is not a proper rotation, or a shape is wrong: a defect of uavsim."""

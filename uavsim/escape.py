@@ -1,6 +1,6 @@
 """Escape text from datasets, with one function for each target format.
 
-Names, towns, categories and reasons come from datasets that anybody may have written. Pages of Jinja escape by themselves.
+Names, towns, categories and reasons come from untrusted datasets. Jinja escapes its pages itself.
 """
 
 import html
@@ -24,13 +24,13 @@ _FORMULA: Final = ("=", "+", "-", "@")
 
 
 def visible(text: object) -> str:
-    """Return a text for a terminal: one line, control, direction and half characters spelled out, shortened if long."""
+    """Return a text for a terminal: one line, control, direction and half characters escaped, long texts shortened."""
     said = _spelled_out(text)
     return said if len(said) <= _LONGEST else f"{said[:_LONGEST]} ... ({len(said)} characters)"
 
 
 def html_text(text: object) -> str:
-    """Return a text for HTML, inside of an element or of quotes."""
+    """Return a text for the content of an HTML element or a quoted attribute."""
     return html.escape(_spelled_out(text))
 
 
@@ -47,7 +47,7 @@ def latex_text(text: object) -> str:
 
 
 def csv_cell(text: object) -> str:
-    """Return a text for a cell of CSV that no spreadsheet takes for a formula; quoting is the writer's."""
+    """Return a text for a CSV cell that spreadsheets do not evaluate as a formula; the CSV writer quotes it."""
     said = _spelled_out(text)
     return f"'{said}" if said.startswith(_FORMULA) else said
 

@@ -1,8 +1,8 @@
-"""Give freed memory of this process back to the system."""
+"""Return freed memory of this process to the operating system."""
 
 
 def give_back_freed_memory() -> None:
-    """Give back the freed memory that glibc keeps: the peak of a scene, for example."""
+    """Return glibc's freed memory, such as the peak of a scene, to the operating system."""
     import ctypes  # a command that prints its help needs none
 
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)

@@ -1,4 +1,4 @@
-"""Replays and voxel labels as functions that a run calls: they are built on top of a run, so its flows hand them in."""
+"""Replays and voxel labels as callbacks of a run: both packages import ``run``, so flows pass them in."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Run many tasks in worker processes, in order, with few of them in flight."""
+"""Run tasks in worker processes, in order, with a bounded number in flight."""
 
 import multiprocessing
 import os
@@ -47,7 +47,7 @@ def started(workers: int) -> Iterator[Run]:
         workers: processes; with one, tasks run in this process.
 
     Yields:
-        What runs tasks in them.
+        The function that runs tasks in the processes.
 
     Raises:
         SystemFailure: a process died.
@@ -108,7 +108,7 @@ def _leave_interrupts_to_the_parent() -> None:
 
 
 def _end_with_the_parent() -> None:
-    """End with the parent: a kill gives workers no notice, and each holds the others' pipes open."""
+    """Exit with the parent: a killed parent cannot notify workers, and each holds the others' pipes open."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

@@ -1,4 +1,4 @@
-"""Plug-ins: a registry holds the built-in objects of a kind and those that installed packages add; ``pick`` answers a typo.
+"""Registries of built-in objects and plug-ins by name; ``pick`` suggests the nearest name for a typo.
 
 A package adds an object by an entry point of the group ``uavsim.<kind>``::
 
@@ -24,7 +24,7 @@ NO_MEMORY: Final = "failed to map segment"  # as the dynamic linker reports that
 
 @dataclass(frozen=True, slots=True)
 class Named(Generic[T]):
-    """An object by its dotted name, ``package.module:object``; its module is imported when the object is asked for."""
+    """An object by its dotted name, ``package.module:object``, imported at first use."""
 
     name: str
 
@@ -32,7 +32,7 @@ class Named(Generic[T]):
         """Import the object.
 
         Raises:
-            InputError: there is no such module or object, or what the module needs is not installed.
+            InputError: the module, the object or a dependency does not exist.
         """
         module, _, attribute = self.name.partition(":")
         try:
@@ -45,21 +45,21 @@ class Named(Generic[T]):
 
 
 class Registry(Generic[T]):
-    """Objects of one kind by name; those of installed packages are loaded when they are picked.
+    """Objects of one kind by name; plug-ins are loaded at first use.
 
-    A name that two packages claim, or that a package claims beside a built-in one, is refused until one of them goes.
+    A name with two owners is refused.
     """
 
     def __init__(
         self, kind: str, builtin: Mapping[str, T | Named[T]], *, what: str | None = None, expects: Any = None
     ) -> None:
-        """Remember the built-in objects; installed packages are looked for at the first use.
+        """Store the built-in objects; the first use searches installed packages.
 
         Args:
             kind: plural, the end of the entry points' group: ``exporters`` for ``uavsim.exporters``.
-            builtin: the objects that are always there; one that is ``Named`` is imported when it is picked.
-            what: the word for one of them in messages; by default ``kind`` less its s.
-            expects: what a plug-in must be an instance of (``collections.abc.Callable`` for functions).
+            builtin: built-in objects; a ``Named`` one is imported at first use.
+            what: singular in messages; default: ``kind`` without its s.
+            expects: required type of a plug-in (``collections.abc.Callable`` for functions).
         """
         self.group = f"uavsim.{kind}"
         self._objects: dict[str, T | Named[T]] = dict(builtin)
@@ -69,7 +69,7 @@ class Registry(Generic[T]):
         self._expects = expects
 
     def names(self) -> list[str]:
-        """Return every name that can be picked: the built-in ones in their order, then the others sorted."""
+        """Return all names: the built-in ones in their order, then plug-ins sorted."""
         return [*self.builtin, *sorted(set(self._found) - set(self.builtin))]
 
     def pick(self, name: str) -> T:
@@ -77,7 +77,7 @@ class Registry(Generic[T]):
 
         Raises:
             UnknownNameError: no such name; the message names the nearest one.
-            InputError: several packages claim the name, or the package that has it does not load.
+            InputError: several packages have the name, or its package does not load.
         """
         if name in self._settled:
             return self._settled[name]
@@ -113,7 +113,7 @@ class Registry(Generic[T]):
 
 
 def package_behind(error: BaseException) -> str | None:
-    """Return the plug-in package, with its version, whose code raised an error; None when only uavsim's did."""
+    """Return name and version of the plug-in package that raised an error; None for uavsim's own errors."""
     modules = set()
     at = error.__traceback__
     while at is not None:
@@ -126,7 +126,7 @@ def package_behind(error: BaseException) -> str | None:
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name most like ``name``, or None when nothing is like it."""
+    """Return the known name nearest to ``name``, or None."""
     known = sorted(known)
     by_folded = {k.casefold(): k for k in reversed(known)}
     hits = difflib.get_close_matches(name.casefold(), list(by_folded), n=1, cutoff=0.5)
@@ -134,12 +134,12 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def pick(table: Mapping[str, T], name: str, *, what: str) -> T:
-    """Return ``table[name]``, or say what is there.
+    """Return ``table[name]``, or raise an error with the nearest name.
 
     Args:
         table: the plug-ins by name.
         name: the name to look up.
-        what: the word for it in the message ("formation", "town").
+        what: kind of the name in the message ("formation", "town").
 
     Raises:
         UnknownNameError: no such name; the message names the nearest one.

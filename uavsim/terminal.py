@@ -1,7 +1,7 @@
 """Plain text for the terminal: no text from a dataset acts as an escape sequence or as markup.
 
-File names, reasons and categories come from datasets that anybody may have written. ``Screen`` is the only console of
-uavsim: it prints strings as they are, control characters spelled out; colour is given by ``line`` alone.
+File names, reasons and categories come from untrusted datasets. ``Screen`` is the only console of uavsim: it prints strings
+literally, with control characters escaped; only ``line`` adds colour.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _BLOCKS: Final = " ▁▂▃▄▅▆▇█"
 
 
 def columns_screen() -> Screen:
-    """Return a screen for tables; wide enough to fold nothing when the output is no terminal."""
+    """Return a screen for tables; without a terminal, its width avoids folding."""
     screen = Screen()
     return screen if screen.is_terminal else Screen(width=_WIDE)
 
@@ -45,10 +45,10 @@ def first_rows(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]
     """Make a table of the first rows; in a narrow terminal long words are folded, never cut.
 
     Args:
-        title: above it.
-        columns: their heads.
-        rows: a cell for each column; the caption says how many are left out.
-        numbers: the columns that are set to the right.
+        title: title of the table.
+        columns: column headings.
+        rows: cells by row; the caption counts omitted rows.
+        numbers: right-aligned columns.
     """
     more = len(rows) - _FIRST_ROWS
     caption = f"and {more:,} more rows; --json has all" if more > 0 else None
@@ -76,17 +76,17 @@ class Screen(Console):
         super().__init__(stderr=stderr, width=width, quiet=quiet, file=file, markup=False, emoji=False, highlight=False)
 
     def render_str(self, text: str, **choices: Any) -> Text:
-        """Make a string printable; rich asks for it wherever a string is shown."""
+        """Make a string printable; rich calls this for every string."""
         choices |= {"markup": False, "emoji": False, "highlight": False}
         return super().render_str(visible(text), **choices)
 
     def print(self, *objects: Any, **choices: Any) -> None:
-        """Print; after a failed write, print nothing more and let the work go on."""
+        """Print; after a failed write, stop printing without an error."""
         choices.setdefault("soft_wrap", not any(isinstance(thing, Table) for thing in objects))
         _whatever_happens(lambda: super(Screen, self).print(*objects, **choices), self.mute)
 
     def on_broken_pipe(self) -> None:
-        """Go on after the reader closed the pipe: rich would end the process here."""
+        """Ignore a closed pipe; rich would end the process."""
         self.mute()
 
     def mute(self) -> None:
@@ -115,7 +115,7 @@ def size(total_bytes: float) -> str:
 
 
 def count(number: int, what: str) -> str:
-    """Format a number of things: ``1 scene``, ``2 scenes``, ``1,200 images``."""
+    """Format a count: ``1 scene``, ``2 scenes``, ``1,200 images``."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
@@ -129,12 +129,12 @@ def histogram_blocks(values: Sequence[float]) -> str:
 
 
 def counts(**numbers: int) -> str:
-    """Format several numbers of things: ``1 scene, 5 samples``."""
+    """Format several counts: ``1 scene, 5 samples``."""
     return ", ".join(count(number, what.replace("_", " ")) for what, number in numbers.items())
 
 
 def write_out(text: str) -> None:
-    """Write text for machines to standard output; ``main`` checks that the write succeeded."""
+    """Write machine-readable text to standard output; ``main`` checks that the write succeeded."""
     if sys.stdout is not None and not sys.stdout.closed:
         sys.stdout.write(text + "\n")
 

@@ -1,4 +1,4 @@
-"""Array aliases; shapes and units are reported in names and docstrings."""
+"""Array aliases; names and docstrings state shapes and units."""
 
 from typing import Any, TypeAlias
 

@@ -1,1 +1,1 @@
-"""What ``uavsim.open`` gives: arrays held against masks, both dialects, datasets of others."""
+"""Tests of ``uavsim.open``: arrays compared with masks, both dialects, third-party datasets."""

@@ -27,7 +27,7 @@ def uav3d(strict: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def foreign(strict: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A dataset as others write it: none of our tables and columns, rows in one line and in another order."""
+    """Return a third-party dataset: without uavsim's tables and columns, rows in one line and another order."""
     out = tmp_path_factory.mktemp("foreign")
     for folder in ("samples", "sweeps", "maps"):
         shutil.copytree(strict / folder, out / folder)

@@ -21,7 +21,7 @@ IMAGES = [
     Taken("a300", "CAMERA_FRONT_id_0", 300),
     Taken("b150", "CAMERA_FRONT_id_1", 150),
     Taken("b250", "CAMERA_FRONT_id_1", 250),
-    Taken("b200", "CAMERA_FRONT_id_1", 200),  # of a keyframe: of nobody's clock
+    Taken("b200", "CAMERA_FRONT_id_1", 200),  # of a keyframe: without a clock
 ]
 ROWS: dict[str, list[dict[str, Any]]] = {
     "clock": [

@@ -137,7 +137,7 @@ def test_a_damaged_row_is_one_line(strict: Path, tmp_path: Path) -> None:
 
 
 def test_scenes_that_wait_for_their_tables_are_reported(tmp_path: Path) -> None:
-    """By everybody who opens the folder of a run that was stopped."""
+    """Opening the folder of a stopped run reports them."""
     (tmp_path / ".uavsim/ledger").mkdir(parents=True)
     with pytest.raises(DatasetError, match="no scene is finished yet"):
         uavsim.open(tmp_path)

@@ -1,4 +1,4 @@
-"""An image is read at the size that its row declares, or refused by its name before it is decoded."""
+"""Images have the size of their row, or are refused by name before decoding."""
 
 import json
 import shutil
@@ -61,7 +61,7 @@ def test_a_damaged_image_is_named(root: Path, kind: str) -> None:
 
 
 def test_boxes_that_reach_out_of_a_lenss_sight_are_shown(strict: Path) -> None:
-    """The lens bends nothing, and sees as far as the middle of the box that is nearest to the axis."""
+    """The lens has no distortion, and its view ends at the centre of the box nearest to the axis."""
     first = next(uavsim.open(strict).samples())
     boxes, image = first.boxes, first.images[0]
     shown = boxes_shown(boxes, image)

@@ -1,4 +1,4 @@
-"""What drew the images is said first, in the words of docs/limits.md."""
+"""The origin of the images is reported first, in the words of docs/limits.md."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Streams of a dataset as arrays; a file that is none is refused in one line."""
+"""Streams of a dataset as arrays; an invalid file is refused in one line."""
 
 import io
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A synthetic quarter drawn by the headless renderer, where every object is also drawn alone: the truth about occlusion."""
+"""A synthetic town drawn by the headless renderer; drawings of each object alone give the true occlusion."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -53,7 +53,7 @@ def mesh_of(parts) -> Mesh:
 
 
 def quarter(rng: np.random.Generator) -> Mesh:
-    """Streets between blocks of houses, trees along them."""
+    """Return the mesh of streets with trees between blocks of houses."""
     ground = (np.array([[-400, -400, 0], [400, -400, 0], [400, 400, 0], [-400, 400, 0.0]]),
               np.array([[0, 1, 2], [0, 2, 3]]), TAG["road"])  # fmt: skip
     parts = [ground]
@@ -71,7 +71,7 @@ def quarter(rng: np.random.Generator) -> Mesh:
 
 @dataclass
 class City:
-    """A recording with its truth: pixels of every object alone, by (sample, channel, instance)."""
+    """A recording with the true pixels of each object alone, by (sample, channel, instance)."""
 
     recording: Recording
     alone_px: dict[tuple[int, str, int], int]
@@ -79,7 +79,7 @@ class City:
 
 def make_city(folder: Path, *, seed: int, samples: int, vehicles: int = 60, depth: bool = False, drones: int = 5,
               size_px=(800, 450), altitude_m: float = 60.0) -> City:  # fmt: skip
-    """Drive ``vehicles`` along the streets, look with all cameras, and look at each object alone."""
+    """Drive vehicles along the streets, and draw all views with all objects and with each object alone."""
     rng = np.random.default_rng(seed)
     sensors = ("rgb", "instance", "depth") if depth else ("rgb", "instance")
     plan = make_plan(samples=samples, sweeps=0, drones=drones, size_px=size_px, sensors=sensors)
@@ -110,7 +110,7 @@ def make_city(folder: Path, *, seed: int, samples: int, vehicles: int = 60, dept
 
 
 def _cast(rng, vehicles, samples):
-    """Place vehicles on the lanes so that none ever touches another."""
+    """Place vehicles on the lanes without contact."""
     kinds = {"car", "van", "truck", "bus", "motorcycle", "bicycle"}
     names = [name for name, spec in VEHICLES.items() if spec.base_type in kinds]
     cast = []

@@ -1,4 +1,4 @@
-"""Attributes of tracks worked out on paper: moving, ridden, parked."""
+"""Attributes of tracks calculated by hand: moving, ridden, parked."""
 
 import numpy as np
 import pytest

@@ -53,7 +53,7 @@ def test_fill_stays_between_0_and_1(pairs: list[tuple[float, float]], guess: flo
 
 
 def plainly_fitted(fill: np.ndarray, views: Intervals) -> np.ndarray:
-    """The algorithm of the module's docstring for all pairs of views at once, iteration by iteration."""
+    """Return (N,) fills by the algorithm of the module's docstring, for all pairs of views at once."""
     nearby = nearness(views.towards, views.towards) * views.weight
     for _ in range(5):
         shown = np.clip(fill, views.low, views.high)

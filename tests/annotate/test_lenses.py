@@ -38,7 +38,7 @@ def boxes(seed: int) -> Solids:
 
 @both
 def test_no_box_reaches_into_the_image(lens: Lens) -> None:
-    """All boxes are above the camera that looks down."""
+    """All boxes are above the camera, which looks down."""
     above = boxes(1)
     above = Solids.of(
         SE3(above.map_SE3_box.quat_wxyz, above.map_SE3_box.translation_m + [0.0, 0.0, 50.0]), above.half_m
@@ -64,7 +64,7 @@ def pixel_rays(lens: Lens) -> FloatArray:
 
 
 def sure(solids: Solids, eye: PlacedCamera, rays: FloatArray) -> tuple[BoolArray, BoolArray]:
-    """Return (N, H, W) which rays meet the boxes, and which still do when these are smaller by what float32 may lose."""
+    """Return (N, H, W) bool, whether rays meet the boxes, and whether they meet boxes reduced by float32 rounding."""
     less = Solids.of(solids.map_SE3_box, solids.half_m - 1e-4)
     return np.isfinite(enters_m(solids, eye, rays)), np.isfinite(enters_m(less, eye, rays))
 
@@ -89,7 +89,7 @@ def test_silhouette_pixels_are_those_whose_bent_rays_hit(lens: Lens, seed: int) 
 
 @both
 def test_nearer_objects_and_depth_are_blockers(lens: Lens) -> None:
-    """The left half shows a nearer object, by its box or by depth; no more and no fewer pixels are hidden."""
+    """The left half shows a nearer object, by its box or by depth; exactly its pixels are hidden."""
     solids, eye = boxes(5), camera(lens)
     ids, depth_m = np.zeros(SIZE[::-1], np.uint16), np.full(SIZE[::-1], 100.0, np.float32)
     away_m = np.linalg.norm(solids.map_SE3_box.translation_m - [0, 0, 10.0], axis=1)
@@ -114,7 +114,7 @@ def test_nearer_objects_and_depth_are_blockers(lens: Lens) -> None:
 
 @both
 def test_bounds_hold_bent_edges(lens: Lens) -> None:
-    """Long beams across the image: between their ends they bulge by pixels."""
+    """Long beams across the image bulge by several pixels between their ends."""
     ends = [((0.0, 5.5, 0.0), (11.0, 0.1, 0.1)), ((9.0, 0.0, 0.0), (0.1, 7.0, 0.1)), ((0.0, 0.0, 2.0), (6.0, 6.0, 0.5))]
     eye = camera(lens)
     solids = Solids.of(
@@ -132,7 +132,7 @@ def test_bounds_hold_bent_edges(lens: Lens) -> None:
 
 @pytest.mark.parametrize("lens", [BROWN, replace(FISHEYE, focal_px=(75.0, 75.0))], ids=["brown", "fisheye"])
 def test_truncation_counts_the_pixels_of_the_lens(lens: Lens) -> None:
-    """A plate that reaches out of the image's right side, counted in a lens of the same kind with a wider image."""
+    """A plate extends beyond the image's right side; its pixels are counted in a wider image of the same lens."""
     more = replace(lens, size_px=(140, 80))
     plate = Solids.of(SE3(np.array([[1.0, 0, 0, 0]]), np.array([[11.5, 0.0, 0.0]])), np.array([[4.0, 3.0, 0.01]]))
     nothing = [CameraImages(np.zeros((80, width), np.uint16), np.ones((80, width), np.uint8)) for width in (120, 140)]

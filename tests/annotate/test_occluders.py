@@ -1,4 +1,4 @@
-"""Occluders in masks drawn on paper: a camera at the origin that looks along z, and boxes of two metres."""
+"""Occluders in hand-drawn masks: a camera at the origin looks along z at boxes of two metres."""
 
 from dataclasses import replace
 
@@ -30,7 +30,7 @@ def front(ids: UInt16Array) -> tuple[list[int], list[int]]:
 
 
 def mask(*parts: tuple[int, slice]) -> UInt16Array:
-    """Draw columns of lines 45 to 54."""
+    """Return a (100, 100) mask with ids in columns of lines 45 to 54."""
     ids = np.zeros((100, 100), np.uint16)
     for number, columns in parts:
         ids[45:55, columns] = number
@@ -40,7 +40,7 @@ def mask(*parts: tuple[int, slice]) -> UInt16Array:
 def test_occluder_is_the_nearer_actor_that_covers_most() -> None:
     occluder, covered = front(mask((FAR, slice(45, 49)), (NEAR, slice(49, 55))))
     assert (occluder[0], covered[0]) == (NEAR, 60)
-    assert (occluder[1], covered[1]) == (0, 0)  # what shows the far box is behind the near one
+    assert (occluder[1], covered[1]) == (0, 0)  # pixels of the far box are behind the near one
     assert occluder[2] in (FAR, NEAR)
 
 

@@ -191,7 +191,7 @@ def test_virtual_lidar_points_are_the_ground_and_the_cars(recording: Recording) 
 
 
 def test_unlisted_town_vehicles_give_a_note(recording: Recording) -> None:
-    """A car's region of 500 pixels without an owner; a walker's, and a distant car's 20 pixels, say nothing."""
+    """A car's region of 500 pixels without an owner gives a note; a walker and a distant car of 20 pixels do not."""
 
     def regions(*of: tuple[int, int]) -> IgnoredLabels:
         pixels, tags = np.array(of, np.int64).reshape(-1, 2).T
@@ -203,7 +203,7 @@ def test_unlisted_town_vehicles_give_a_note(recording: Recording) -> None:
     assert unlisted_vehicles(asked, regions(car, walker, far)).startswith(f"{UNLISTED} (get_environment_objects")
     assert "yet 1 regions" in unlisted_vehicles(asked, regions(car, walker, far))
     assert unlisted_vehicles(asked, regions(walker, far)) == ""
-    assert unlisted_vehicles(recording, regions(car)) == ""  # nobody asked for labels of parked vehicles
+    assert unlisted_vehicles(recording, regions(car)) == ""  # labels of parked vehicles were not requested
     actors = (replace(recording.actors[0], kind="environment"), *recording.actors[1:])
     assert unlisted_vehicles(replace(asked, actors=actors), regions(car)) == ""
 

@@ -51,7 +51,7 @@ def test_share_outside_equals_the_pixel_count() -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_silhouette_pixels_are_those_whose_rays_hit(seed: int) -> None:
-    """Every pixel of the image by itself, in numbers of twice the length."""
+    """Each pixel is checked separately in double precision."""
     rng = np.random.default_rng(seed)
     turns = rng.normal(size=(30, 4))
     poses = SE3(turns / np.linalg.norm(turns, axis=1, keepdims=True), rng.uniform(-6, 6, (30, 3)))
@@ -103,16 +103,16 @@ def test_blockers_by_distance_tag_and_depth() -> None:
     assert view.blockers_px.tolist() == [64, 0]  # the lower is no blocker of the higher
     tags[30:50, 40:45], ids[30:50, 40:45] = 9, 0  # a tree's crown may hang over it
     assert measure_view(both, np.array([1, 2]), camera(), CameraImages(ids, tags)).blockers_px[0] == 64 + 100
-    tags[30:50, 40:45] = 3  # a wall there stands behind: seen from straight below the camera, the object comes first
+    tags[30:50, 40:45] = 3  # a wall behind the object: seen from below the camera, the object comes first
     shadow = 3 * 8  # but for the columns in which the higher box hides it
     assert measure_view(both, np.array([1, 2]), camera(), CameraImages(ids, tags)).blockers_px[0] == 64 + shadow
-    depth_m = np.full((80, 100), 20.0, np.float32)  # the wall is behind, says the depth image
+    depth_m = np.full((80, 100), 20.0, np.float32)  # by the depth image, the wall is behind
     assert measure_view(both, np.array([1, 2]), camera(), CameraImages(ids, tags, depth_m)).blockers_px[0] == 0
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_blockers_of_all_boxes_equal_each_box_alone(seed: int) -> None:
-    """Boxes before a level camera, in a mask of patches: some of the boxes', some of actors without one, some of the town."""
+    """A level camera sees boxes in a mask with patches of the boxes, of actors without a box, and of the town."""
     rng, level = np.random.default_rng(seed), camera(at=(0.0, 0.0, 2.0), q=(0.5, -0.5, 0.5, -0.5))
     turns = rng.normal(size=(30, 4))
     poses = SE3(turns / np.linalg.norm(turns, axis=1, keepdims=True), rng.uniform([4, -6, -4], [20, 6, 6], (30, 3)))

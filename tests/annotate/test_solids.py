@@ -7,14 +7,14 @@ from uavsim.geometry.se3 import SE3
 
 
 def solids() -> Solids:
-    """Two boxes, one turned by 90 degrees about z."""
+    """Return two boxes, one rotated by 90 degrees about z."""
     quat_wxyz = np.array([[1.0, 0, 0, 0], [np.sqrt(0.5), 0, 0, np.sqrt(0.5)]])
     return Solids.of(SE3(quat_wxyz, np.array([[0.0, 0, 0], [5.0, 0, 0]])), np.array([[2.0, 1, 1], [3.0, 1, 1]]))
 
 
 def test_rotation_is_from_the_map_to_the_box() -> None:
     turned = solids().box_R_map[1]
-    assert np.allclose(turned @ [0.0, 1, 0], [1.0, 0, 0])  # the map's y is where the turned box points
+    assert np.allclose(turned @ [0.0, 1, 0], [1.0, 0, 0])  # the rotated box points along the map's y
     assert np.allclose(turned @ [1.0, 0, 0], [0.0, -1, 0])
 
 

@@ -36,7 +36,7 @@ def test_visible_pixels_equal_the_masks(city: City, labels: SceneLabels) -> None
         for shot in frame.cameras:
             ids, _ = codec.mask_ids_and_tags(city.recording.folder / shot.files["instance"])
             boxed = labels.boxes.instance_id[labels.boxes.sample_index == frame.sample_index]
-            found = np.intersect1d(np.unique(ids[ids > 0]), boxed)  # what is out of range has no box
+            found = np.intersect1d(np.unique(ids[ids > 0]), boxed)  # objects out of range have no box
             there = {(frame.sample_index, shot.channel, int(i)): int((ids == i).sum()) for i in found}
             assert there.items() <= counted.items()
             others = {
@@ -47,7 +47,7 @@ def test_visible_pixels_equal_the_masks(city: City, labels: SceneLabels) -> None
 
 def test_occlusion_is_within_0_05_of_the_truth(city: City, labels: SceneLabels) -> None:
     alone = np.array([city.alone_px.get(key, 0) for key in keys(city, labels)])
-    counts = (alone > 100) & (labels.views.visible_px > 0)  # one that is all hidden is no test
+    counts = (alone > 100) & (labels.views.visible_px > 0)  # a completely hidden object tests nothing
     truth = 1 - labels.views.visible_px[counts] / alone[counts]
     right = np.abs(labels.views.occlusion[counts] - truth) <= 0.05
     hidden = truth > 0.05
@@ -84,7 +84,7 @@ def test_visible_boxes_are_tight(city: City, labels: SceneLabels) -> None:
 
 @pytest.mark.parametrize("seed", range(40))
 def test_preselection_drops_only_boxes_without_a_ray(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Cameras among boxes of all sizes, near and far, before and behind: with every box looked at, the same rows come out."""
+    """Cameras among boxes of all sizes and distances give the same rows with and without the preselection."""
     rng = np.random.default_rng(seed)
     count = 300
     turns = rng.normal(size=(count, 4))
@@ -98,7 +98,7 @@ def test_preselection_drops_only_boxes_without_a_ray(seed: int, monkeypatch: pyt
         45,
     )
     ids = np.zeros((45, 80), np.uint16)
-    ids[rng.integers(0, 45, 5), rng.integers(0, 80, 5)] = rng.integers(1, count, 5)  # also of what is nowhere near
+    ids[rng.integers(0, 45, 5), rng.integers(0, 80, 5)] = rng.integers(1, count, 5)  # also of distant boxes
     images = CameraImages(ids, np.full(ids.shape, 3, np.uint8))
     numbers = np.arange(1, count + 1)
 

@@ -1,4 +1,4 @@
-"""Sensor poses of a plan whose drones fly exactly as planned."""
+"""Sensor poses of a plan with drones exactly at their planned poses."""
 
 from uavsim.capture.rig import sensor_poses
 from uavsim.records.plan import ScenePlan

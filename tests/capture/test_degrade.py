@@ -30,7 +30,7 @@ def test_pose_noise_bias_and_clock_offset() -> None:
     np.testing.assert_allclose(off.mean(axis=0), [1.0, 0.0, -2.0], atol=0.05)
     np.testing.assert_allclose(off.std(axis=0), 0.5, rtol=0.08)
     clocks = {v["reported_timestamp_us"] - v["arrival_timestamp_us"] + 100_000 for v in views}
-    assert len(clocks) == 1  # an agent's clock is off by the same all along
+    assert len(clocks) == 1  # an agent's clock has a constant offset
     assert abs(clocks.pop()) <= 40_000
 
 

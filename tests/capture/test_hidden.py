@@ -22,7 +22,7 @@ TAG = {info.instance_id: info.semantic_tag for info in INFOS}
 
 
 def looking_down() -> SensorPose:
-    """Return the pose of the camera that looks straight down; its height above the ground is its depth there."""
+    """Return the pose of a camera that looks straight down; the ground's depth is its height."""
     return next(p for p in planned_poses(scene_plan()) if "BOTTOM" in p.channel)
 
 
@@ -35,7 +35,7 @@ ROOF_M = HEIGHT_M - 1.4  # the depth of the boxes' tops
 
 
 def remaining(instance_id: int, depth_m: list[float]) -> tuple[list[int], list[int]]:
-    """Show a line of six pixels, all but the first of one actor; returns ids and tags that are left."""
+    """Process a row of six pixels, all but the first of one actor; returns the remaining ids and tags."""
     ids, tags = np.zeros((4, 6), np.uint16), np.ones((4, 6), np.uint8)
     ids[2, 1:], tags[2, 1:] = instance_id, TAG[instance_id]
     depth = np.full((4, 6), 0.5)  # in front of all, where no actor is

@@ -32,7 +32,7 @@ def _states(shift_m: float = 0.0) -> ActorStates:
 
 
 def _views(shown_ids: list[int], states: ActorStates, *, half_width_px: int = 3) -> list[MaskView]:
-    """Paint a patch of each actor's id where its middle projects, plus a parked car that is no actor."""
+    """Draw a patch of each actor's id at its projected centre, and a parked car without an actor."""
     views = []
     for pose in planned_poses(scene_plan()):
         ids, tags = np.zeros((180, 320), np.uint16), np.ones((180, 320), np.uint8)
@@ -58,7 +58,7 @@ def translated(binder: MaskBinder, mask_ids: list[int]) -> list[int]:
 
 
 def test_id_whose_pixels_leave_the_box_is_unbound() -> None:
-    """Voted, not proven: 0.9.15 numbers masks by Unreal's own ids; a car behind another one lies in its box, too."""
+    """Ids are voted: 0.9.15 numbers masks by Unreal's ids, and a car behind another one is in its box, too."""
     binder, states = MaskBinder(_infos()), _states()
     shown = [501, 502, 503]
     binder.learn(_views(shown, states), states)
@@ -69,7 +69,7 @@ def test_id_whose_pixels_leave_the_box_is_unbound() -> None:
 
 
 def test_building_with_an_actors_number_is_not_that_actor() -> None:
-    """As numbers of 16 bits are after some hundred scenes."""
+    """16-bit ids collide after some hundred scenes."""
     binder = MaskBinder(_infos())
     binder.learn(_views(ACTOR_IDS, _states()), _states())
     (view, *_), ids = _views(ACTOR_IDS, _states()), np.array([[301, 77]], np.uint16)
@@ -108,7 +108,7 @@ def test_masks_of_another_tick_are_refused() -> None:
 
 
 def _with_parked(views: list[MaskView], states: ActorStates, *, width_px: int = 9) -> list[MaskView]:
-    """Paint parked cars, 9 pixels high, over the middle of each actor, where no actor is shown."""
+    """Draw parked cars, 9 pixels high, over the centre of each actor without pixels."""
     parked = []
     for view in views:
         ids, tags = np.zeros(view.tags.shape, np.uint16), np.ones_like(view.tags)
@@ -122,7 +122,7 @@ def _with_parked(views: list[MaskView], states: ActorStates, *, width_px: int = 
 
 
 def test_parked_car_in_front_is_no_evidence_once_ids_are_proven() -> None:
-    """As in a scene where a hidden car's box holds the middle of a parked one, and nothing else is seen in that tick."""
+    """A hidden car's box contains the centre of a parked one, and nothing else is visible in the tick."""
     binder = MaskBinder(_infos())
     views = _views(ACTOR_IDS, _states())
     binder.learn(views, _states())
@@ -142,7 +142,7 @@ def test_sliver_of_a_parked_car_does_not_start_a_vote() -> None:
 
 
 def test_labelled_tags_include_all_road_users() -> None:
-    """Those without a box are found in these runs, as regions to ignore."""
+    """Road users without a box are found by these tags and become ignore regions."""
     assert set(ROAD_USER_TAGS) <= set(np.flatnonzero(labelled_tags([])).tolist())
 
 
@@ -163,7 +163,7 @@ def test_parked_vehicles_are_matched_by_position_beside_proven_ids() -> None:
 
 
 def test_pixels_without_id_are_no_parked_vehicle() -> None:
-    """Where a parked vehicle has no mask id of its own (topology merged), its pixels have that of all the town."""
+    """In topology merged, a parked vehicle's pixels have the mask id of the town."""
     infos = _infos()
     infos[2] = ActorInfo(3, 0, "environment", "environment.Parked_12", "car", (2.1, 1.0, 0.7), BOX, 14)
     binder = MaskBinder(infos)
@@ -172,7 +172,7 @@ def test_pixels_without_id_are_no_parked_vehicle() -> None:
 
 
 def test_two_pixels_of_a_lone_intruder_prove_ids() -> None:
-    """An aeroplane far away is all that the camera sees of actors: it stands alone in the sky."""
+    """The only visible actor is a distant aeroplane in the sky."""
     plan = encounter_plan()
     flying = ActorInfo(3, 1042, "intruder", "static.prop.aeroplane", "", HALF_M, SE3.identity(), 21)
     place = place_of(0, above_m=30.0)

@@ -1,4 +1,4 @@
-"""Owners of points worked out on paper: a car at (10, 0), turned by 90 degrees, and one that is part of the town."""
+"""Owners of points calculated by hand: a car at (10, 0), rotated by 90 degrees, and a car of the town."""
 
 from dataclasses import replace
 
@@ -59,7 +59,7 @@ def test_points_of_no_actor_have_id_0() -> None:
 
 
 def test_points_of_another_tick_are_refused() -> None:
-    """The car was 3 m farther along: two of its thirty points are where its box is now."""
+    """The car was 3 m farther: only two of its thirty points are in its present box."""
     places = [[10.0, 1.0, 1.0]] * 2 + [[10.0, 5.0, 1.0]] * 28
     returns, map_m = _returns(places, actor=91, tag=14)
     with pytest.raises(MissedTick, match="28 of 30 lidar points on actors lie outside of their boxes"):
@@ -92,7 +92,7 @@ def test_each_drone_has_a_lidar_at_its_mount() -> None:
 
 
 def test_cloud_is_in_the_sensor_frame() -> None:
-    """CARLA's yaw of 90 looks right: what the lidar sees ahead lies to the drone's right."""
+    """CARLA's yaw of 90 looks right: points ahead of the lidar are to the drone's right."""
     poses, returns = planned_poses(PLAN), np.zeros(1, points.RETURN)
     returns["flu_m"] = (3.0, 0.0, 0.0)
     readings = [Reading(channel, "lidar", returns) for channel in CHANNELS]

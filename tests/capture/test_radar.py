@@ -1,4 +1,4 @@
-"""Detections worked out on paper: a car that drives along x, 30 m ahead of a radar at the origin that moves along x itself."""
+"""Detections calculated by hand: a car drives along x, 30 m ahead of a radar that also moves along x."""
 
 import numpy as np
 
@@ -33,7 +33,7 @@ def _prove(flu_m: list[list[float]], *, car_mps: list[float], radar_mps: list[fl
 
 
 def test_speed_relative_to_the_radar_and_over_ground() -> None:
-    """The car leaves at 12 m/s and the radar follows at 5: 7 m/s more distance each second."""
+    """The car drives away at 12 m/s and the radar follows at 5 m/s: the range rate is 7 m/s."""
     data = _prove([[28.0, 0.0, 0.0]], car_mps=[12.0, 0.0, 0.0], radar_mps=[5.0, 0.0, 0.0])
     found = data["radar"]
     assert found[["vx", "vy", "vx_comp", "vy_comp", "dyn_prop"]].tolist() == [(7.0, 0.0, 12.0, 0.0, radar.MOVING)]
@@ -41,7 +41,7 @@ def test_speed_relative_to_the_radar_and_over_ground() -> None:
 
 
 def test_speed_is_measured_along_the_ray() -> None:
-    """The car crosses, the ray to it is along x: nothing is seen of 12 m/s sideways; the town comes nearer at 5 along x."""
+    """The car crosses at 12 m/s and has no radial speed along x; the town approaches at 5 m/s."""
     data = _prove([[28.0, 0.0, 0.0], [3.0, 4.0, 0.0]], car_mps=[0.0, 12.0, 0.0], radar_mps=[5.0, 0.0, 0.0])
     crossing, wall = data["radar"]
     assert (crossing["vx_comp"], crossing["vy_comp"], crossing["vx"]) == (0.0, 0.0, -5.0)
@@ -53,7 +53,7 @@ def test_speed_is_measured_along_the_ray() -> None:
 
 
 def test_rcs_depends_on_the_area_that_faces_the_radar() -> None:
-    """Its back is 2 m by 1.5 m: 3 square metres, 4.8 dB, and 3 dB for a car; a wall is 0 dBsm."""
+    """The rear has 2 m by 1.5 m = 3 m^2, which is 4.8 dB, plus 3 dB for a car; a wall has 0 dBsm."""
     found = _prove([[28.0, 0.0, 0.0], [3.0, 4.0, 0.0]], car_mps=[0.0] * 3, radar_mps=[0.0] * 3)["radar"]
     np.testing.assert_allclose(found["rcs"], [10 * np.log10(3.0) + 3.0, 0.0], atol=1e-5)
 

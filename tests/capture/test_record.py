@@ -30,7 +30,7 @@ ROADS = "<OpenDRIVE><header><geoReference>+lat_0=48.5 +lon_0=-9.25</geoReference
 
 
 class Simulator:
-    """Gives every capture images of its own; of the steps in ``broken``, two cameras the same one."""
+    """Returns distinct images for each capture; at the steps in ``broken``, two cameras have equal images."""
 
     def __init__(self, broken: tuple[int, ...] = ()) -> None:
         self.broken = broken
@@ -126,7 +126,7 @@ def test_refused_capture_ends_the_scene(tmp_path: Path) -> None:
 
 
 class HungrySimulator(Simulator):
-    """Looks at how many images of earlier captures are still in memory when it is about to make those of the next."""
+    """Counts the images of earlier captures in memory before each capture."""
 
     def __init__(self, plan: ScenePlan) -> None:
         super().__init__()
@@ -148,7 +148,7 @@ class HungrySimulator(Simulator):
 
 def test_at_most_two_captures_are_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def slow(*arguments: Any) -> None:
-        time.sleep(0.02)  # an encoder slower than the simulator: what is behind may not pile up
+        time.sleep(0.02)  # an encoder slower than the simulator: images must not accumulate
         write(*arguments)
 
     write = recording_writer._write_data
@@ -173,5 +173,5 @@ def test_write_error_ends_the_scene_early(tmp_path: Path, monkeypatch: pytest.Mo
     with pytest.raises(StorageError, match="no space left"):
         fly(simulator, tmp_path, plan)
 
-    assert 1 < len(simulator.alive) < 6  # reported at the latest when the capture after the next is handed on
+    assert 1 < len(simulator.alive) < 6  # reported at the latest with the capture after the next one
     assert not (tmp_path / LOG_NAME).exists()

@@ -148,7 +148,7 @@ def test_missing_image_is_an_error() -> None:
 
 
 def test_optical_flow_of_the_first_tick_is_unknown() -> None:
-    """A camera outlives scenes: what it compares its first image with was another scene's."""
+    """A camera outlives scenes: its first image is compared with one of another scene."""
     camera = replace(PLAN.rig[0], modalities=("rgb", "instance", "optical_flow"))
     plan = replace(PLAN, rig=(camera, *PLAN.rig[1:]))
     flow = [Reading(c, "optical_flow", np.ones((180, 320, 2), np.float32)) for c in PLAN.channels if "FRONT" in c]

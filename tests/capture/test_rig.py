@@ -24,7 +24,7 @@ def _of_one(plan: ScenePlan) -> ScenePlan:
 
 
 def test_cameras_of_a_level_drone_facing_map_x() -> None:
-    """Worked out on paper: FRONT looks forward and down, RIGHT looks to -y (the map's y is left), BOTTOM straight down."""
+    """FRONT looks forward and down, RIGHT looks to -y (the map's y is left), BOTTOM straight down."""
     poses = sensor_poses(_of_one(scene_plan()), [_drone([10.0, 20.0, 60.0], np.array([1.0, 0, 0, 0]))])
     look = {p.sensor.spec.name: p.map_SE3_optical.rotate(np.array([0.0, 0.0, 1.0])) for p in poses}
     h = np.sqrt(0.5)
@@ -53,7 +53,7 @@ def test_channels_are_in_plan_order() -> None:
 
 @given(yaw_deg=st.floats(-180, 180), roll_deg=st.floats(-20, 20), pitch_deg=st.floats(-20, 20), x=st.floats(-400, 700))
 def test_recorded_pose_is_the_float32_pose_sent(yaw_deg: float, roll_deg: float, pitch_deg: float, x: float) -> None:
-    """float32 numbers go to the simulator; our pose is those very numbers, and near the one asked for."""
+    """The simulator gets float32 values; the recorded pose has exactly these and is near the requested one."""
     from uavsim.geometry import unreal
 
     q = unreal.map_q_flu_from_ue_euler(np.array([roll_deg, pitch_deg, yaw_deg]))

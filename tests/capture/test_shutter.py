@@ -1,4 +1,4 @@
-"""Shutter images worked out on paper: a white car crosses a black image at 1000 pixels a second."""
+"""Shutter images calculated by hand: a white car crosses a black image at 1000 pixels per second."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ STEP_US, PX_PER_TICK = 10_000, 10
 
 
 def crossing(tick: int) -> dict[str, Any]:
-    """Return the image of a tick: from top to bottom a car, its left side at 10 px and 10 px farther each tick."""
+    """Return the image of a tick: a car of full height, its left side at 10 px plus 10 px per tick."""
     left = 10 + PX_PER_TICK * tick
     shown = np.zeros((HEIGHT, WIDTH), bool)
     shown[:, left : left + CAR_PX] = True
@@ -51,7 +51,7 @@ def test_rolling_shutter_shears_a_moving_car() -> None:
 
 
 def test_exposure_blurs_a_moving_car_in_linear_light() -> None:
-    """In 20 ms it moves 20 px, as far as it is long: light is 1/4, 3/4, 3/4, 1/4 in steps of 10 px; 1/4 is stored as 136."""
+    """In 20 ms the car moves its length of 20 px: light is 1/4, 3/4, 3/4, 1/4 in steps of 10 px; 1/4 is stored as 136."""
     image = taken(Shutter(exposure_us=20_000, readout_us=0, step_us=STEP_US))
     row = image[SHUTTER][50, :, 0]
     assert row[[5, 15, 25, 35, 45, 55]].tolist() == [0, 136, 224, 224, 136, 0]
@@ -75,7 +75,7 @@ def test_light_round_trip() -> None:
 
 
 def test_vignetting_follows_its_polynomial() -> None:
-    """1 - 0.3 - 0.2 is half of the light at r = 1: 186 of 255; the middle keeps all."""
+    """At r = 1 the light is 1 - 0.3 - 0.2 = 0.5, stored as 186 of 255; the centre is unchanged."""
     camera = CameraParams(641, 361, 90.0, vignetting=(-0.3, -0.2, 0.0))
     share = camera.light_share
     seen = dimmed(np.full((361, 641, 3), 255, np.uint8), share)

@@ -1,4 +1,4 @@
-"""Parked vehicles in masks from the ground, where they hide one another: each mask id is bound correctly or not at all."""
+"""Parked vehicles that occlude each other in ground-level masks: each mask id is bound correctly or not at all."""
 
 from dataclasses import replace
 
@@ -83,7 +83,7 @@ def test_views_from_above_bind_all_vehicles() -> None:
 
 
 def test_unlisted_vehicle_in_front_of_a_listed_one_is_not_bound() -> None:
-    """A mesh of the town, which the simulator lists nowhere, hides a listed car altogether, or lets a part of it be seen."""
+    """An unlisted town mesh hides a listed car completely or partly."""
     listed = np.array([[14.0, 0.0, 0.0]])
     for aside_m in (0.0, 1.0, 1.8):
         both = np.concatenate([listed, [[8.0, aside_m, 0.0]]])
@@ -94,7 +94,7 @@ def test_unlisted_vehicle_in_front_of_a_listed_one_is_not_bound() -> None:
 
 
 def test_box_beside_the_camera_does_not_make_others_ambiguous() -> None:
-    """As under a drone that flies low: a box that reaches behind the camera lies outside of its image."""
+    """A box that extends behind the camera, as below a low drone, is outside of the image."""
     places = np.array([[12.0, 0.0, 0.0], [0.0, 4.0, 0.0]])
     binder = MaskBinder(_infos(2))
     binder.learn([_view(_pose((0.0, 0.0, 6.0), yaw_deg=0.0, pitch_deg=-20.0), places)], _states(places))

@@ -1,1 +1,1 @@
-"""Commands as people type them: exit codes, one-line errors, what is written."""
+"""Commands: exit codes, one-line errors, written files."""

@@ -1,4 +1,4 @@
-"""The commands as a user runs them, in their own process where it matters."""
+"""Configuration commands, in a separate process if necessary."""
 
 import json
 import re

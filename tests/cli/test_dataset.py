@@ -1,4 +1,4 @@
-"""``uavsim annotate`` and ``convert`` as people type them."""
+"""Commands ``uavsim annotate`` and ``convert``."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""What a package of others raises, and a host without threads, are one line each, and no mistake of uavsim."""
+"""Errors of third-party packages and of a host without threads are one line each, and not reported as defects of uavsim."""
 
 import subprocess
 import sys

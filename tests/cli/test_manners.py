@@ -1,4 +1,4 @@
-"""What every command does alike: examples, version, completion, quiet, JSON, dry runs, colour, Ctrl-C."""
+"""Common behaviour of all commands: examples, version, completion, quiet, JSON, dry runs, colour, Ctrl-C."""
 
 import json
 import os

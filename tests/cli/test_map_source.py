@@ -1,4 +1,4 @@
-"""Where roads come from: a wrong name is bad input, whichever of the three it was meant to be."""
+"""Sources of roads: a wrong name is invalid input for each of the three kinds."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""``uavsim list``: every name that an option takes, with a line that says what it is."""
+"""``uavsim list``: all names of options with a line of description."""
 
 import json
 from pathlib import Path

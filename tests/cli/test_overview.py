@@ -1,4 +1,4 @@
-"""The overview of the commands, which is shown without importing any of them."""
+"""The overview of commands, printed without importing them."""
 
 import ast
 import subprocess
@@ -8,7 +8,7 @@ HEAVY = ("numba", "scipy", "cv2", "prefect", "pydantic", "numpy")
 
 
 def imported_by(*arguments: str) -> tuple[subprocess.CompletedProcess[str], list[str]]:
-    """Run the command line in a process of its own; returns how it ended and which heavy packages it imported."""
+    """Run the command line in a separate process; returns its result and the imported heavy packages."""
     script = f"""
 import sys
 sys.argv = {["uavsim", *arguments]!r}

@@ -1,4 +1,4 @@
-"""The first signal stops the work, wherever it falls, and the exit code says so."""
+"""The first signal stops the work at any time, with the right exit code."""
 
 import subprocess
 import sys
@@ -28,7 +28,7 @@ def _ended(work: str) -> subprocess.CompletedProcess[str]:
         "    os.kill(os.getpid(), signal.SIGHUP); signal.pause()",
         "    exec('os.kill(os.getpid(), signal.SIGINT)'); signal.pause()",  # as in the middle of an import
         "    class Last:\n        def __del__(self): os.kill(os.getpid(), signal.SIGINT); [0 for _ in range(9)]\n"
-        "    Last()\n    signal.pause()",  # the interpreter drops what is raised in a destructor
+        "    Last()\n    signal.pause()",  # the interpreter drops exceptions of destructors
     ],
     ids=["SIGTERM", "SIGHUP", "compiled text", "destructor"],
 )

@@ -1,4 +1,4 @@
-"""What is typed wrongly is one line that says so, and exit code 2."""
+"""Usage errors are one line, with exit code 2."""
 
 import pytest
 

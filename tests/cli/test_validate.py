@@ -1,4 +1,4 @@
-"""``uavsim validate`` as people call it: exit codes, one-line errors, reports; and a judge that crashes."""
+"""``uavsim validate``: exit codes, one-line errors, reports, and a crashing judge."""
 
 import json
 import sys

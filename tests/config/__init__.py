@@ -1,1 +1,1 @@
-"""What YAML is taken and refused, and in which words."""
+"""Accepted and refused YAML, and the messages."""

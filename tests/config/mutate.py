@@ -1,4 +1,4 @@
-"""Broken copies of good YAML files, with the key and the line that each message has to name."""
+"""Broken copies of valid YAML files, with the key and the line that each message must name."""
 
 import copy
 import json
@@ -17,17 +17,17 @@ ROOT = packaged_root()
 
 @dataclass(frozen=True)
 class Broken:
-    """One broken file: where it goes, what it holds, and what the message must contain."""
+    """One broken file: path, content, and required parts of the message."""
 
     what: str
     name: str
     data: bytes
     key: str = ""  # the key that the message must name
-    line: int | None = None  # the line it must point at, where one line alone is to blame
+    line: int | None = None  # the line it must name, if a single line is wrong
 
 
 def good_files() -> list[tuple[str, Path]]:
-    """Kinds and paths of what comes with uavsim, the large route files once."""
+    """Return kinds and paths of the packaged files, large route files once."""
     plans = ROOT / "flight_plans"
     files = [("dataset", p) for p in sorted((plans / "datasets").glob("*.yaml"))]
     files += [("formation", p) for p in sorted((plans / "formations").glob("*.yaml"))]
@@ -48,7 +48,7 @@ FOLDERS = {
 
 
 def text_of(value: Any, raw: dict[str, str]) -> str:
-    """Write as YAML (JSON, one value a line), with raw tokens put in where they were asked for."""
+    """Return YAML text (JSON, one value per line) with raw tokens inserted."""
     text = json.dumps(value, indent=1, ensure_ascii=False)
     for mark, token in raw.items():
         text = text.replace(json.dumps(mark, ensure_ascii=False), token)
@@ -56,7 +56,7 @@ def text_of(value: Any, raw: dict[str, str]) -> str:
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
-    """Every value with its path."""
+    """Yield every value with its path."""
     if path:
         yield path, value
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, (list, tuple)) else ()
@@ -86,7 +86,7 @@ def renamed(value: Any, path: tuple[Any, ...], key: str) -> Any:
 
 
 def model_keys(kind: str) -> set[str]:
-    """Every key of a kind's models, at any depth."""
+    """Return every key of a kind's models, at any depth."""
     schema = kinds()[kind].model_json_schema(by_alias=True)
     found: set[str] = set()
 
@@ -111,7 +111,7 @@ FREE_TEXT = {"notes", "description"}
 
 
 class Mutator:
-    """Makes broken files from one seed."""
+    """Makes broken files from a seed."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
@@ -168,7 +168,7 @@ class Mutator:
         return (kind, value, self.random.choice(paths)) if paths else None
 
     def put(self, what: str, kind: str, value: Any, path: tuple[Any, ...], raw: str) -> Broken:
-        """Put a raw token where a value was, on a line of its own."""
+        """Replace a value by a raw token on its own line."""
         mark = RAW.format("x")
         text = text_of(changed(value, path, mark), {mark: raw})
         line = json.dumps(changed(value, path, mark), indent=1, ensure_ascii=False).splitlines()
@@ -215,7 +215,7 @@ class Mutator:
         return self.broken("missing key", kind, text_of({k: v for k, v in value.items() if k != key}, {}), key)
 
     def climbs(self) -> Broken:
-        """A name or a key that would leave its folder."""
+        """Return a file with a name or key that leads out of its folder."""
         path = self.random.choice(["../../etc/passwd", "..", "/etc/passwd", "a/../../b", "..\\\\b", "./x"])
         options: list[tuple[str, str, str]] = [
             ("dataset", "towns: {Town10HD: {scenes: 1}}\nrig: uav3d\nformation: '%s'\n", "formation"),
@@ -244,7 +244,7 @@ class Mutator:
         return self.broken("unicode", kind, text % odd, key)
 
     def cut(self) -> Broken:
-        """A file that was not written to its end, or has a slip of the hand in it."""
+        """Return a truncated file, or one with a typing error."""
         kind, path, _ = self.pick()
         lines = path.read_text().splitlines()
         at = self.random.randrange(1, len(lines))

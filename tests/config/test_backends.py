@@ -1,4 +1,4 @@
-"""A backend is one entry, ours or another package's; a wrong one is refused where it is typed."""
+"""Backends of uavsim and of other packages; an invalid one is refused with its line."""
 
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -23,7 +23,7 @@ NO_BACKEND = {"topology": "paper"}
 
 @pytest.fixture
 def plugin(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An installed package that offers ``paper``."""
+    """Install a package with the backend ``paper``."""
     offer(monkeypatch, "tests.config.test_backends:PAPER")
 
 

@@ -1,6 +1,6 @@
 """Broken files: always one clear message with file, line and key, exit code 2, under 2 s, and nothing else.
 
-What YAML itself refuses (aliases, depth, tags, second documents) is in ``test_load.py``.
+``test_load.py`` tests refusals of YAML syntax (aliases, depth, tags, second documents).
 """
 
 import itertools
@@ -21,7 +21,7 @@ COUNT = 500
 def check(tmp_path, monkeypatch, capsys):
     """Run ``uavsim check`` on one broken file in this process: exit code, stdout, stderr, seconds of processor time.
 
-    Every 25th goes through the whole command line; the others call the command itself, which is much quicker to start.
+    Every 25th file runs the whole command line; the others call the command function, which starts faster.
     """
     monkeypatch.chdir(tmp_path)
 
@@ -50,7 +50,7 @@ def check(tmp_path, monkeypatch, capsys):
 
 
 def complaint(broken, code, out, err, took_s):
-    """Say what is not as documented, or None."""
+    """Return the difference from the documented behaviour, or None."""
     lines = err.splitlines()
     found = [re.match(rf"error: {re.escape(broken.name)}:(\d+): (.+)", line) for line in lines]
     if code != 2:

@@ -1,4 +1,4 @@
-"""One line for pydantic's many: places, kinds and values as people write them."""
+"""One-line explanations of pydantic's errors: places, kinds and values in YAML terms."""
 
 from typing import Annotated
 
@@ -56,7 +56,7 @@ def test_a_list_is_not_called_too_short_for_a_wrong_item(simulators, place, word
 
 
 class Holder(Model):
-    """With containers of every kind that must hold something."""
+    """A model with non-empty containers of every kind."""
 
     pair: Annotated[tuple[int, ...], Field(min_length=2)] = (1, 2)
     named: Annotated[dict[str, int], Field(min_length=1)] = Field(default={"a": 1})

@@ -116,7 +116,7 @@ def test_folders_of_the_environment_come_after_the_current_one(tmp_path, monkeyp
     library = Library.of()
     assert library.formation("mine").model.drones == 2
     assert library.formation("of_theirs").model.drones == 3
-    assert library.formation("cross").model.drones == 5  # what comes with uavsim is there still
+    assert library.formation("cross").model.drones == 5  # packaged files are still found
     monkeypatch.setenv("UAVSIM_PLANS", f"{theirs}:{tmp_path / 'gone'}")
     with pytest.raises(InputError, match=r"gone \(UAVSIM_PLANS\): no such folder"):
         Library.of()

@@ -1,4 +1,4 @@
-"""What each kind of file refuses beyond types: said in words, at the line."""
+"""Refusals of each kind of file beyond types, with explanation and line."""
 
 from typing import Any
 

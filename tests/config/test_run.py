@@ -1,4 +1,4 @@
-"""A run's YAML: what each kind of simulator needs, and what it may not say."""
+"""A run's YAML: required and forbidden keys of each kind of simulator."""
 
 import pytest
 from pydantic import ValidationError

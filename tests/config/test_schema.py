@@ -1,4 +1,4 @@
-"""Editors and uavsim agree: what one accepts the other does."""
+"""JSON schemas for editors accept the same files as uavsim."""
 
 import json
 from functools import cache
@@ -17,7 +17,7 @@ FILES = sorted([*ROOT.glob("flight_plans/**/*.yaml"), *ROOT.glob("town_configs/*
 
 @cache
 def made():
-    """The schemas, which take a quarter of a second to make, and a registry in which they find each other."""
+    """Return the schemas and a registry of their references; making them takes a quarter of a second."""
     found = schemas()
     return found, [referencing.Resource.from_contents(one) for one in found.values()] @ referencing.Registry()
 

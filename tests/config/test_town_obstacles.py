@@ -1,4 +1,4 @@
-"""The obstacles in ``town_configs`` are the headless towns' tall buildings as they stand now."""
+"""The obstacles in ``town_configs`` equal the headless towns' tall buildings."""
 
 import pytest
 from headless_simulator.scene import TAG, StaticObject
@@ -13,7 +13,7 @@ FLAT = TownConfig(name="Flat", carla_map="Flat", short_name="flat", x_m=(-50, 50
 
 
 def one_house(*, yaw_deg: float, top_m: float = 40.0, x_m: float = 0.0) -> list[StaticObject]:
-    """Return a building of 20 x 10 m, its middle 8 m north of the origin (y is minus 8), and a tree as high."""
+    """Return a building of 20 x 10 m, 8 m north of the origin (y = -8), and a tree of the same height."""
     pose = (x_m, -8.0, 0.0, 0.0, yaw_deg, 0.0)
     return [
         StaticObject(1, "Tower_1", TAG["building"], pose, (x_m, -8.0, top_m / 2), (10.0, 5.0, top_m / 2)),

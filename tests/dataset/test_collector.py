@@ -1,4 +1,4 @@
-"""The collector of cycles rests while rows are made, and is then as it was."""
+"""The garbage collector is disabled while rows are made, then restored."""
 
 import gc
 

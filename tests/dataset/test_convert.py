@@ -49,7 +49,7 @@ def test_release_units(strict: Path, tmp_path: Path) -> None:
 
 
 def test_tables_of_others_convert_too(uav3d: Path, tmp_path: Path) -> None:
-    """As UAV3D's release: nothing of ours in the tables, in any order, in one line."""
+    """Tables as in UAV3D's release: without uavsim's columns, in any order, in one line."""
     theirs = tmp_path / "theirs"
     shutil.copytree(uav3d, theirs)
     folder = theirs / "v1.0-mini"
@@ -74,7 +74,7 @@ def test_tables_of_others_convert_too(uav3d: Path, tmp_path: Path) -> None:
     lidar = [row for row in read_rows(made.folder / "sample_data.json") if not row["height"]]
     assert len(lidar) == 4
     assert all((made.root / row["filename"]).is_file() for row in lidar)
-    # a camera's global pose is what it was
+    # a camera's global pose is unchanged
     sensors = {row["token"]: row for row in read_rows(made.folder / "calibrated_sensor.json")}
     egos = {row["token"]: row for row in read_rows(made.folder / "ego_pose.json")}
     for pose in read_rows(uav3d / "v1.0-mini/camera_pose.json")[:20]:

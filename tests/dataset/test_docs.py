@@ -1,4 +1,4 @@
-"""The page on dialects is followed: its module is lifted out, installed, and converts there and back."""
+"""The module in the page on dialects is installed and converts in both directions."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""UAV3D's code reads a quaternion by Euler angles; what is written survives that, also straight down."""
+"""Written quaternions survive UAV3D's conversion to Euler angles, also straight down."""
 
 import numpy as np
 from hypothesis import given
@@ -11,7 +11,7 @@ DEGREES = st.floats(-180, 180)
 
 
 def attitude(euler_deg):
-    """The true attitude, by our own matrices."""
+    """Return the true (3, 3) attitude of (roll, pitch, yaw), degrees, by uavsim's matrices."""
     return frames.quat_ned_from_map(unreal.map_q_flu_from_ue_euler(np.atleast_2d(euler_deg)))
 
 

@@ -1,4 +1,4 @@
-"""A row's text is that of Python's own encoder, whichever writes it."""
+"""All encoders write a row as Python's JSON encoder does."""
 
 import json
 import math

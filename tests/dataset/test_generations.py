@@ -1,4 +1,4 @@
-"""A scene that is flown again names its files by its generation, everywhere and nowhere else."""
+"""File names of a scene flown again have its generation in all tables."""
 
 from uavsim.dataset.fragment import Fragment
 from uavsim.dataset.generations import in_generation

@@ -1,4 +1,4 @@
-"""Columns of boxes that installed packages add: written where they are asked for, and nowhere else."""
+"""Label columns of installed packages are written only on request."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -27,7 +27,7 @@ def too_short(labels):
 
 @pytest.fixture
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two columns of a package; the registry looks for packages anew."""
+    """Install a package with two columns, and reset the registry."""
     adds = {"acme_height": "acme_columns:height", "acme_short": "acme_columns:too_short"}
     site = install_plugin(tmp_path, "acme_columns", group="uavsim.label_columns", adds=adds, source=SOURCE)
     known = label_columns.COLUMNS

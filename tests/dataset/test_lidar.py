@@ -1,4 +1,4 @@
-"""A dataset with a real lidar on every drone: what the tables, files and labels say, both dialects, every version."""
+"""Tables, files and labels of a dataset with a lidar on every drone, in both dialects and all versions."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Names in tables are held against the rule before a path is made of them."""
+"""Names in tables are checked before they become paths."""
 
 from pathlib import Path
 

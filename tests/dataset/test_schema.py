@@ -1,4 +1,4 @@
-"""What the schema says is what is written: every table, every column, in this order."""
+"""Written tables and columns equal the schema, in this order."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -49,7 +49,7 @@ def test_uav3d_rows_have_the_columns_in_their_order(table: Table[Any], uav3d: Pa
     rows = read_rows(path) if path.is_file() else []
     columns = columns_of(UAV3D_ROWS.get(table.name, table.row))
     if table.name == "ego_pose":
-        columns = [name for name in columns if not name.startswith("uav_")]  # identity poses say nothing
+        columns = [name for name in columns if not name.startswith("uav_")]  # identity poses carry no information
     check_columns(table.name.removeprefix("strict_"), columns, rows)
 
 

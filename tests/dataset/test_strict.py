@@ -1,4 +1,4 @@
-"""The strict dialect against arithmetic of the factory's own, in the simulator's frame."""
+"""The strict dialect against the factory's own arithmetic in the simulator's frame."""
 
 from dataclasses import replace
 
@@ -29,7 +29,7 @@ def by_token(fragment: Fragment, table: str) -> dict:
 
 
 def devkit_corners(row: dict) -> np.ndarray:
-    """Box.corners of the devkit, from its documentation: l along x, w along y."""
+    """Return (3, 8) corners, metres, like the devkit's Box.corners by its documentation: l along x, w along y."""
     w, length, h = row["size"]
     x = length / 2 * np.array([1, 1, 1, 1, -1, -1, -1, -1])
     y = w / 2 * np.array([1, -1, -1, 1, 1, -1, -1, 1])
@@ -199,5 +199,5 @@ def test_degraded_reports_are_written_beside_the_truth(recording: Recording) -> 
 
 
 def test_a_scene_without_encounters_and_corner_cases_keeps_its_bytes(fragment: Fragment) -> None:
-    """A fragment's hash stands in certificates: tables that came later are not even there, empty, where nothing is in them."""
+    """Certificates contain fragment hashes, so newer tables without rows are omitted."""
     assert not {"encounter", "intruder_view", "corner_case", "object_tag"} & set(fragment.rows)

@@ -1,4 +1,4 @@
-"""Tokens are MD5 of what they name, so any program can make them again."""
+"""Tokens are MD5 hashes of names, so any program can reproduce them."""
 
 import hashlib
 

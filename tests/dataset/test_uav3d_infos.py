@@ -41,7 +41,7 @@ def test_ego_is_the_ground_under_drone_0_and_everything_is_from_there(uav3d: Pat
 
 
 def test_range_filter_applies_to_all_columns(uav3d: Path, tmp_path: Path) -> None:
-    """UAV3D's converter cuts velocities and counts to length instead: shifted against the boxes."""
+    """UAV3D's converter truncates velocities and counts instead, which misaligns them with the boxes."""
     wide, narrow = infos(uav3d, tmp_path / "a", range_m=500.0), infos(uav3d, tmp_path / "b", range_m=12.0)
     for big, small in zip(wide["train"], narrow["train"], strict=True):
         rows = [int(np.flatnonzero((big["gt_boxes"] == box).all(axis=1))[0]) for box in small["gt_boxes"]]

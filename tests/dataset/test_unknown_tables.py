@@ -1,4 +1,4 @@
-"""A dataset means the same whatever is installed: unknown tables are refused, and ours are always known."""
+"""Results do not depend on installed packages: unknown tables are refused, uavsim's are always known."""
 
 import json
 import shutil
@@ -22,7 +22,7 @@ ROW = {"token": "a" * 32}
 
 @pytest.fixture
 def bare(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Neither our ingredients nor others' are installed."""
+    """Remove all ingredients from the registry."""
     monkeypatch.setattr(INGREDIENTS, "_found", {})
     all_tables.cache_clear()
     other_objects.cache_clear()

@@ -1,4 +1,4 @@
-"""The words that every dataset shares: unique keys, the devkit's names, and the red channel's numbers."""
+"""The shared vocabulary of datasets: unique keys, the devkit's names, and the red channel's numbers."""
 
 from uavsim.dataset.vocabulary import (
     ATTRIBUTES,

@@ -1,4 +1,4 @@
-"""The command line, as a user types it, and the bytes that it writes."""
+"""Runs of the command line, and hashes of its output."""
 
 import hashlib
 import subprocess

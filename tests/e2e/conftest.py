@@ -1,4 +1,4 @@
-"""A Prefect server that runs already, as a user's own does, and datasets that several tests look at."""
+"""A running Prefect server, and datasets shared by several tests."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +11,7 @@ from tests.e2e.flights import Flights
 
 @pytest.fixture(scope="module")
 def named_server(prefect: RunningPrefect) -> Iterator[None]:
-    """Name the tests' Prefect server to the runs of a module; without it, runs do without Prefect."""
+    """Set the tests' Prefect server for the runs of a module; other runs work without Prefect."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PREFECT_API_URL", prefect.url)
         patch.setenv("PREFECT_API_AUTH_STRING", prefect.key)
@@ -20,6 +20,6 @@ def named_server(prefect: RunningPrefect) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def flights(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Flights:
-    """Datasets that are made once in a run of the tests, by whichever worker needs one first."""
+    """Return datasets that the first test worker in need flies once per test run."""
     own: Path = tmp_path_factory.getbasetemp()
     return Flights((own.parent if hasattr(request.config, "workerinput") else own) / "flights")

@@ -1,4 +1,4 @@
-"""Datasets that several test modules read and none changes: the first test worker that needs one flies it."""
+"""Read-only datasets shared by test modules; the first test worker that needs one flies it."""
 
 import fcntl
 from collections.abc import Mapping
@@ -56,7 +56,7 @@ cameras:
   LEFT: {pitch_deg: -45, yaw_deg: -90}
   BOTTOM: {pitch_deg: -90}
 """
-"""Three small cameras, for datasets that need no others."""
+"""A rig of three small cameras."""
 _TWO_CAMERAS = """\
 width_px: 320
 height_px: 180

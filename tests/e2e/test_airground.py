@@ -1,4 +1,4 @@
-"""Drones, a car of the traffic and a pole sense in one tick: from YAML to a dataset that validator and devkit accept."""
+"""Drones, a traffic car and a pole with sensors: from YAML to a dataset that validator and devkit accept."""
 
 import itertools
 import json

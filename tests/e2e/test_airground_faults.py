@@ -1,4 +1,4 @@
-"""What goes wrong with agents on the ground costs a line each and nothing else: the dataset ends with the same bytes."""
+"""Faults of ground agents are one line each, and the dataset has the same bytes at the end."""
 
 import os
 import signal
@@ -46,7 +46,7 @@ FAULTS = {
 def plans(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("airground-faults")
     for name, rig in RIGS.items():
-        # exposure that adapts depends on what a camera drew before, as in the attempt that failed
+        # adaptive exposure depends on earlier images, also of the failed attempt
         (folder / f"{name}.yaml").write_text(yaml.safe_dump(rig | {"exposure": {"mode": "manual"}}))
     return written(folder, DATASET)
 

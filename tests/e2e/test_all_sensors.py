@@ -1,4 +1,4 @@
-"""Every sensor that a backend can give, from YAML to a dataset that the validator and the devkit accept."""
+"""All sensors of each backend, from YAML to a dataset that validator and devkit accept."""
 
 import json
 from pathlib import Path

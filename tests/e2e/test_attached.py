@@ -1,4 +1,4 @@
-"""A shared simulator: actors that a killed client left behind do not reach the next scene."""
+"""In a shared simulator, leftover actors of a killed client do not reach the next scene."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""The backends in which AirSim takes part, from the command line, against one headless simulator that serves both ports."""
+"""Backends with AirSim, from the command line, with a headless simulator that serves both ports."""
 
 import json
 import os
@@ -21,7 +21,7 @@ FLOAT32_M = 1e-4  # at the extent of a town
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """Give the folder of the same scene in a backend; each is flown once."""
+    """Return a function that flies the same scene once per backend and returns its folder."""
     folder = tmp_path_factory.mktemp("setups")
     (folder / "rig.yaml").write_text(RIG)
     (folder / "own.yaml").write_text(f"{SMOKE.read_text()}flight_sensors: {{imu: {{}}}}\n")
@@ -37,7 +37,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 
 
 def off_plan_m(out: Path, *, topology: str) -> float:
-    """How far the drones of a recording were from their plans at most."""
+    """Return the largest distance of a recording's drones from their plans, metres."""
     recording = read_recording(out / ".uavsim/recordings/scene_0000")
     assert recording.facts.topology == topology
     drones = [drone for frame in recording.frames for drone in frame.drones]
@@ -70,7 +70,7 @@ def test_an_airsim_that_answers_late_and_runs_unevenly_makes_a_valid_dataset(
 
 
 def test_a_merged_build_places_its_drones(flights: Flights) -> None:
-    """Of the dataset that test_all_sensors.py validates."""
+    """The dataset is the one that test_all_sensors.py validates."""
     assert off_plan_m(flights.all_sensors("merged"), topology="merged") < 1e-3
 
 
@@ -97,13 +97,13 @@ def test_in_a_merged_build_the_others_see_airsims_own_body(tmp_path: Path) -> No
 
 
 def tables(out: Path) -> dict[str, list]:
-    """Every table of a dataset, poses apart."""
+    """Return all tables of a dataset without poses."""
     return {path.name: json.loads(path.read_text()) for path in sorted((out / "v1.0-mini").glob("*.json"))}
 
 
 @pytest.mark.timeout(900)
 def test_cosys_airsim_gives_the_same_tables_as_airsim(made: Callable[[str], Path]) -> None:
-    """The same plan through each one's real client, in a bridge."""
+    """The same plan is flown in a bridge with each vendor's client."""
     outs = {topology: made(topology) for topology in ("bridge", "cosys")}
     recordings = {name: read_recording(out / ".uavsim/recordings/scene_0000") for name, out in outs.items()}
     for name, recording in recordings.items():

@@ -1,4 +1,4 @@
-"""One plan on two versions of CARLA, each through its own client, gives the same dataset where the versions agree."""
+"""One plan on two CARLA versions, each with its own client, gives equal data where the versions agree."""
 
 import os
 from pathlib import Path

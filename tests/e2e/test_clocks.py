@@ -1,4 +1,4 @@
-"""Drones, a car and a pole take images by clocks of their own, from YAML to labels: truth is of the image's own instant."""
+"""Drones, a car and a pole with their own clocks, from YAML to labels: ground truth has the image's time."""
 
 import shutil
 from pathlib import Path
@@ -33,7 +33,7 @@ def test_the_validator_finds_nothing(out: Path) -> None:
 
 
 def off_middle(image: uavsim.Image, boxes: uavsim.Boxes) -> list[float]:
-    """Return how far, in pixels, the middles of objects that are whole in an image are from where boxes put them."""
+    """Return distances between mask centres and projected box centres of whole objects, pixels."""
     ids, off = image.mask()[0], []
     height, width = ids.shape
     for row, instance in enumerate(boxes.instance_id.tolist()):
@@ -45,7 +45,7 @@ def off_middle(image: uavsim.Image, boxes: uavsim.Boxes) -> list[float]:
 
 
 def test_boxes_are_where_objects_are_at_the_images_own_time(out: Path) -> None:
-    """At ``boxes_at`` of an image's time an object's middle is in its mask; half a keyframe later it is elsewhere."""
+    """With ``boxes_at`` at the image's time, object centres are in their masks; half a keyframe later they are not."""
     scene = uavsim.open(out).scene("scene_0000")
     keyframe = scene.samples[1].timestamp_us
     own, later = [], []

@@ -1,4 +1,4 @@
-"""Cosys-AirSim at a port where AirSim is expected, and the other way round; equal tables are in test_backends.py."""
+"""Cosys-AirSim at AirSim's port and vice versa; test_backends.py compares tables."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""``uavsim doctor`` before simulators of each kind, good and bad: what a user reads, and the exit code."""
+"""Output and exit code of ``uavsim doctor`` for good and bad simulators of each kind."""
 
 import re
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ JOB = ("doctor", "--dataset", "smoke", "--town", "Town10HD")
 
 
 def words_of(*arguments: str | Path, job: Sequence[str | Path] = JOB) -> tuple[int, str]:
-    """Run doctor; returns its exit code and what it printed, on one line, metres as on the page."""
+    """Run doctor; returns its exit code and output joined to one line, with metres as on the page."""
     done = uavsim(*job, *arguments)
     text = " ".join((done.stdout + done.stderr).split())
     text = re.sub(r"0\.000 m \(\d+\.\d+ m without\)", "0.000 m (1.234 m without)", text)

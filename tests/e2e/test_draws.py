@@ -1,4 +1,4 @@
-"""The server only draws images that are saved or that let cameras settle; checked for both draw behaviours."""
+"""The server only draws saved images and settling images, for both drawing behaviours."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""A scene of a large map: streamed round the spectator or a hero, which follow the swarm, far from the town's origin."""
+"""A scene of a large map far from the town's origin, streamed around a spectator or hero that follows the swarm."""
 
 import os
 from pathlib import Path

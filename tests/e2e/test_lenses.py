@@ -1,4 +1,4 @@
-"""Lenses, from YAML to pixels: OpenCV's and Kalibr's formulas, and pinholes of the same mount, are the judges."""
+"""Lenses from YAML to pixels, compared with OpenCV's and Kalibr's formulas and pinholes of the same mount."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -26,7 +26,7 @@ def out(flights: Flights) -> Path:
 
 
 def views(out: Path, name: str) -> Iterator[tuple[uavsim.Image, uavsim.Image, uavsim.Image]]:
-    """Yield images through a lens, each with the pinhole's and the fine pinhole's of its drone and tick."""
+    """Yield images of a lens, the pinhole and the fine pinhole of the same drone and tick."""
     for sample in uavsim.open(out).scene("scene_0000").samples:
         by_drone: dict[int, dict[str, uavsim.Image]] = {}
         for image in sample.images:
@@ -36,7 +36,7 @@ def views(out: Path, name: str) -> Iterator[tuple[uavsim.Image, uavsim.Image, ua
 
 
 def calibration(out: Path, camera: str) -> tuple[FloatArray, FloatArray]:
-    """Return (3, 3) intrinsics and the coefficients as the table has them, for whoever knows no uavsim."""
+    """Return (3, 3) intrinsics, pixels, and (K,) coefficients from the table."""
     tables = {
         name: json.loads((out / f"v1.0-mini/{name}.json").read_bytes()) for name in ("sensor", "calibrated_sensor")
     }
@@ -53,9 +53,9 @@ def test_the_validator_finds_nothing(out: Path) -> None:
 def middles_off(
     seen: uavsim.Image, fine: uavsim.Image, project: Callable[[FloatArray], FloatArray]
 ) -> Iterator[FloatArray]:
-    """Yield, of each object in both images, how far the middle of its pixels is from where its fine pixels' middle goes.
+    """Yield distances of each object's mask centre from the projected centre of its fine pixels.
 
-    Each fine pixel weighs what its four corners enclose. Rows of x, y, pixels, and the area that they should be.
+    Each fine pixel is weighted by the area of its projected corners. Rows: x, y, pixels, and expected area.
     """
     ids, fine_ids = seen.mask()[0], fine.mask()[0]
     for instance in np.setdiff1d(np.intersect1d(ids, fine_ids), [0]).tolist():
@@ -74,7 +74,7 @@ def middles_off(
 @pytest.mark.parametrize("formula", [opencv_project, kalibr_project], ids=["OpenCV", "Kalibr"])
 @pytest.mark.parametrize("name", list(MODELS))
 def test_objects_lie_where_the_formulas_put_a_finer_pinholes_pixels(name: str, formula: Formula, out: Path) -> None:
-    """And no farther from there than those of a pinhole of the same size: that much is the grid of pixels itself."""
+    """The distance is at most that of a pinhole of the same size, which is the error of the pixel grid."""
     matrix, k = calibration(out, name)
     off = np.array([row for i, _, f in views(out, name) for row in middles_off(i, f, lambda r: formula(r, matrix, k))])
     plain = np.array(
@@ -88,7 +88,7 @@ def test_objects_lie_where_the_formulas_put_a_finer_pinholes_pixels(name: str, f
 
 @pytest.mark.parametrize("name", list(MODELS))
 def test_points_of_the_depth_are_those_of_the_pinholes(name: str, out: Path) -> None:
-    """Each pixel's place by its depth is where the finer pinhole has a surface, and the same object."""
+    """Points by depth lie on a surface of the same object in the finer pinhole."""
     for seen, _, fine in views(out, name):
         depth_m, (ids, tags), fine_m, (fine_ids, fine_tags) = seen.depth_m(), seen.mask(), fine.depth_m(), fine.mask()
         v, u = (grid.ravel() for grid in np.indices(depth_m.shape))
@@ -108,7 +108,7 @@ def test_points_of_the_depth_are_those_of_the_pinholes(name: str, out: Path) -> 
 
 
 def shift_px(one: FloatArray, other: FloatArray) -> FloatArray:
-    """Return (2,) right and down, how far two tiles are shifted against each other, by least squares over their slopes."""
+    """Return the (2,) shift between two tiles, right and down, pixels, by least squares over their gradients."""
     down, across = np.gradient((one + other) / 2)
     slopes = np.stack([across.ravel(), down.ravel()], axis=1)
     return np.asarray(np.linalg.lstsq(slopes, (one - other).ravel(), rcond=None)[0])
@@ -116,10 +116,10 @@ def shift_px(one: FloatArray, other: FloatArray) -> FloatArray:
 
 @pytest.mark.parametrize("name", list(MODELS))
 def test_undistorted_images_are_the_pinholes(name: str, out: Path) -> None:
-    """Each tile lies where it does in the finer pinhole's image, made as coarse; the mean of a tile over all images.
+    """The mean shift of each tile against the downsampled image of the finer pinhole is small.
 
-    A level edge of a facade lies at a whole line of each image that was drawn, up to a sixth of a pixel from its place.
-    One image shows that; the mean over ten shows the lens.
+    Rendered level edges are up to a sixth of a pixel off, because they lie on whole image lines; the mean over ten images
+    removes this error.
     """
 
     def grey(image: UInt8Array) -> FloatArray:
@@ -144,7 +144,7 @@ def test_undistorted_images_are_the_pinholes(name: str, out: Path) -> None:
 
 @pytest.mark.parametrize("name", list(MODELS))
 def test_boxes_hold_their_masks(name: str, out: Path) -> None:
-    """Tight boxes are those of the mask's pixels, whole ones hold them, by edges that OpenCV has bent."""
+    """Visible boxes bound the mask's pixels, and amodal boxes contain them, with edges distorted by OpenCV."""
     matrix, k = calibration(out, name)
     counted = 0
     for sample in uavsim.open(out).scene("scene_0000").samples:

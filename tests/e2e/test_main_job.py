@@ -1,4 +1,4 @@
-"""The main job from the command line: YAML in, dataset out, through the real clients."""
+"""Generation from the command line, from YAML to dataset, with the real clients."""
 
 import json
 import os
@@ -56,7 +56,7 @@ def dataset_yaml(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def made(dataset_yaml: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A dataset made without a Prefect server; the other runs use the tests' server and give the same bytes."""
+    """Return a dataset made without a Prefect server; other runs use the tests' server and give the same bytes."""
     out = tmp_path_factory.mktemp("made") / "out"
     env = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_API_")}
     succeed("generate", "--dataset", dataset_yaml, "--out", out, env=env)
@@ -80,7 +80,7 @@ def test_requested_samples_and_images_exist(made: Path) -> None:
 
 
 def test_images_show_a_town_and_masks_show_cars(made: Path) -> None:
-    """Not grey, not one colour: at least ten cars in the bottom and slanted views, on road and between buildings."""
+    """The bottom and slanted views show at least ten cars, road and buildings, in several colours."""
     tags: set[int] = set()
     cars: set[int] = set()
     for path in sorted((made / "masks").rglob("*.png")):
@@ -94,7 +94,7 @@ def test_images_show_a_town_and_masks_show_cars(made: Path) -> None:
 
 
 def test_the_devkit_accepts_it_and_projects_as_carla_does(made: Path, tmp_path: Path) -> None:
-    """The unmodified devkit, on what was flown with yawed drones; corners against CARLA's own formula."""
+    """The unmodified devkit reads a flight of yawed drones; its corners equal CARLA's formula."""
     file = tmp_path / "corners.npz"
     report = run_judge(
         "devkit_check", str(made), "v1.0-mini", "--corners", str(file), "--corner-samples", "2", "--all-boxes"

@@ -1,4 +1,4 @@
-"""Replays and twins from the command line, on the headless simulator."""
+"""Replays and twins from the command line on the headless simulator."""
 
 from pathlib import Path
 

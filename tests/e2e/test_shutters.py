@@ -1,4 +1,4 @@
-"""Images through shutters, from YAML to pixels: masks, depths and projected points are of the same ticks."""
+"""Shutter images from YAML to pixels: masks, depths and projected points belong to the same ticks."""
 
 import shutil
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ def test_the_validator_finds_nothing(out: Path) -> None:
 
 
 def middle(ids: np.ndarray, instance: int) -> FloatArray | None:
-    """Return where the middle of an object's pixels is; None where it is cut or small."""
+    """Return the (2,) centre of an object's pixels; None if it is truncated or small."""
     v, u = np.nonzero(ids == instance)
     height, width = ids.shape
     whole = len(v) >= ENOUGH_PX and u.min() > 0 and v.min() > 0 and u.max() < width - 1 and v.max() < height - 1
@@ -47,7 +47,7 @@ def middle(ids: np.ndarray, instance: int) -> FloatArray | None:
 
 @pytest.mark.parametrize("camera", ["ROLLING", "BENT"])
 def test_objects_have_moved_as_the_projection_says(camera: str, out: Path) -> None:
-    """From the image of one tick to that of the shutter, an object's middle goes where its box's middle is projected."""
+    """From the single-tick image to the shutter image, mask centres move like projected box centres."""
     off, moved = [], []
     for image, boxes in images(out, camera):
         plain, rolled = image.mask()[0], image.shutter.mask()[0]
@@ -66,7 +66,7 @@ def test_objects_have_moved_as_the_projection_says(camera: str, out: Path) -> No
 
 @pytest.mark.parametrize("camera", ["ROLLING", "BLURRED", "BENT"])
 def test_tables_count_what_the_shutter_shows(camera: str, out: Path) -> None:
-    """Every box with pixels in the shutter's mask, also one that comes into the image after its stamp."""
+    """Rows include boxes that enter the image after its timestamp."""
     changed = 0
     for image, boxes in images(out, camera):
         ids = image.shutter.mask()[0]
@@ -86,7 +86,7 @@ def test_tables_count_what_the_shutter_shows(camera: str, out: Path) -> None:
 
 
 def test_rows_are_those_of_the_ticks_depth(out: Path) -> None:
-    """A pixel's place by its depth and its row's own pose is on the ground or above it, as the single tick's are."""
+    """Points by depth and the row's pose lie on or above the ground, as in the single-tick image."""
     for image, _ in images(out, "ROLLING"):
         through = image.shutter
         shutter, depth_m = through.ticks.shutter, through.depth_m()
@@ -98,7 +98,7 @@ def test_rows_are_those_of_the_ticks_depth(out: Path) -> None:
         order = np.argsort(ticks[v], kind="stable")
         back = through.project(map_m)
         off = np.hypot(*(back - np.stack([u, v], axis=1)[order] - 0.5).T)
-        assert np.percentile(off, 95) < 0.01  # beside rows that a point jumps over or sees twice, the way back is exact
+        assert np.percentile(off, 95) < 0.01  # except for skipped or repeated rows, the inverse is exact
         np.testing.assert_allclose(
             np.percentile(map_m[:, 2], 5), np.percentile(image.points_map_m()[0][:, 2], 5), atol=0.1
         )

@@ -27,7 +27,7 @@ DATASET = {
 
 
 def job(folder: Path, *arguments: str) -> list[str | Path]:
-    """Write a small job whose simulator gets extra arguments; returns its options."""
+    """Write a small job with extra arguments of its simulator; returns its options."""
     (folder / "rig.yaml").write_text(yaml.safe_dump(RIG))
     (folder / "dataset.yaml").write_text(yaml.safe_dump(DATASET))
     run = {"attempts": 2, "retry_delay_s": 0, "simulators": [{"kind": "mock", "arguments": [*arguments]}]}

@@ -1,4 +1,4 @@
-"""Traffic that stands still: the scene is retried with other traffic, and quarantined if that stands, too."""
+"""Stalled traffic: the scene is retried with other traffic, and quarantined if that stalls, too."""
 
 import json
 from pathlib import Path

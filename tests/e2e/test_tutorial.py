@@ -1,4 +1,4 @@
-"""The tutorial is followed: its commands run as they stand in the page, one after the other, in an empty folder."""
+"""All commands of the tutorial run in sequence in an empty folder."""
 
 import os
 import re
@@ -16,7 +16,7 @@ PYTHON_OF = {"nuscenes": ".venv-judge", "datasets": ".venv-readers", "uavsim": "
 
 
 def blocks() -> list[tuple[str, str]]:
-    """Return the blocks of the page in their order, without those that fetch the repository and make its environments."""
+    """Return the blocks of the page in order, without installation."""
     found: list[tuple[str, str]] = BLOCK.findall((ROOT / "docs/tutorial.md").read_text("utf-8"))
     assert "scripts/setup" in found[0][1]
     return [(kind, source) for kind, source in found if "scripts/setup" not in source]

@@ -1,1 +1,1 @@
-"""Each format's files, read back by what its users read them with."""
+"""Files of each export format, read with its users' readers."""

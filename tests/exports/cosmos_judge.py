@@ -10,7 +10,7 @@ from typing import Any
 
 
 def judged(folder: Path) -> dict[str, list[str]]:
-    """Return what is wrong with a clip itself, and with a job of each model that takes its rate and cameras."""
+    """Return the errors of a clip, and of a job of each model with its rate and cameras."""
     from carla_cosmos.clip import Clip  # type: ignore[import-not-found]
     from carla_cosmos.contracts import BUILTIN_CONTRACTS  # type: ignore[import-not-found]
 
@@ -26,7 +26,7 @@ def judged(folder: Path) -> dict[str, list[str]]:
 
 
 def asked(model: Any, manifest: Any, views: list[str]) -> list[str]:
-    """Return the errors of a job with every control that the clip has a video of; of those of 101 frames, with the map."""
+    """Return the errors of a job with all controls of the clip; for 101 frames including the map."""
     from carla_cosmos.contracts import ControlInput, JobRequest, validate_request
 
     controls = {}

@@ -1,4 +1,4 @@
-"""Videos taken back: which image each frame is, what the twin holds, what is refused."""
+"""Adopted videos: assignment of frames to images, content of the twin, refusals."""
 
 import json
 import shutil
@@ -24,7 +24,7 @@ FRONT, BOTTOM = "CAMERA_FRONT_id_0", "CAMERA_BOTTOM_id_0"
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two scenes of two drones, ten images a second, eleven of each camera."""
+    """Return two scenes of two drones with ten images per second and eleven images per camera."""
     sensors = ("rgb", "instance", "depth")
     return make_dataset(
         tmp_path_factory.mktemp("d") / "own", samples=3, sweeps=4, drones=2, size_px=(160, 90), sensors=sensors
@@ -45,7 +45,7 @@ def valid(root: Path) -> bool:
 
 
 def videos(clips: Path, out: Path, *names: str) -> Path:
-    """Copy chosen videos with their manifest, as they come back."""
+    """Copy selected videos with their manifest."""
     for name in names:
         clip, _, channel = name.partition("/")
         (out / clip).mkdir(parents=True, exist_ok=True)
@@ -221,7 +221,7 @@ SDP = (
 
 @pytest.mark.parametrize("kind", ["ffconcat", "SDP", "GIF", "8K", "damaged head"])
 def test_only_mp4_of_camera_size_is_read(data: Path, clips: Path, tmp_path: Path, kind: str) -> None:
-    """FFmpeg's own choice would show another file's images, or open ports."""
+    """FFmpeg's automatic detection could read other files or open ports."""
     came = videos(clips, tmp_path / "came", f"scene_00__drone_0/{FRONT}")
     path = came / f"scene_00__drone_0/rgb_{FRONT}.mp4"
     good = path.read_bytes()

@@ -1,4 +1,4 @@
-"""What converters of nuScenes assume, tried with the devkit that they call: each test is a row of docs/converters.md."""
+"""Assumptions of nuScenes converters, tested with the devkit: each test is a row of docs/converters.md."""
 
 import json
 import os

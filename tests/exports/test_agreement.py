@@ -1,4 +1,4 @@
-"""A square on a patterned ground, painted anew in known ways."""
+"""A square on a patterned ground, repainted with known changes."""
 
 import cv2
 import numpy as np

@@ -45,14 +45,14 @@ def grey(path: Path) -> np.ndarray:
 
 
 def world_from(pose: list[float]) -> np.ndarray:
-    """Return x_to_world of OpenCOOD: [x, y, z, roll, yaw, pitch]."""
+    """Return the (4, 4) x_to_world of OpenCOOD of [x, y, z, roll, yaw, pitch], metres and degrees."""
     found = np.eye(4)
     found[:3, :3], found[:3, 3] = ue_matrix(pose[3], pose[5], pose[4]), pose[:3]
     return found
 
 
 def level(image: Image) -> SE3:
-    """Return an agent's place and heading without its tilt."""
+    """Return an agent's pose with heading only."""
     ahead = image.map_SE3_flu.rotation[:2, 0]
     half = np.arctan2(ahead[1], ahead[0]) / 2
     return SE3(np.array([np.cos(half), 0.0, 0.0, np.sin(half)]), image.map_SE3_flu.translation_m)

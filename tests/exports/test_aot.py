@@ -1,4 +1,4 @@
-"""AOT's own files: what is written, and that the readers of our evaluation and AOT's rule of encounters agree with it."""
+"""AOT files: content, and agreement with the evaluation's reader and AOT's encounter rule."""
 
 import csv
 import json

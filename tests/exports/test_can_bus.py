@@ -1,4 +1,4 @@
-"""Messages of a car that drives in a circle: what a driver would feel."""
+"""CAN messages of a car that drives in a circle."""
 
 from itertools import pairwise
 
@@ -11,7 +11,7 @@ from uavsim.typing import FloatArray, JsonDict
 
 
 def on_circle(step: int) -> dict[str, object]:
-    """10 m around the origin, counter-clockwise, 0.2 radians a second, a pose every 0.1 s."""
+    """Return a pose on a circle of 10 m, counter-clockwise at 0.2 rad/s, every 0.1 s."""
     angle = 0.02 * step
     half = (angle + np.pi / 2) / 2
     return {
@@ -30,7 +30,7 @@ def test_pose_messages_on_a_circle_have_its_accelerations() -> None:
         np.testing.assert_allclose(message["vel"], [2, 0, 0], atol=1e-5)  # straight ahead
         np.testing.assert_allclose(
             message["accel"], [0, 0.4, 9.81], atol=1e-3
-        )  # v^2 / r, to the left, and what carries it
+        )  # v^2 / r to the left, and the reaction to gravity
         np.testing.assert_allclose(message["rotation_rate"], [0, 0, 0.2], atol=1e-9)
 
 
@@ -41,7 +41,7 @@ def test_single_pose_gives_one_message_at_rest() -> None:
 
 
 def states(step: int) -> tuple[object, ...]:
-    """Return the state of the same car at 20 Hz, as the recording has it."""
+    """Return the recorded state of the same car at 20 Hz."""
     angle = 0.01 * step
     half = (angle + np.pi / 2) / 2
     place, turn = (10 * np.cos(angle), 10 * np.sin(angle), 0.0), (np.cos(half), 0.0, 0.0, np.sin(half))
@@ -54,7 +54,7 @@ def messages() -> dict[str, list[JsonDict]]:
 
 
 def inner(rows: list[JsonDict], key: str) -> FloatArray:
-    """Return the values of a message without the first and the last half second, where a spline has one neighbour less."""
+    """Return (N, ...) values of a message without the first and last half second, where a spline lacks a neighbour."""
     values = np.array([row[key] for row in rows], dtype=np.float64)
     cut = max(len(values) // 20, 1)
     return values[cut:-cut]
@@ -70,7 +70,7 @@ def test_messages_have_nuscenes_rates(messages: dict[str, list[JsonDict]]) -> No
 
 
 def test_all_messages_describe_one_motion(messages: dict[str, list[JsonDict]]) -> None:
-    """2 m/s on a circle of 10 m, worked out on paper."""
+    """The car drives at 2 m/s on a circle of 10 m."""
     for name, key in (("ms_imu", "linear_accel"), ("pose", "accel")):
         np.testing.assert_allclose(
             inner(messages[name], key), [[0, 0.4, 9.81]] * len(inner(messages[name], key)), atol=1e-3

@@ -1,4 +1,4 @@
-"""COLMAP's files read by readers written here from its documentation: what is text is what is binary, and points reproject."""
+"""COLMAP's files, read by readers after its documentation: text equals binary, and points reproject."""
 
 import json
 import struct
@@ -48,7 +48,7 @@ def read_points(data: bytes) -> dict[int, tuple]:
 
 
 def turned(quat_wxyz: list[float]) -> np.ndarray:
-    """Return the rotation of a quaternion, by the formula of COLMAP's page."""
+    """Return the (3, 3) rotation of a quaternion by the formula of COLMAP's page."""
     w, x, y, z = quat_wxyz
     return np.array(
         [
@@ -169,7 +169,7 @@ def test_pycolmap_reads_the_lenses(strict: Path, tmp_path: Path) -> None:
 
 
 def judged(folder: Path, *forms: str) -> list[dict[str, Any]]:
-    """Return what pycolmap finds in the files of each form."""
+    """Return pycolmap's content of the files in each form."""
     found = [json.loads(line) for line in printed_by("readers", JUDGE, folder / "sparse/0", *forms).splitlines()]
     assert len(found) == len(forms)
     return found

@@ -1,4 +1,4 @@
-"""Clips for Cosmos: frames decoded again against the dataset's layers, and Cosmos' own contracts where they are at hand."""
+"""Clips for Cosmos: decoded frames against the dataset's layers, and Cosmos' own contracts if available."""
 
 import json
 import os
@@ -28,7 +28,7 @@ JUDGE = Path(__file__).with_name("cosmos_judge.py")
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Ten images a second, six of them."""
+    """Return a dataset with six images at ten per second."""
     sensors = ("rgb", "instance", "depth")
     root = tmp_path_factory.mktemp("clip") / "own"
     return make_dataset(root, scenes=1, samples=2, sweeps=4, drones=2, size_px=(160, 91), sensors=sensors)
@@ -167,7 +167,7 @@ def test_model_refuses_other_rates_and_names_its_cameras(data: Path, tmp_path: P
 
 
 def test_hdmap_shows_visible_lines_and_filled_boxes(data: Path, images: list[uavsim.Image]) -> None:
-    """A lane line 3 m before the camera, across; and the same behind a surface."""
+    """A lane line crosses 3 m ahead of the camera; another one is behind a surface."""
     image, scene = images[0], uavsim.open(data).scene("scene_00")
     across = image.map_SE3_optical.apply(np.array([[-1.0, 0.0, 3.0], [1.0, 0.0, 3.0]]))
     town: Any = SimpleNamespace(shapes_map_m=lambda layer: {"a": [across]} if layer == "lane_divider" else {})

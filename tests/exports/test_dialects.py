@@ -1,4 +1,4 @@
-"""Every format takes both dialects: what is reported is the same, but for the names of the images."""
+"""All formats accept both dialects, with equal results except for image names."""
 
 import json
 import pickle

@@ -1,4 +1,4 @@
-"""EuRoC's folders, by their published layout and by evo, which reads their ground truth."""
+"""EuRoC folders: published layout, and ground truth read by evo."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""The documented import into FiftyOne, opened by FiftyOne itself; skipped where ``scripts/setup --fiftyone`` was not run."""
+"""The documented import into FiftyOne; skipped without ``scripts/setup --fiftyone``."""
 
 import json
 import socket
@@ -35,7 +35,7 @@ print(json.dumps({{
 
 @pytest.fixture
 def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Run the MongoDB that the environment brings, for this test alone."""
+    """Run the environment's MongoDB for this test."""
     (program,) = python_of("fiftyone").parents[1].glob("lib/python3*/site-packages/fiftyone/db/bin/mongod")
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]

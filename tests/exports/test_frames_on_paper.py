@@ -1,4 +1,4 @@
-"""One example worked out by hand, as docs/frames.md shows it, held against everything that writes a camera's pose.
+"""The example of docs/frames.md, calculated by hand, against all exports with a camera's pose.
 
 A drone hovers level at (100, 50, 60) m and faces map y. Its camera RIGHT looks straight to its right, which is map x. In the
 image, right is map -y and down is map -z. A car's centre at (120, 45, 58) is 20 m ahead, 5 m to the right, 2 m below: with
@@ -162,9 +162,9 @@ def test_mcap_has_the_worked_pose(paper: Path, tmp_path: Path) -> None:
     np.testing.assert_allclose(got["map drone_0"][0], PLACE, atol=1e-12)
     np.testing.assert_allclose(got["map drone_0"][1], FACES_MAP_Y, atol=1e-12)
     np.testing.assert_allclose(got["drone_0 CAMERA_RIGHT_id_0"][0], [0, 0, 0], atol=1e-12)
-    same_turn = np.abs(np.dot(got["drone_0 CAMERA_RIGHT_id_0"][1], LOOKS_RIGHT))  # q and -q are one turn
+    same_turn = np.abs(np.dot(got["drone_0 CAMERA_RIGHT_id_0"][1], LOOKS_RIGHT))  # q and -q are one rotation
     np.testing.assert_allclose(same_turn, 1.0, atol=1e-12)
-    # A CameraCalibration's K is OpenCV's, whose (0, 0) is the first pixel's middle and not its corner: half a pixel less.
+    # A CameraCalibration's K is OpenCV's, with (0, 0) at the first pixel's centre, not its corner: half a pixel less.
     assert (got["frame"], got["K"]) == ("CAMERA_RIGHT_id_0", [400, 0, 399.5, 0, 400, 224.5, 0, 0, 1])
     assert got["box"] == [120, 45, 58, 4, 2, 1.5]
 

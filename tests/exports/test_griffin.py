@@ -18,7 +18,7 @@ from uavsim.images import codec
 
 @pytest.fixture
 def with_car(strict: Path, tmp_path: Path) -> Path:
-    """A dataset in which drone 1 is vehicle v0."""
+    """Return a dataset in which drone 1 is vehicle v0."""
     root = rename_agent(strict, tmp_path / "data", "v0")
     sensors = root / "v1.0-mini/sensor.json"
     sensors.write_text(sensors.read_text().replace("CAMERA_", "CAM_"))

@@ -1,4 +1,4 @@
-"""What a format will lack is said before it is written."""
+"""Missing content of a format is reported before the export."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""Formats that can say a lens do, by OpenCV's and ROS's names; the others refuse it in one line."""
+"""Formats with lens support write OpenCV's and ROS's names; others refuse lenses in one line."""
 
 import json
 import shutil
@@ -48,7 +48,7 @@ def with_lenses(data: Path, folder: Path, lens_of: Callable[[str], dict[str, Any
 
 @pytest.fixture(scope="module")
 def lenses(strict: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Drone 0 has fisheyes, drone 1 Brown-Conrady lenses."""
+    """Return a dataset with fisheyes on drone 0 and Brown-Conrady lenses on drone 1."""
     return with_lenses(
         strict, tmp_path_factory.mktemp("lenses") / "own", lambda channel: FISHEYE if channel.endswith("0") else BROWN
     )
@@ -102,7 +102,7 @@ def test_uav3d_keeps_lenses_and_its_infos_refuse_them(lenses: Path, tmp_path: Pa
 
 
 def test_projection_uses_the_lens(strict: Path, lenses: Path) -> None:
-    """And a lens that is not known here is refused by name."""
+    """An unknown lens is refused by name."""
     plain, bent = (uavsim.open(folder).scene("scene_00").samples[0].images[4] for folder in (strict, lenses))
     places = plain.map_SE3_optical.apply(bent.rays(np.array([[10.0, 80.0], [150.0, 5.0]])) * 20.0)
     np.testing.assert_allclose(bent.project(places), [[10.0, 80.0], [150.0, 5.0]], atol=1e-6)

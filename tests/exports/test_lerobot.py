@@ -1,4 +1,4 @@
-"""LeRobot's dataset, by its layout here, and by ``LeRobotDataset`` in an environment of its own."""
+"""LeRobot's dataset: its layout, and ``LeRobotDataset`` in a separate environment."""
 
 import json
 import os

@@ -12,7 +12,7 @@ from uavsim.records.classes import DETECTION_CLASSES
 
 
 def corners(box: list[float]) -> np.ndarray:
-    """(3, 8) of x, y, z of the centre, l, w, h, yaw."""
+    """Return (3, 8) corners of a box of centre x, y, z, l, w, h, metres, and yaw, radians."""
     x, y, z, length, width, height, yaw = box
     signs = np.array([[a, b, c] for a in (1, -1) for b in (1, -1) for c in (1, -1)]) / 2
     c, s = np.cos(yaw), np.sin(yaw)

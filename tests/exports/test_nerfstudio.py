@@ -35,7 +35,7 @@ def test_seed_points_have_the_colours_of_their_pixels(strict: Path, tmp_path: Pa
         < 12
     )
     assert inside.sum() > 100
-    assert same.mean() > 0.7  # other cameras see what this one does not, and things move
+    assert same.mean() > 0.7  # other cameras see more, and objects move
 
 
 def test_both_dialects_give_equal_transforms(strict: Path, uav3d: Path, tmp_path: Path) -> None:

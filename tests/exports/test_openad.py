@@ -1,4 +1,4 @@
-"""A made-up street with a bicycle on a car's roof and a cone beside it: tables, checks, and OpenAD's files of it."""
+"""A synthetic street with a bicycle on a car's roof and a cone: tables, checks, and OpenAD's files."""
 
 import json
 import pickle
@@ -58,7 +58,7 @@ def test_uav3d_dialect_refuses_corner_cases(rare: Path, tmp_path: Path) -> None:
 
 
 def test_openad_reader_reads_the_files(exported: Path) -> None:
-    first = SOURCES["av2"] + SOURCES["kitti"]  # the first number of nuScenes', whose domain the scene is in
+    first = SOURCES["av2"] + SOURCES["kitti"]  # first number of nuScenes, the scene's domain
     info = json.loads((exported / "infos" / f"{first}.json").read_text("utf-8"))
     assert info["dataset"] == "nuscenes"
     truth = read_openad_truth(exported)

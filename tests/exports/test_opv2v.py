@@ -13,7 +13,7 @@ from uavsim.exports.formats.opv2v import export_opv2v
 
 
 def matrix(pose: list[float]) -> np.ndarray:
-    """x_to_world of OpenCOOD: [x, y, z, roll, yaw, pitch]."""
+    """Return the (4, 4) x_to_world of OpenCOOD of [x, y, z, roll, yaw, pitch], metres and degrees."""
     x, y, z, roll, yaw, pitch = pose
     full = np.eye(4)
     full[:3, :3], full[:3, 3] = ue_matrix(roll, pitch, yaw), (x, y, z)

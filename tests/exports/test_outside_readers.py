@@ -1,4 +1,4 @@
-"""Exports opened by the tools that they are for; skipped where ``scripts/setup --torch-readers`` was not run."""
+"""Exports opened with their target tools; skipped without ``scripts/setup --torch-readers``."""
 
 import json
 import os
@@ -36,7 +36,7 @@ def test_mmdet3d_dataset_class_reads_infos(strict: Path, tmp_path: Path) -> None
     samples = list(uavsim.open(strict).samples())
     assert [info["token"] for info in got] == [sample.token for sample in samples]
     for info, sample in zip(got, samples, strict=True):
-        seen = sample.boxes.pick(sample.boxes.lidar_points > 0)  # use_valid_flag: what nothing sees is dropped
+        seen = sample.boxes.pick(sample.boxes.lidar_points > 0)  # use_valid_flag drops invisible boxes
         top = next(scan for scan in sample.lidars if scan.channel == "LIDAR_TOP").map_SE3_sensor
         np.testing.assert_allclose(info["centres"], top.apply_inverse(seen.map_SE3_box.translation_m), atol=1e-4)
         np.testing.assert_allclose(info["sizes"], seen.size_lwh_m, atol=1e-5)

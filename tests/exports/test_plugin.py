@@ -1,4 +1,4 @@
-"""Formats by the names that people type: ours, and one that somebody else's package adds, installed as pip leaves it."""
+"""Export formats by name: built-in ones, and one of an installed third-party package."""
 
 import json
 from pathlib import Path

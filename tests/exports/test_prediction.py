@@ -1,4 +1,4 @@
-"""Who is to be foretold: cars on a straight road, sample by sample."""
+"""Prediction targets: cars on a straight road, sample by sample."""
 
 from typing import Any
 

@@ -10,7 +10,7 @@ MASKS = st.tuples(st.integers(1, 9), st.integers(1, 9)).flatmap(lambda shape: hn
 
 
 def decode_rle(encoded: JsonDict) -> BoolArray:
-    """Decode as COCO's ``rleFrString`` does, one character at a time."""
+    """Decode to an (H, W) mask like COCO's ``rleFrString``, one character at a time."""
     runs: list[int] = []
     characters = iter(encoded["counts"].encode())
     for first in characters:

@@ -1,4 +1,4 @@
-"""ROS 2 bags are read by rosbags and by MCAP's own decoder of ROS 2 messages, in an environment of their own."""
+"""ROS 2 bags, read by rosbags and MCAP's decoder of ROS 2 messages in a separate environment."""
 
 import json
 import shutil
@@ -136,7 +136,7 @@ with open(next(bag.glob("*.mcap")), "rb") as file:
 
 @pytest.fixture(scope="module")
 def unsynchronised(strict: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A dataset whose second drone has a clock that is 13 ms late."""
+    """Return a dataset in which the second drone's clock is 13 ms late."""
     root = tmp_path_factory.mktemp("clocks") / "data"
     shutil.copytree(strict, root)
     for name in ("sample_data", "ego_pose"):

@@ -1,4 +1,4 @@
-"""How alike tags are follows from their words, and the vectors say the same as the table."""
+"""Tag similarity follows from the words, and vectors agree with the table."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""V2X-Sim's channel names: roadside unit 0, vehicles 1 and on, then all else; the rest is the dataset as it is."""
+"""V2X-Sim's channel names: roadside unit 0, vehicles from 1, then other agents; the rest of the dataset is unchanged."""
 
 from pathlib import Path
 

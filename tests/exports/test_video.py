@@ -1,4 +1,4 @@
-"""Videos: decoded again, and boxes between keyframes where the simulator had the objects."""
+"""Videos: decoded frames, and boxes between keyframes at the simulator's object poses."""
 
 import io
 from pathlib import Path
@@ -25,7 +25,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def shaded(number: int) -> np.ndarray:
-    """Return a smooth image with a bright square that moves."""
+    """Return a smooth (48, 64, 3) image with a moving bright square."""
     pixels = np.zeros((48, 64, 3), np.uint8)
     pixels[..., 2] = np.arange(64) * 2
     pixels[10:20, 4 * number : 4 * number + 8] = (200, 60, 30)
@@ -45,7 +45,7 @@ def test_lossless_video_equals_its_frames_up_to_colour_conversion() -> None:
 
 
 def test_equal_frames_give_equal_bytes() -> None:
-    """With x264's macroblock tree they were not, once in three times, on a processor with AVX-512."""
+    """x264's macroblock tree is not deterministic on processors with AVX-512."""
     ground = np.random.default_rng(3).integers(0, 256, (60, 110, 3)).astype(np.uint8).repeat(8, 0).repeat(8, 1)
     frames = [ground[k : k + 450, 3 * k : 3 * k + 800] for k in range(12)]
     assert len({encode_mp4(iter(frames), fps=16, quality=14) for _ in range(8)}) == 1

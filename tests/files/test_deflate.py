@@ -1,4 +1,4 @@
-"""ISA-L's streams are zlib's; ``images/test_png.py`` tests that they are the same in every thread."""
+"""ISA-L's streams are valid for zlib; ``images/test_png.py`` tests equality in all threads."""
 
 import zlib
 

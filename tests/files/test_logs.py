@@ -1,4 +1,4 @@
-"""A log is a regular file of its own, and its end alone is read."""
+"""A log is a regular file, and only its end is read."""
 
 import os
 from pathlib import Path

@@ -46,14 +46,14 @@ def test_small_file_with_a_large_claim_is_refused_unread(name: str, monkeypatch:
 
 
 def lying(pages: pa.Table, footer: pa.Table) -> bytes:
-    """Pages of one table under the footer of another."""
+    """Return a file with the pages of one table and the footer of another."""
     with_pages, with_footer = (
         file_of(pages, data_page_size=1 << 30, use_dictionary=False, write_statistics=False),
         file_of(footer, use_dictionary=False, write_statistics=False),
     )
     ends = [len(data) - 8 - int.from_bytes(data[-8:-4], "little") for data in (with_pages, with_footer)]
-    assert ends[0] < ends[1]  # it lies inside of what the footer says
-    rest = ends[1] - ends[0] - 9  # of a page that nobody reads
+    assert ends[0] < ends[1]  # within the size in the footer
+    rest = ends[1] - ends[0] - 9  # of a page that is not read
     size = bytes([rest * 2 & 127 | 128, rest >> 6 & 127 | 128, rest >> 13])
     return with_pages[: ends[0]] + b"\x15\x02\x15\x00\x15" + size + bytes(1 + rest) + with_footer[ends[1] :]
 

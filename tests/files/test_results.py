@@ -1,4 +1,4 @@
-"""A result folder stays the one that was opened, whatever its name means later."""
+"""A result folder stays the opened one, even if its name is reassigned."""
 
 from pathlib import Path
 
@@ -74,7 +74,7 @@ def test_unused_new_folder_is_removed(tmp_path: Path) -> None:
         out = ResultPath.open(tmp_path / name)
         if name == "used":
             write_whole(out / "a", b"ours")
-        with pytest.raises(InputError):  # of what holds something already, or in the work
+        with pytest.raises(InputError):  # of an occupied folder, or during the work
             refused(out)
         del out
     assert sorted(path.name for path in tmp_path.iterdir()) == ["mine", "used"]

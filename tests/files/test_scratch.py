@@ -49,7 +49,7 @@ def test_folder_that_is_being_created_stays(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_only_scratch_makes_temporary_folders() -> None:
-    """But the devkit's, which has an environment of its own."""
+    """The devkit's folder is exempt, because it has a separate environment."""
     of_others = {"devkit_check.py", "devkit_score.py", "scratch.py"}
     root = Path(uavsim.__file__).parents[1]
     sources = [*(root / "uavsim").rglob("*.py"), *(root / "packages").glob("*/src/uavsim_*/**/*.py")]

@@ -57,7 +57,7 @@ def test_same_command_completes_after_a_kill(kind: str, strict: Path, tmp_path: 
 
 
 def _die_after(files: int) -> None:
-    """Kill this process when it has given so many files their names."""
+    """Kill this process after it renamed a number of files."""
     left = iter(range(files))
 
     def counted(act):

@@ -55,7 +55,7 @@ def test_only_regular_files_are_replaced(tmp_path: Path, kind: str) -> None:
     ]()
     with pytest.raises(StorageError, match=f"{kind} is there"):
         replace_bytes(path, b"new")
-    with pytest.raises(InputError, match=f"{kind} is there"), whole_file(path) as file:  # a place that the user named
+    with pytest.raises(InputError, match=f"{kind} is there"), whole_file(path) as file:  # a path of the user
         file.write(b"new")
     assert aim.read_bytes() == b"theirs"
     assert not path.is_file() or path.is_symlink()
@@ -69,7 +69,7 @@ def test_create_succeeds_once(tmp_path: Path) -> None:
 
 
 def swept(root: Path) -> list[str]:
-    """What another process removes that begins, or ends, at this moment."""
+    """Return the files that another process removes at its start or end."""
     return OwnFolder(root.parent).sweep_temps(root.name)
 
 
@@ -122,7 +122,7 @@ def test_storage_error_is_one_line_with_a_remedy() -> None:
 
 
 def test_remedy_says_continue_for_runs_only(tmp_path: Path) -> None:
-    """A file that is made anew by its command; and the file is named once."""
+    """A file's command makes it again, and the message names the file once."""
     path = tmp_path / "table.json"
     with pytest.raises(StorageError) as caught, whole_file(path):
         raise OSError(errno.ENOSPC, "No space left on device", str(path))

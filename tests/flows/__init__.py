@@ -1,1 +1,1 @@
-"""Flows with real slots, client processes, ledger and tables; only the simulator is drawn."""
+"""Flows with real slots, client processes, ledger and tables, and synthetic scenes instead of a simulator."""

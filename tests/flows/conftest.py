@@ -1,4 +1,4 @@
-"""Flows fly the same drawn scenes as the run that they carry out."""
+"""Flows use the same synthetic scenes as the tests of runs."""
 
 from tests.run.conftest import listening, paper
 

@@ -1,4 +1,4 @@
-"""The whole job through Prefect: a real server, flows, tasks and artifacts; the scenes are drawings."""
+"""Generation through Prefect with a real server, flows, tasks and artifacts, and synthetic scenes."""
 
 import json
 import time
@@ -78,7 +78,7 @@ def test_refused_concurrency_limit_ends_the_run_before_a_flight(
 
 @pytest.fixture
 def trusted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let flows take the tests' own files and simulators; what a worker refuses is in tests/hostile."""
+    """Allow flows the tests' files and simulators; tests/hostile covers refusals of a worker."""
     monkeypatch.setattr("uavsim.flows.runs.of_worker", lambda request: request)
     monkeypatch.setattr("uavsim.flows.generate.of_worker", lambda request: request)
 
@@ -107,7 +107,7 @@ def test_every_flow_takes_one_request_also_as_json(api: str, paper: Paper, tmp_p
 
 @pytest.mark.usefixtures("trusted")
 def test_two_flows_in_one_process_do_not_meet(api: str, paper: Paper, tmp_path: Path) -> None:
-    """Each has simulators and a context of its own."""
+    """Each flow has its own simulators and context."""
     from uavsim.flows.generate import generate_dataset
 
     requests = [paper(scenes="2", out=tmp_path / name).model_copy(update={"check": False}) for name in ("a", "b")]
@@ -129,7 +129,7 @@ def test_deployments_show_the_request_as_a_form(api: str) -> None:
             found = client.read_deployment_by_name(f"{name}/uavsim")
             assert list(found.parameter_openapi_schema["properties"]) == ["request"]
             assert len(found.schedules) == (name == "regenerate-mini")
-            assert found.job_variables["env"] == {"PREFECT_CLIENT_RETRY_EXTRA_CODES": "500"}  # a database that is away
+            assert found.job_variables["env"] == {"PREFECT_CLIENT_RETRY_EXTRA_CODES": "500"}  # a missing database
         form = client.read_deployment_by_name("generate-town/uavsim").parameter_openapi_schema["definitions"]["Request"]
     assert {"dataset", "towns", "scenes", "out", "simulators", "force"} <= set(form["properties"])
 

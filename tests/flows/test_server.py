@@ -1,4 +1,4 @@
-"""Prefect's own server as ``uavsim ui`` starts it: private, gone with its process, and a run outlives it."""
+"""The Prefect server of ``uavsim ui``: private, ends with its process, and runs survive its end."""
 
 import contextlib
 import signal
@@ -26,7 +26,7 @@ from uavsim.terminal import Screen
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Address, Path]]:
-    """The account's server, in an environment that says everything otherwise; its wanted port is taken."""
+    """Run the account's server in an environment with conflicting variables and an occupied port."""
     folder = tmp_path_factory.mktemp("account")
     theirs = folder / "theirs.db"
     env = {
@@ -87,7 +87,7 @@ def test_a_server_that_does_not_start_says_why(monkeypatch: pytest.MonkeyPatch, 
 
 @pytest.fixture
 def fragile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Address, psutil.Process]]:
-    """A server of the test's own, and its process."""
+    """Run a server for one test; yields its address and process."""
     (tmp_path / "prefect").mkdir()
     processes: list[GuardedProcess] = []
 

@@ -1,1 +1,1 @@
-"""Laws and poses worked out on paper."""
+"""Mathematical laws, and poses calculated by hand."""

@@ -1,4 +1,4 @@
-"""What hypothesis draws for geometry."""
+"""Hypothesis strategies for geometry."""
 
 import numpy as np
 from hypothesis import strategies as st
@@ -17,7 +17,7 @@ transforms = st.builds(SE3.from_quat_wxyz, quaternions, vectors_m)
 
 @st.composite
 def batches(draw: st.DrawFn, shape: tuple[int, ...]) -> SE3:
-    """Draw transforms of one batch shape, rotations all over the sphere."""
+    """Draw transforms of a batch shape with arbitrary rotations."""
     seed = draw(st.integers(0, 2**32 - 1))
     rng = np.random.default_rng(seed)
     scale_m = draw(st.sampled_from([0.01, 1.0, 2000.0]))

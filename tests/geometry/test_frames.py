@@ -9,7 +9,7 @@ FACING_NED_Y = np.array([[0.0, -1, 0], [1, 0, 0], [0, 0, 1]])
 
 
 def to_map(ned_SE3_frd, airsim_origin_ue_m=(0.0, 0.0, 0.0)):
-    """Neighbouring frame names cancel."""
+    """Return the drone's pose in the map frame; neighbouring frame names cancel."""
     return frames.map_SE3_ned(airsim_origin_ue_m=airsim_origin_ue_m) @ ned_SE3_frd @ frames.FLU_SE3_FRD.inverse()
 
 

@@ -1,4 +1,4 @@
-"""The origin of a map, held against CARLA's own client, and places around it against figures of WGS 84."""
+"""The origin of a map against CARLA's client, and places around it against WGS 84."""
 
 import carla
 import numpy as np

@@ -1,4 +1,4 @@
-"""Lenses against OpenCV's and Kalibr's formulas, and laws that hold for every lens that a rig may have."""
+"""Lenses against OpenCV's and Kalibr's formulas, and laws for all lenses of rigs."""
 
 import cv2
 import numpy as np
@@ -85,7 +85,7 @@ def test_points_beyond_the_edge_project_outside_the_image(lens: Lens, angle: flo
 
 
 def test_folding_polynomial_is_cut_off() -> None:
-    """By OpenCV a point 73 degrees off the axis is in the middle of the image."""
+    """OpenCV's polynomial projects a point 73 degrees off the axis to the image's centre."""
     point, k, still = np.array([[2.23, 0.0, 1.0]]), np.array(FOLDING.coefficients), np.zeros(3)
     (u, v) = cv2.projectPoints(point, still, still, FOLDING.intrinsic, k)[0][0, 0]
     assert 0 < u < SIZE[0]

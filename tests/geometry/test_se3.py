@@ -10,7 +10,7 @@ from uavsim.geometry.se3 import SE3
 
 QUARTER_LEFT = np.array([[0.0, -1, 0], [1, 0, 0], [0, 0, 1]])
 HALF = np.sqrt(0.5)
-LEFT_WXYZ = np.array([HALF, 0.0, 0.0, HALF])  # the same turn as a quaternion: cos 45, sin 45 about z
+LEFT_WXYZ = np.array([HALF, 0.0, 0.0, HALF])  # the same rotation as a quaternion: cos 45, sin 45 about z
 SHAPES = ((), (1,), (5,), (2, 5), (3, 1, 5))  # they broadcast with one another
 any_batch = st.sampled_from(SHAPES).flatmap(batches)
 
@@ -46,7 +46,7 @@ def test_the_inverse_of_the_product_is_the_product_of_the_inverses(a: SE3, b: SE
 
 @given(batches((3, 1)), batches((4,)))
 def test_broadcasting_equals_a_loop(a: SE3, b: SE3) -> None:
-    """Within 64 roundings of the largest number: how a batch is summed is the processor's choice."""
+    """The tolerance is 64 roundings of the largest number, because the order of sums depends on the processor."""
     points_m = np.linspace(-7, 7, 36).reshape(3, 4, 3)
     together = a @ b
     within = 64 * np.finfo(float).eps * (np.abs(a.translation_m).max() + np.abs(b.translation_m).max() + 20.0)
@@ -61,7 +61,7 @@ def test_broadcasting_equals_a_loop(a: SE3, b: SE3) -> None:
 
 
 def numbers(a: SE3, points_m: np.ndarray) -> list[np.ndarray]:
-    """Return what a batch of transforms holds and does."""
+    """Return the arrays of a batch of transforms and the results of its methods on (..., 3) points, metres."""
     return [a.quat_wxyz, a.translation_m, a.rotation.reshape(*a.shape, 9), a.apply(points_m), a.apply_inverse(points_m),
             a.rotate(points_m)]  # fmt: skip
 

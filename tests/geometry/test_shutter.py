@@ -1,4 +1,4 @@
-"""Shutters on paper: a hundred rows, read in 40 ms, of a simulation with steps of 10 ms."""
+"""Shutters calculated by hand: a hundred rows, read in 40 ms, in a simulation with steps of 10 ms."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from uavsim.geometry.shutter import Shutter
 
 
 def test_rows_belong_to_the_nearest_tick() -> None:
-    """Row 12 begins in the middle of its 0.4 ms, at 5.0 ms: half way to the tick at 10 ms, which takes it."""
+    """The middle of row 12 is at 5.0 ms, half way to the tick at 10 ms, which gets the row."""
     shutter = Shutter(exposure_us=0, readout_us=40_000, step_us=10_000)
     first = shutter.first_ticks(100)
     assert shutter.steps == 4
@@ -19,7 +19,7 @@ def test_rows_belong_to_the_nearest_tick() -> None:
 
 
 def test_weights_are_the_trapezoidal_rule() -> None:
-    """A light that grows by 1 each tick gives its middle: 1.5 over three ticks' time."""
+    """A light that grows by 1 per tick gives its mean: 1.5 over three ticks."""
     shutter = Shutter(exposure_us=30_000, readout_us=0, step_us=10_000)
     assert shutter.steps == 3
     np.testing.assert_allclose(shutter.weights, [1 / 6, 1 / 3, 1 / 3, 1 / 6])

@@ -1,1 +1,1 @@
-"""Surroundings that mean harm, or are in a bad way: nothing of others is touched, every failure is one line."""
+"""Hostile or broken environments: foreign files stay untouched, every failure is one line."""

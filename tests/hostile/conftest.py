@@ -1,4 +1,4 @@
-"""A small dataset that tests read or copy, and never change."""
+"""A small read-only dataset."""
 
 import shutil
 from pathlib import Path

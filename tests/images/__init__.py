@@ -1,1 +1,1 @@
-"""Codecs there and back, and drawings."""
+"""Round trips of codecs, and drawings."""

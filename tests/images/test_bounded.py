@@ -1,4 +1,4 @@
-"""Every decoder refuses too large files, and headers that claim too many pixels, before it decodes."""
+"""All decoders refuse too large files, and headers with too many pixels, before decoding."""
 
 import struct
 import zlib
@@ -36,7 +36,7 @@ def test_sparse_huge_file_is_refused(read: Callable[[Path], object], tmp_path: P
 
 
 def claiming(kind: str, side: int) -> bytes:
-    """Return an image of few bytes whose head claims so many lines and columns."""
+    """Return a small image file with a header that declares ``side`` lines and columns."""
     if kind == "png":
         small = codec.encode_png(np.zeros((2, 2, 3), np.uint8))
         header = b"IHDR" + struct.pack(">II", side, side) + small[24:29]

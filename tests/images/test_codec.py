@@ -110,7 +110,7 @@ def _peak_bytes() -> int:
 
 
 def test_no_memory_is_allocated_for_a_missing_chunk() -> None:
-    """OpenCV makes room for as many bytes as a chunk reports, two thousand millions, and fills it with zeros."""
+    """OpenCV allocates and zeroes the declared size of a chunk, two billion bytes."""
     good = encode_png(red_left_blue_right(), level=1)
     before = _peak_bytes()
     for at in (8, 33, len(good) - 12):
@@ -120,7 +120,7 @@ def test_no_memory_is_allocated_for_a_missing_chunk() -> None:
 
 
 def test_jpeg_with_too_many_scans_is_refused() -> None:
-    """A progressive one of some kilobytes can let a reader walk over millions of pixels for each of thousands of scans."""
+    """A progressive file of some kilobytes can have thousands of scans over millions of pixels."""
     good = encode_jpeg(red_left_blue_right())
     scan = good[good.index(b"\xff\xda") : -2]
     assert decode_rgb(good[:-2] + scan + good[-2:]).shape == (16, 24, 3)
@@ -130,7 +130,7 @@ def test_jpeg_with_too_many_scans_is_refused() -> None:
 
 @pytest.mark.parametrize("bare", [b"\xff\xd0", b"\xff\x01", b"\xff\x00", b"\xff\xe0\0\0"])
 def test_checked_jpeg_size_is_the_decoded_one(bare: bytes) -> None:
-    """Behind a marker without a length libjpeg finds another frame than who takes the next two bytes for one."""
+    """After a marker without a length, libjpeg finds another frame than a reader that expects one."""
     good = encode_jpeg(red_left_blue_right())
     with pytest.raises(DatasetError, match="without a frame header"):
         image_size(good[:2] + bare + good[2:])

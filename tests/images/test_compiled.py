@@ -23,7 +23,7 @@ def kept_in(home: Path, **variables: str) -> tuple[str, str | None, str]:
     """Return numba's cache folder in a new process, the variable that its children inherit, and our own folder."""
     env = {name: value for name, value in os.environ.items() if name != compiled.CACHE_VARIABLE}
     env |= {"XDG_CACHE_HOME": str(home)} | variables
-    program = home / "program.py"  # numba keeps nothing of what is in no file
+    program = home / "program.py"  # numba caches only functions of files
     program.write_text(PROGRAM)
     done = subprocess.run([sys.executable, program], env=env, capture_output=True, text=True, check=True)
     return eval(done.stdout)

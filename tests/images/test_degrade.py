@@ -1,4 +1,4 @@
-"""A worse camera: light adds up linearly, blur keeps the mean, noise has the asked spread and its own seed."""
+"""Degraded images: exposure is linear in light, blur keeps the mean, noise has the requested deviation and its own seed."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def test_no_degradation_is_the_identity() -> None:
 
 @pytest.mark.parametrize(("stops", "expected"), [(1.0, 137), (-1.0, 73), (-2.0, 53), (3.0, 255)])
 def test_exposure_stop_doubles_linear_light(stops: float, expected: int) -> None:
-    """(100/255)^2.2 is 0.1275 of the light; twice of it is shown as 255 x 0.255^(1/2.2) = 137."""
+    """(100/255)^2.2 is 0.1275 of the light; twice of it is stored as 255 x 0.255^(1/2.2) = 137."""
     grey = np.full((2, 2, 3), 100, dtype=np.uint8)
     assert degrade_image(grey, rng=rng(), exposure_stops=stops).ravel().tolist() == [expected] * 12
 

@@ -14,7 +14,7 @@ TAG = st.sampled_from([1, 14, 255])
 
 @st.composite
 def masks(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
-    """Draw ids and tags: each pixel by itself, or in runs."""
+    """Draw (H, W) ids and tags: independent pixels, or runs."""
     if draw(st.booleans()):
         return draw(arrays.arrays(np.uint16, SHAPE, elements=ID)), draw(arrays.arrays(np.uint8, SHAPE, elements=TAG))
     ids, tags = np.zeros(SHAPE, np.uint16), np.ones(SHAPE, np.uint8)
@@ -31,7 +31,7 @@ COUNTED = st.sampled_from([VEHICLES, *(np.isin(np.arange(256), some) for some in
 
 
 def rows_of(numbers: list[int]) -> np.ndarray:
-    """Give ids rows, the last one the first row."""
+    """Return the (65536,) row of each id, in reverse order of the numbers; -1 for other ids."""
     row_of_id = np.full(65536, -1, np.int32)
     row_of_id[numbers] = np.arange(len(numbers))[::-1]
     return row_of_id
@@ -98,7 +98,7 @@ def test_encode_equals_codec(ids: np.ndarray, tags: np.ndarray):
 
 @given(arrays.arrays(np.uint8, (5, 6, 4)))
 def test_split_decodes_carlas_instance_encoding(bgra: np.ndarray):
-    """Of whole pixels, of three channels of them, and of pixels that lie apart."""
+    """Contiguous pixels, three channels, and strided pixels are decoded."""
     blue, green, red, _ = np.moveaxis(bgra, 2, 0).astype(int)
     for pixels, part in ((bgra, np.s_[:]), (bgra[..., :3], np.s_[:]), (bgra[:, ::2], np.s_[:, ::2])):
         runs, tags = mask_pixels.split(pixels, ALL)

@@ -1,4 +1,4 @@
-"""Images for viewers: never wider than asked, one colour an object, clear ground, closed outlines."""
+"""Images for viewers: limited width, one colour per object, transparent ground, closed outlines."""
 
 import cv2
 import numpy as np

@@ -1,4 +1,4 @@
-"""PNG files of our own encoder, read by two foreign decoders, and their bytes on every processor."""
+"""PNG files of uavsim's encoder, read by two third-party decoders, and their bytes on all processors."""
 
 import hashlib
 import struct
@@ -28,7 +28,7 @@ def read_by_cv2(data: bytes) -> np.ndarray:
 
 
 def gradient() -> np.ndarray:
-    """A road of stripes, with a seeded grain as a rendered image has it: compressible, but not trivially."""
+    """Return an (H, W, 3) striped road with seeded grain, as compressible as a rendered image."""
     y, x = np.mgrid[0:90, 0:160]
     grain = np.random.default_rng(5).integers(0, 4, (90, 160, 3))
     return ((np.stack([x, y * 2, (x // 8 + y // 8) % 2 * 90], axis=-1) + grain) % 256).astype(np.uint8)

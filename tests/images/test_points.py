@@ -33,6 +33,6 @@ def test_partial_point_is_refused() -> None:
 
 
 def test_rings_count_from_the_lowest_beam() -> None:
-    """Three beams at -90, -60 and -30 degrees: straight down, and forward and left of that."""
+    """Three beams at -90, -60 and -30 degrees hit points straight down, forward and left."""
     flu_m = np.array([[0, 0, -5], [1, 0, -np.sqrt(3)], [0, np.sqrt(3), -1]])
     assert points.rings(flu_m, lower_deg=-90, upper_deg=-30, channels=3).tolist() == [0, 1, 2]

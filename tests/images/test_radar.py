@@ -22,7 +22,7 @@ def test_detections_round_trip(count: int) -> None:
 
 
 def test_file_has_nuscenes_layout() -> None:
-    """Eighteen fields of 43 bytes behind a head of eleven lines, and a byte more, which the devkit's reader wants."""
+    """Eighteen fields of 43 bytes follow a header of eleven lines, plus the extra byte that the devkit requires."""
     data = radar.encode_radar(_detections(2))
     lines, rest = data.split(b"\n", 11)[:11], data.split(b"\n", 11)[11]
     assert lines[0].startswith(b"#")

@@ -1,4 +1,4 @@
-"""Regions of road users without a box, drawn on paper."""
+"""Regions of road users without a box, in hand-drawn masks."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ def test_regions_of_unlabelled_road_users():
     ids, tags = np.zeros((12, 19), np.uint16), np.full((12, 19), ROAD, np.uint8)
     row_of_id = np.full(65536, -1, np.int32)
     row_of_id[7] = 0
-    tags[1:3, 2:6] = CAR  # of nobody
+    tags[1:3, 2:6] = CAR  # without an owner
     tags[3, 6] = CAR  # touches its corner
     tags[5:9, 10:14], ids[5:9, 10:14] = CAR, 7  # has a box
     tags[5:9, 14:16], ids[5:9, 14:16] = CAR, 8  # another number, without a box

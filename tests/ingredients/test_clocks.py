@@ -1,4 +1,4 @@
-"""Cameras fire when their drones' clocks say so, in the nearest step; what cannot be is refused at its line."""
+"""Cameras trigger by their drones' clocks in the nearest step; invalid settings are refused with their line."""
 
 from pathlib import Path
 
@@ -44,7 +44,7 @@ def test_each_image_is_within_half_a_step_of_the_asked_time(tmp_path: Path) -> N
     clocks = clocks_of(plan)
     residual_us = clocks.step * plan.step_us - clocks.asked_us
     assert np.abs(residual_us).max() <= plan.step_us / 2
-    assert residual_us.std() == pytest.approx(plan.step_us / np.sqrt(12), rel=0.25)  # the steps have no favourite
+    assert residual_us.std() == pytest.approx(plan.step_us / np.sqrt(12), rel=0.25)  # all steps are equally likely
     assert not np.array_equal(clocks_of(other).asked_us[:20], clocks.asked_us[:20])
 
 
@@ -74,7 +74,7 @@ def test_without_clocks_nothing_changes(tmp_path: Path) -> None:
 
 
 def test_who_is_on_the_ground_has_a_clock_where_asked_for(tmp_path: Path) -> None:
-    """Clocks of drones are what they are without; a car's rig with a shutter is refused as a drone's is."""
+    """Ground clocks do not change the drones' clocks; a car's rig with a shutter is refused like a drone's."""
     ground = "vehicles: {count: 1}\nroadside: {count: 1}\ntraffic: {vehicles: 2}\n"
     plan, kept = (plans(tmp_path, clocks + ground)[0] for clocks in (CLOCKS.replace("}", ", ground: true}"), CLOCKS))
     clocks = clocks_of(plan)
@@ -131,7 +131,7 @@ def test_messages_overtake_each_other_get_lost_and_end_at_the_range(tmp_path: Pa
 
 
 def test_what_is_sent_waits_for_its_radio_and_takes_longer_from_afar(tmp_path: Path) -> None:
-    """At 10 Mbit/s 50 kB take 0.04 s; the second of two firings 0.02 s apart waits 0.02 s for the first."""
+    """At 10 Mbit/s, 50 kB take 0.04 s; the second of two triggers 0.02 s apart waits 0.02 s."""
     drone, step = np.array([0, 1, 0, 0]), np.array([0, 0, 4, 200])
     assert _waits_s(drone, step, step_s=0.005, sending_s=0.04) == pytest.approx([0.04, 0.04, 0.06, 0.04])
     more = CLOCKS.replace("}", ", messages: {%s}}")
@@ -145,7 +145,7 @@ def test_what_is_sent_waits_for_its_radio_and_takes_longer_from_afar(tmp_path: P
 
 
 def test_who_is_asked_fires_when_that_arrives(tmp_path: Path) -> None:
-    """Drone 0 asks every 0.1 s; each other one fires 0.02 to 0.03 s later, if it hears of it."""
+    """Drone 0 sends a request every 0.1 s; each drone that receives it triggers 0.02 to 0.03 s later."""
     more = "clocks: {rate_hz: 10, trigger: request, messages: {latency_s: [0.02, 0.03], loss: 0.2}}\n"
     clocks = clocks_of(plans(tmp_path, more)[0])
     asks_s, heard_s = (clocks.asked_us[own] / 1e6 for own in (clocks.fires == 0, clocks.fires != 0))
@@ -156,7 +156,7 @@ def test_who_is_asked_fires_when_that_arrives(tmp_path: Path) -> None:
 
 
 def test_nothing_arrives_through_an_obstacle() -> None:
-    """From 40 m high, 10 m before a tower whose top is at 51 m, a way to 80 m high 30 m off passes above it."""
+    """A link from 40 m, 10 m before a tower of 51 m, to 80 m at a distance of 30 m passes above the tower."""
     tower = Obstacle(name="tower", x_m=(10.0, 20.0), y_m=(-5.0, 5.0), top_m=50.0)
     ends_m = (-100.0, 100.0)
     town = TownConfig(

@@ -1,4 +1,4 @@
-"""A drone's body is where none of its own sensors sees it; what cannot be is refused at its line."""
+"""Drone bodies are outside of their sensors' views; invalid settings are refused with their line."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Bodies are where they were put, with the drones' velocities; AirSim's own are labelled behind all other actors."""
+"""Bodies have the drones' poses and velocities; AirSim's bodies have ids after all other actors."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -18,12 +18,12 @@ LEVEL = np.array([1.0, 0.0, 0.0, 0.0])
 
 
 def info(instance_id: int, half_m: tuple[float, float, float] = (0.6, 0.6, 0.25)) -> ActorInfo:
-    box = SE3(LEVEL, np.array([0.0, 0.0, 0.1]))  # a mesh whose middle is 0.1 m above the actor's origin
+    box = SE3(LEVEL, np.array([0.0, 0.0, 0.1]))  # a mesh with its centre 0.1 m above the actor's origin
     return ActorInfo(instance_id, 100 + instance_id, "drone", "static.prop.drone", "", half_m, box, 21)
 
 
 class Client:
-    """Remembers what it was given."""
+    """A client that records its commands."""
 
     def __init__(self, error: str = "") -> None:
         self.error, self.placed = error, list[Any]()

@@ -1,4 +1,4 @@
-"""The page on ingredients is followed: its package is laid out from its code blocks and flown in the headless simulator."""
+"""The package in the page on ingredients is installed and flown in the headless simulator."""
 
 import json
 import os
@@ -28,7 +28,7 @@ traffic: {vehicles: 5}
 
 @pytest.fixture(scope="module")
 def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Lay the package out as an installer does, and fly one scene of a dataset that asks for it."""
+    """Install the package, and fly one scene of a dataset with its ingredient."""
     folder = tmp_path_factory.mktemp("how_to")
     site = folder / "site"
     info = site / "ground_drones-1.0.dist-info"
@@ -92,5 +92,5 @@ def test_what_is_wrong_with_its_table_is_found(out: Path) -> None:
     rows = table(out, "ground_drone")
     wrong = [rows[0] | {"instance_token": "f" * 32}, *rows[1:], rows[-1]]
     (out / "v1.0-mini" / "ground_drone.json").write_text(json.dumps(wrong))
-    (report,) = validate_dataset(out, workers=1)  # in a process without the package: it takes nobody's word
+    (report,) = validate_dataset(out, workers=1)  # in a process without the package
     assert {"referential.key", "referential.token"} <= set(report.counts)

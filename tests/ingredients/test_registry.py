@@ -1,4 +1,4 @@
-"""Every part that an ingredient of ours names is there, and nothing that reads plans imports a simulator's client for it."""
+"""All named parts of built-in ingredients exist, and readers of plans import no simulator client."""
 
 import subprocess
 import sys

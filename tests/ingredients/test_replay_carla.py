@@ -1,4 +1,4 @@
-"""Recorded actors against a world that only notes what it is reported; the real client's commands, no server."""
+"""Recorded actors in a stub world, with the real client's commands and without a server."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -30,7 +30,7 @@ class Blueprint:
 
 
 class Server:
-    """A client and a world in one; ``refuse`` is a blueprint that cannot be spawned."""
+    """A stub client and world; ``refuse`` is a blueprint that cannot be spawned."""
 
     def __init__(self, *, known: tuple[str, ...] = (CAR, WALKER), refuse: str = "") -> None:
         self.known, self.refuse = known, refuse
@@ -68,7 +68,7 @@ class Server:
 
 @pytest.fixture(autouse=True)
 def commands(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Spawn commands want blueprints of a real server."""
+    """Replace spawn commands, because the real ones need a server's blueprints."""
 
     def spawn(blueprint: Blueprint, pose: Any) -> Any:
         command = SimpleNamespace(blueprint=blueprint.id, pose=pose)

@@ -1,4 +1,4 @@
-"""Poles stand beside the roads of junctions that the swarm passes, and look at the junction's middle."""
+"""Roadside units stand beside roads of passed junctions, and look at the junction's centre."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Skins: what a file may ask for, what is drawn of it for a scene, and who in a town is painted; nothing flies."""
+"""Skins: valid files, draws for a scene, and painted objects of a town; without flights."""
 
 from dataclasses import replace
 from functools import partial
@@ -131,7 +131,7 @@ def test_an_unknown_skin_is_named(recorded: Path) -> None:
 
 
 class World:
-    """A town of two houses and a tree, which remembers who was painted."""
+    """A town of two houses and a tree that records painted objects."""
 
     def __init__(self, names: list[str]) -> None:
         self.names, self.painted = names, dict[str, tuple[int, int, int]]()

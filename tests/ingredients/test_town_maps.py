@@ -1,4 +1,4 @@
-"""Maps of a town are made once, of the roads that its first scene reports; nothing of others is touched."""
+"""Maps of a town are made once from the first scene's roads; foreign files stay untouched."""
 
 import json
 from dataclasses import replace
@@ -49,7 +49,7 @@ def test_what_is_no_map_is_refused(tmp_path: Path, words: str, said: str) -> Non
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
-    """Return the roads of which maps were made, by a maker that writes them down."""
+    """Return the recorded roads of all made maps."""
     found: list[bytes] = []
 
     def maker(source: TownSource, town: str, forms: tuple[str, ...]) -> dict[str, bytes]:

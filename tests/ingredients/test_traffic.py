@@ -90,7 +90,7 @@ def test_thinned_places_keep_their_distance(points: list[tuple[float, float]], g
 
 
 def test_parked_vehicles_stand_on_the_middle_of_their_boxs_bottom() -> None:
-    """A box centred at ue (10, 20, 1), lying on its right side: what was down points to ue's left, map's +y."""
+    """A box centred at ue (10, 20, 1) lies on its right side: its bottom points to ue's left, map +y."""
     box = carla.BoundingBox(carla.Location(10.0, 20.0, 1.0), carla.Vector3D(2.0, 1.0, 0.5))
     box.rotation = carla.Rotation(roll=90.0)
     thing = SimpleNamespace(name="Parked_1", id=5, type=14, bounding_box=box)

@@ -1,4 +1,4 @@
-"""Plans show who senses on the ground; what cannot be is refused at its line."""
+"""Plans show ground agents; invalid settings are refused with their line."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The cars that carry sensors are the nearest of those that are asked for."""
+"""Cars with sensors are the nearest matching ones."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ def asked(count: int, **more: Any) -> VehiclesPlan:
         (asked(2, near="route"), [7, 5]),
         (asked(2, blueprint="vehicle.audi.*"), [7, 9]),
         (asked(3, at=((-150.0, 0.0),)), [9, 4, 5]),
-        (asked(2, at=((99.0, 0.0), (99.0, 0.0))), [7, 5]),  # nobody twice
+        (asked(2, at=((99.0, 0.0), (99.0, 0.0))), [7, 5]),  # no car twice
         (asked(3, near="route", within_m=40.0), [7, 5, 4]),
     ],
 )

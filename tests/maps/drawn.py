@@ -1,4 +1,4 @@
-"""OpenDRIVE texts, drawn by hand."""
+"""OpenDRIVE texts, written by hand."""
 
 from uavsim.maps.opendrive.model import Network, Road
 from uavsim.maps.opendrive.read import read_network
@@ -64,7 +64,7 @@ def one(*args, **kwargs) -> Road:
 
 
 def crossing(orientation="+"):
-    """A road from the west meets a junction: straight on to the east, left to the north; a light, a crossing, a stop line."""
+    """Return a road from the west to a junction with roads east and north, a light, a crossing and a stop line."""
     both = section(lane(1, before=1, after=1), lane(-1, before=-1, after=-1), lane(-2, "sidewalk", 2.0))
     light = (
         '<signals><signal id="9" name="l" s="99" t="-5" zOffset="4" hOffset="0" orientation="+" dynamic="yes" type="1000001"'

@@ -1,4 +1,4 @@
-"""Footprints of buildings against the town's own triangles and against what depth cameras see of its roofs."""
+"""Footprints of buildings against the town's triangles and depth images of its roofs."""
 
 import json
 import subprocess
@@ -37,7 +37,7 @@ HOUSES = (
 
 @pytest.fixture(scope="module")
 def own_simulator() -> Iterator[RunningSimulator]:
-    """One that no other test leaves in another town, or without rendering."""
+    """Run a simulator for this module, unaffected by other tests."""
     with running_simulator("--town", "Town10HD") as simulator:
         yield simulator
 

@@ -1,4 +1,4 @@
-"""Files that are wrong: a line each, with the road and s, and the rest as it is."""
+"""Invalid files: one line per fault with road and s; other roads stay unchanged."""
 
 import os
 import subprocess

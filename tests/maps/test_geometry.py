@@ -1,4 +1,4 @@
-"""Roads worked out on paper, and the standard's formulas by other means."""
+"""Roads calculated by hand, and the standard's formulas by independent methods."""
 
 import numpy as np
 import pytest
@@ -99,7 +99,7 @@ def test_arcs_stay_within_a_centimetre_of_a_widening_spiral():
 
 
 def _points(arc):
-    """Walk along an arc in steps of a millimetre or so, by adding up small straight ones."""
+    """Return points of an arc by summing straight steps of about a millimetre."""
     first, straight, _ = arc["segment_length"]
     bent = 0.0 if straight else (1.0 if arc["shape"] == "LSL" else -1.0) / arc["radius"]
     length = first + straight

@@ -1,4 +1,4 @@
-"""Lanelet2's own loader, rules and routing graph read what is written."""
+"""Written files in Lanelet2's own loader, rules and routing graph."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""A junction drawn by hand, as nuScenes' layers."""
+"""A hand-written junction as nuScenes' layers."""
 
 import json
 from collections import Counter
@@ -52,7 +52,7 @@ def test_traffic_light_has_a_stop_line_before_the_crossing(town):
     assert row["ped_crossing_tokens"] == town.layer("ped_crossing").tokens
     (light,) = town.layer("traffic_light").fields
     assert (light["pose"]["tx"], light["pose"]["ty"], light["pose"]["tz"]) == (99, -5, 4)
-    assert abs(light["pose"]["rz"]) == pytest.approx(np.pi, abs=1e-5)  # it looks at who comes
+    assert abs(light["pose"]["rz"]) == pytest.approx(np.pi, abs=1e-5)  # it faces oncoming traffic
     assert light["from_road_block_token"] == row["road_block_token"] == at(town, 50, -1.7, "road_block")[0]
     west, south, east, north = shapely.bounds(town.layer("stop_line").shapes[0])
     assert (west, south, east, north) == pytest.approx((92.5, -3.5, 93.5, 0), abs=0.01)  # 1 m before the crossing
@@ -166,7 +166,7 @@ def test_network_without_driving_lanes_is_refused():
 
 
 def ring_road(mark):
-    """Two lanes around a circle of four roads, which nothing else leads to."""
+    """Return a closed circle of four roads with two lanes."""
 
     def link(number):
         before, after = (number - 2) % 4 + 1, number % 4 + 1

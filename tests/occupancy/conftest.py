@@ -11,7 +11,7 @@ from uavsim.occupancy.run import Labeller
 
 @pytest.fixture(scope="session")
 def street_set(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
-    """The made-up street: boxes on a plane at z = 0 between two houses, drones at 25 m."""
+    """Return the synthetic street: boxes on a plane at z = 0 between two houses, drones at 25 m."""
     root = make_dataset(
         tmp_path_factory.mktemp("voxels"),
         scenes=1,
@@ -26,7 +26,7 @@ def street_set(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
 
 @pytest.fixture(scope="session")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of scans: the street is scanned once."""
+    """Return the shared folder of scans."""
     return tmp_path_factory.mktemp("scans")
 
 

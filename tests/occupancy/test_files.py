@@ -1,4 +1,4 @@
-"""Files of voxels, read as their readers do."""
+"""Files of voxels, read like their users' readers."""
 
 import dataclasses
 import io
@@ -94,7 +94,7 @@ def _read_each(path: Path, good: bytes) -> None:
 
 
 def test_damaged_bytes_do_not_crash_the_process(tmp_path: Path) -> None:
-    """Pyarrow's own checks of a row group's columns end it."""
+    """Pyarrow's checks of a row group's columns would end the process."""
     about = json.dumps(_about([2, 2, 2]))
     table = pa.table({"semantics": [b"1" * 4] * 2}).replace_schema_metadata({"uavsim": about})
     data = io.BytesIO()

@@ -1,4 +1,4 @@
-"""Kernels on paper: a ray's voxels, the class of most, a box that is carved."""
+"""Kernels on hand-made inputs: a ray's voxels, majority classes, a carved box."""
 
 import numpy as np
 
@@ -52,7 +52,7 @@ def test_class_of_most_pixels_wins():
 
 
 def test_cells_that_images_see_through_are_carved():
-    """A camera 10 m above a box of 2 m looks down at its left half only: the right half shows the ground below."""
+    """A camera 10 m above a box of 2 m sees its left half, and the ground in place of its right half."""
     depth, ids = np.full((40, 40), 12.0, np.float32), np.zeros((40, 40), np.uint16)
     depth[:, :20], ids[:, :20] = 9.0, 7
     through, shown = np.zeros((2, 2, 2), np.uint32), np.zeros((2, 2, 2), np.uint32)
@@ -67,7 +67,7 @@ def test_object_pixels_outside_the_box_mark_only_unknown_voxels():
     depth, ids = np.full((1, 3), 2.5, np.float32), np.array([[9, 9, 4]], np.uint16)
     rays = np.array([[[0, 0, 1], [0.4, 0, 1], [0.8, 0, 1]]], np.float32)  # end in x 0, 1 and 2
     semantics, instance = np.full((4, 1, 4), 255, np.uint8), np.zeros((4, 1, 4), np.uint16)
-    semantics[1, 0, 2] = 13  # pavement, of which another image knows
+    semantics[1, 0, 2] = 13  # pavement, known from another image
     numbers = np.zeros(10, np.uint16)
     numbers[9] = 1  # id 4 has no box
     kinds = np.array([255, 4], np.uint8)

@@ -1,4 +1,4 @@
-"""RayIoU on paper; that it is the reference's number is held by hand, its code needs a GPU."""
+"""RayIoU on hand-made voxels; the reference code needs a GPU and is not run."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def test_ray_ends_at_the_far_side_of_the_first_occupied_voxel() -> None:
     assert met(grid, [0.5, 1.5, 1.5], [1.0, 0.0, 0.0]) == (4, pytest.approx(5.5))
     assert met(grid, [-3.0, 1.5, 1.5], [1.0, 0.0, 0.0]) == (4, pytest.approx(9.0))  # from outside
     assert met(grid, [0.5, 2.5, 1.5], [1.0, 0.0, 0.0]) == (FREE, pytest.approx(7.5))  # leaves the grid
-    assert met(grid, [0.5, 9.5, 1.5], [1.0, 0.0, 0.0]) == (FREE, 0.0)  # never comes in
+    assert met(grid, [0.5, 9.5, 1.5], [1.0, 0.0, 0.0]) == (FREE, 0.0)  # never enters the grid
     assert met(grid, [7.5, 3.5, 1.5], [-0.6, -0.8, 0.0])[0] == 4
 
 

@@ -1,4 +1,4 @@
-"""Scores of voxels on paper, and of the truth itself."""
+"""Scores of hand-made voxels, and of the ground truth as prediction."""
 
 from pathlib import Path
 
@@ -19,8 +19,8 @@ def test_scores_of_five_voxels() -> None:
     truth = np.array([4, 4, 11, FREE, UNKNOWN], np.uint8)
     predicted = np.array([4, 11, 11, 16, 3], np.uint8)
     counts = confusion(predicted, truth)
-    assert counts.sum() == 4  # what is unknown does not count
-    assert mean_iou(counts) == pytest.approx((1 / 2 + 1 / 2 + 0) / 3)  # car, road; and vegetation that is not there
+    assert counts.sum() == 4  # unknown voxels do not count
+    assert mean_iou(counts) == pytest.approx((1 / 2 + 1 / 2 + 0) / 3)  # car, road; and absent vegetation
     assert mean_iou(counts, corrected=True) == pytest.approx(1 / 2)
     assert iou_of_matter(counts) == pytest.approx(3 / 4)
 

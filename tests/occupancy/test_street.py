@@ -1,4 +1,4 @@
-"""Voxels of a street whose every solid is known on paper: its boxes, two houses and the plane they stand on."""
+"""Voxels of a street with known solids: boxes, two houses and a ground plane."""
 
 import dataclasses
 
@@ -18,14 +18,14 @@ CAR, MANMADE, ROAD, WALKER = (NAMES.index(n) for n in ("car", "manmade", "drivea
 
 @pytest.fixture(params=[0.8, 0.4])
 def near(request, labeller: Labeller) -> Labeller:
-    """A grid around the houses, whose faces are on no border of a voxel."""
+    """Return a labeller with a grid around the houses; their faces are not on voxel borders."""
     size = tuple(round(n * 0.4 / request.param) for n in (100, 100, 30))
     shape = dataclasses.replace(GRIDS["swarm"], size=size, voxel_m=request.param, low_m=(-20.0, -20.0, -2.0))
     return dataclasses.replace(labeller, shape=shape)
 
 
 def house_of(points_map_m: np.ndarray, margin_m: float) -> np.ndarray:
-    """Return (N,) whether points are in a house, a margin smaller or (negative) larger; the simulator's y is minus ours."""
+    """Return (N,) whether (N, 3) map points, metres, are in a house shrunk by a margin; a negative margin enlarges it."""
     inside = np.zeros(len(points_map_m), bool)
     for centre, half in HOUSES:
         off = np.abs(points_map_m - np.array(centre) * [1, -1, 1])
@@ -54,8 +54,8 @@ def test_visible_roof_is_occupied_and_inside_of_house_is_unknown(near: Labeller,
     cells = voxels.grid.voxels_of(roof * [1, -1, 1] - [0, 0, 0.01])
     assert (voxels.semantics[tuple(cells.T)] == MANMADE).mean() > 0.99
     every = np.argwhere(np.ones(voxels.semantics.shape, bool))
-    deep = house_of(voxels.grid.centres_map_m(every), 1.0)  # air is known by voxels of 0.8 m: a wall's may reach inside
-    deep &= ~voxels.lidar.ravel()  # the made-up lidar's points are those that cameras see, some of them around a corner
+    deep = house_of(voxels.grid.centres_map_m(every), 1.0)  # air voxels have 0.8 m: those of a wall may reach inside
+    deep &= ~voxels.lidar.ravel()  # the synthetic lidar's points come from camera images, some around a corner
     assert deep.any()
     assert (voxels.semantics[tuple(every[deep].T)] == UNKNOWN).all()
 

@@ -22,7 +22,7 @@ def smoke():
 
 
 def pixel(town, image, x, y):
-    """The image's pixel of a place on the map, worked out on paper: 60 px border, north up."""
+    """Return the image's pixel at a map position, metres, by hand calculation: 60 px border, north up."""
     scale = 1400 / max(town.x_m[1] - town.x_m[0], town.y_m[1] - town.y_m[0])
     return image[round((town.y_m[1] - y) * scale) + 60, round((x - town.x_m[0]) * scale) + 60]
 

@@ -11,13 +11,13 @@ DATASETS = sorted(path.stem for path in (ROOT / "flight_plans/datasets").glob("*
 MOST_SCENES, MOST_SAMPLES = (
     25,
     5000,
-)  # of a town: each route of the paper's datasets once, and four of AOT's long flights
+)  # scenes of a town: each route of the paper's datasets once, and four of AOT's long flights
 
 
 @pytest.mark.release
 @pytest.mark.timeout(1200)
 def test_all_packaged_files_are_valid():
-    """Every file fits its kind, and every dataset plans its scenes in every town that it names."""
+    """All files are valid, and all datasets plan their scenes in all towns."""
     findings = check_paths([ROOT / "flight_plans", ROOT / "town_configs"])
     assert [f.error for f in findings if f.error] == []
     kinds = {f.kind for f in findings}

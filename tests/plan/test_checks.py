@@ -49,7 +49,7 @@ def test_towers_and_the_ground():
 
 @pytest.mark.parametrize(("active_m", "is_inside"), [(621.0, True), (619.0, False)])
 def test_a_large_map_is_streamed_as_far_as_a_camera_sees_a_car(active_m, is_inside):
-    """Focal length 400 px: 4.5 m are 3 px long 600 m away; the outer drones fly 20 m from the middle."""
+    """At a focal length of 400 px, 4.5 m are 3 px long at 600 m; the outer drones fly 20 m from the centre."""
     row = swarm([[-20, 0, 60]], [[0, 0, 60]], [[20, 0, 60]])
     town = TOWN.model_copy(update={"streaming": Streaming(actor_active_distance_m=active_m)})
     rig = (SensorSpec("FRONT", (0, 0, 0), (0, 0, 0), CameraParams(800, 450, 90.0), ("rgb",)),)

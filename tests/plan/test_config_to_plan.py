@@ -1,4 +1,4 @@
-"""What a rig asks for, and a dataset cannot give, is reported before anything flies."""
+"""Sensors that a dataset does not support are reported before the flight."""
 
 from pathlib import Path
 
@@ -83,7 +83,7 @@ BROWN = "{model: brown_conrady, coefficients: [-0.28, 0.07, 0.0002, 0.00002]"
 
 
 def test_a_lens_by_field_of_view_shows_as_much(tmp_path: Path) -> None:
-    """Of the radial part along the middle line: 100 degrees from the left edge to the right one."""
+    """The radial part spans 100 degrees along the central row, from the left edge to the right one."""
     for lens in (FISHEYE, BROWN.replace("0.0002, 0.00002", "0, 0")):
         camera = _plan(tmp_path, f"cameras: {{FRONT: {{fov_deg: 100, lens: {lens}}}}}}}\n").rig[0].camera
         rays = camera.rays(np.array([[0.0, 225.0], [800.0, 225.0]]))
@@ -161,7 +161,7 @@ SHUTTER = "shutter: {readout_s: 0.1, exposure_s: 0.05}\n"
 
 
 def test_a_shutter_is_whole_steps_and_the_scene_is_as_much_longer(tmp_path: Path) -> None:
-    """0.15 s are three steps of 0.05 s after each image, also after the last."""
+    """0.15 s are three steps of 0.05 s after each image, including the last one."""
     plain, plan = _plan(tmp_path, CAMERAS), _plan(tmp_path, SHUTTER + CAMERAS)
     assert plan.rig[0].camera.shutter == Shutter(exposure_us=50_000, readout_us=100_000, step_us=50_000)
     assert (plain.shutter_steps, plan.shutter_steps) == (0, 3)

@@ -1,4 +1,4 @@
-"""What the pages show as YAML is what uavsim reads."""
+"""YAML examples in the pages are valid."""
 
 import re
 from pathlib import Path

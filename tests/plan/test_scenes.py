@@ -24,7 +24,7 @@ DATASET = "towns:\n  Flat: {scenes: 3}\nformation: two\nrig: one\nsamples: 3\n"
 
 @pytest.fixture
 def own(tmp_path, monkeypatch):
-    """A user's folder with one of everything; ``own(name, text)`` writes more."""
+    """Make a user's folder with one file of each kind; ``own(name, text)`` writes further files."""
 
     def write(name, text):
         path = tmp_path / name
@@ -96,7 +96,7 @@ def test_the_same_arguments_give_the_same_bytes():
     assert flown() == flown()
     assert flown() != flown(seed=8)
     alone = pack_plan(plan_scenes("all-weather", town="Town03", scenes=[45])[0])
-    assert alone == flown()[1]  # a scene does not depend on which others are asked for
+    assert alone == flown()[1]  # a scene does not depend on the other requested scenes
 
 
 def test_scenes_never_overlap_in_time():

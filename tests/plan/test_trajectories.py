@@ -1,4 +1,4 @@
-"""Routes whose drones follow trajectories from files."""
+"""Routes with trajectories from files."""
 
 import json
 import shutil

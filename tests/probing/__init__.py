@@ -1,1 +1,1 @@
-"""What is asked of simulators: by doctor, by conform, by calibrate."""
+"""Tests of doctor, conform, calibrate, forecast and preview."""

@@ -1,4 +1,4 @@
-"""What a run is said to take, on paper; and the probe with scenes that are drawn instead of flown."""
+"""Forecasts calculated by hand, and the probe with synthetic scenes."""
 
 import json
 from collections.abc import Callable
@@ -40,7 +40,7 @@ def test_one_town_one_simulator_worked_out_on_paper(paper: Paper) -> None:
 
 
 def test_ticks_of_shutters_and_images_between_samples_are_parts_of_a_sample() -> None:
-    """Three samples 5 s apart; each is reported again at every tick that follows it, and the last one at the end."""
+    """Three samples are 5 s apart; each event repeats at the following ticks, the last one until the end."""
     begun = Progress("loads", 1)
     taken = [SampleTaken("s", sample, 3, 25 * sample) for sample in (1, 1, 1, 2, 2, 3)]
     times_s = (10.0, 11.0, 12.0, 15.0, 16.5, 20.0)
@@ -62,7 +62,7 @@ def test_simulators_side_by_side_share_the_scenes(paper: Paper) -> None:
 
 
 def scenes_are_drawn(monkeypatch: pytest.MonkeyPatch, *, count: int) -> list[Request]:
-    """Return where requests are kept as they are resolved: the run's of ``count`` scenes, the probe's of those it names."""
+    """Return the list of resolved requests: the run has ``count`` scenes, the probe its named scenes."""
     asked: list[Request] = []
 
     def resolved(request: Request, on_top: OnTop) -> Job:

@@ -1,4 +1,4 @@
-"""What doctor says of graphics cards, by what a stand-in for ``nvidia-smi`` answers."""
+"""Findings of doctor on graphics cards, with a stub of ``nvidia-smi``."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ def test_a_server_that_uses_no_card_is_suspected_of_software_vulkan(
     assert finding.level == "warning"
     assert finding.found == "no card of this machine has more than 412 MB in use while the server renders"
     assert "lavapipe" in finding.remedy
-    assert said(ELSEWHERE) == []  # its card is not this machine's
+    assert said(ELSEWHERE) == []  # its card is in another machine
     assert said(simulator="headless") == []
 
 

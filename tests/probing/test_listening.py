@@ -1,4 +1,4 @@
-"""What others could reach is named; what is on loopback is not."""
+"""Sockets that other machines can reach are listed; those on loopback are not."""
 
 import os
 import socket

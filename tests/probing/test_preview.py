@@ -24,7 +24,7 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Scene:
 
 
 def pixels_of(scene: Scene, points_map_m: np.ndarray, *, ground_z_m: float) -> np.ndarray:
-    """Where (N, 3) points are drawn: everything within 100 m that a camera sees of the ground, 10 m around it, centred."""
+    """Return (N, 2) pixels of (N, 3) map points, metres: the ground in view within 100 m, with a border of 10 m, centred."""
     corners = []
     for image in scene.samples[0].images:
         w, h = image.size_px

@@ -1,1 +1,1 @@
-"""Records there and back."""
+"""Tests of records and their serialisation."""

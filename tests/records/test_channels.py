@@ -1,4 +1,4 @@
-"""Channels are named after their agent, and read back."""
+"""Round trip of channel names and agents."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Every class is whole, and no two of them claim the same thing."""
+"""Object classes are complete and distinct."""
 
 from collections import Counter
 from itertools import chain

@@ -180,7 +180,7 @@ def test_other_versions_of_a_record():
         {"dtype": "<f8", "shape": [2], "data": b"12345678"},
         {"dtype": "<f8", "shape": [1]},
         {"dtype": "nonsense", "shape": [1], "data": b""},
-        {"dtype": "(1 2)f8,f8", "shape": [1], "data": b"12345678"},  # numpy reads a tuple of its own language there
+        {"dtype": "(1 2)f8,f8", "shape": [1], "data": b"12345678"},  # numpy parses a tuple expression here
         {"dtype": 8.5, "shape": [1], "data": b"12345678"},
     ],
 )
@@ -201,7 +201,7 @@ def test_records_of_ingredients_are_named_by_their_ingredient() -> None:
 
 @pytest.mark.parametrize("one", [b"\x80", b"\x90", b"\x81\xa0\x01", b"\x91\x01"])
 def test_maps_that_hold_next_to_nothing_are_counted(one: bytes) -> None:
-    """Python holds 64 bytes and more for each: a file of 20 MB became 1.5 GB."""
+    """Python needs at least 64 bytes for each: a file of 20 MB would take 1.5 GB."""
     count = 200_000
     with pytest.raises(DatasetError, match="lists and maps"):
         codec.unpack_plan(b"\xdd" + count.to_bytes(4, "big") + one * count)

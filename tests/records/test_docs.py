@@ -1,4 +1,4 @@
-"""The page on sensors is followed: its modules are lifted out, and its record encodes and decodes a measurement."""
+"""The modules in the page on sensors are installed, and their record encodes and decodes a measurement."""
 
 import re
 from pathlib import Path
@@ -13,7 +13,7 @@ PAGE = Path(__file__).parents[2] / "docs/how-to-add-a-sensor.md"
 
 
 class Image:
-    """Two pixels as CARLA sends them: blue, green, red, alpha."""
+    """A stub image with two pixels in CARLA's order: blue, green, red, alpha."""
 
     width, height = 2, 1
     raw_data = bytes([255, 128, 0, 255, 1, 2, 3, 255])
@@ -25,7 +25,7 @@ def test_the_record_of_the_page_reads_and_comes_back() -> None:
     exec(record, names)
     sensor = names["NORMALS"]
     assert isinstance(sensor, Modality)
-    assert "uavsim.simulate" not in record  # the flow imports it, and never a simulator's client
+    assert "uavsim.simulate" not in record  # flows import it without a simulator's client
 
     exec(reader, names)
     stored = sensor.encode(names["NORMALS"].read(Image()), ImageFormat())

@@ -1,4 +1,4 @@
-"""What every modality keeps, and how another package adds one."""
+"""Properties of all modalities, and a modality of another package."""
 
 import sys
 from pathlib import Path
@@ -86,7 +86,7 @@ THREE = 3
 
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """Install a package with one entry point, and let the registry look anew."""
+    """Return a function that installs a package with one entry point and resets the registry."""
 
     def install(name: str, value: str) -> None:
         site = install_plugin(tmp_path, "warm", group="uavsim.modalities", adds={name: value}, source=PACKAGE)

@@ -14,7 +14,7 @@ from uavsim.records.motion import MotionLog, SceneMotion
 
 
 def motion(ticks: int, actors: int, *, seed: int = 0, lights: int = 3, drones: int = 2) -> SceneMotion:
-    """Make a motion with nothing regular about it: an actor that vanishes, NaN, signed zeros."""
+    """Make an irregular motion with a disappearing actor, NaN and signed zeros."""
     rng = np.random.default_rng(seed)
     ue_pose = rng.normal(0, 100, (ticks, actors, 6)).astype(np.float32)
     if actors and ticks > 1:

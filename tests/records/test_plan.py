@@ -1,4 +1,4 @@
-"""Where a camera of the rig sits, worked out on paper."""
+"""Mounts of the rig's cameras, calculated by hand."""
 
 import numpy as np
 import pytest

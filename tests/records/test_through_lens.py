@@ -1,4 +1,4 @@
-"""What lenses show of wide images, against scenes that are known at every ray."""
+"""Lens images against scenes with a known colour for each ray."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ def lens_rays(lens: Lens, moved_px: tuple[float, float] = (0.0, 0.0)) -> FloatAr
 
 @both
 def test_an_image_is_where_the_lens_puts_it_to_a_tenth_of_a_pixel(lens: Lens) -> None:
-    """The shift that fits best, by the image's own slopes, is that of no pixel."""
+    """The best-fitting shift by the image's gradients is zero."""
     through = modality(RGB).through_lens
     assert through is not None
     shown = through(np.rint(colours(wide_rays(lens))).astype(np.uint8), lens).astype(float)
@@ -70,7 +70,7 @@ def test_numbers_are_those_of_the_pixel_that_each_ray_meets(lens: Lens) -> None:
 
 @both
 def test_depths_are_along_the_axis_and_never_mixed(lens: Lens) -> None:
-    """A wall at 10 m in front of another at 50 m: nothing is in between."""
+    """A wall at 10 m is in front of a wall at 50 m: no depth is in between."""
     rays = wide_rays(lens)
     depth_m = np.where(rays[..., 0] + 0.3 * rays[..., 1] > 0.1, 10.0, 50.0).astype(np.float32)
     through = modality(DEPTH).through_lens
@@ -84,7 +84,7 @@ def test_depths_are_along_the_axis_and_never_mixed(lens: Lens) -> None:
 
 @both
 def test_objects_cover_as_many_pixels_as_their_area_in_the_image(lens: Lens) -> None:
-    """Discs all over the field of view, counted, against the area that the lens makes of their outlines."""
+    """Pixel counts of discs in the whole field of view equal the areas of their projected outlines."""
     rays, angle, rng = wide_rays(lens), np.linspace(0.0, 2.0 * np.pi, 721)[:-1], np.random.default_rng(3)
     counted, areas = [], []
     for x, y in rng.uniform([-0.75, -0.4], [0.75, 0.4], (100, 2)).tolist():
@@ -100,7 +100,7 @@ def test_objects_cover_as_many_pixels_as_their_area_in_the_image(lens: Lens) -> 
 @pytest.mark.parametrize("formula", [opencv_project, kalibr_project], ids=["OpenCV", "Kalibr"])
 @both
 def test_each_disc_lies_where_the_formulas_put_its_outline_to_a_tenth_of_a_pixel(lens: Lens, formula: Formula) -> None:
-    """White discs all over a wide image that is drawn without steps: the middle of each one's light, each by itself."""
+    """Brightness centroids of antialiased white discs in the whole wide image lie at the projected centroids."""
     through = modality(RGB).through_lens
     assert through is not None
     rays, angle = wide_rays(lens), np.linspace(0.0, 2.0 * np.pi, 361)[:-1]

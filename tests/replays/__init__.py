@@ -1,1 +1,1 @@
-"""Recorded scenes shown again: what is asked for, refused, drawn and linked."""
+"""Tests of replays and twins: requests, refusals, skins and links."""

@@ -1,4 +1,4 @@
-"""What a replay asks for and what it refuses, on a dataset of one recorded scene; nothing flies."""
+"""Requests and refusals of replays, on a dataset of one recorded scene, without flights."""
 
 import json
 from dataclasses import replace
@@ -82,7 +82,7 @@ def test_unchanged_replay_has_the_recorded_plan_and_fingerprint(recorded: Path) 
     assert plan.ingredients["replay"].hidden == ()
     assert [s.name for s in job.scenes] == ["scene_0000"]
     assert job.identity["fingerprint"] == before.identity["fingerprint"]
-    assert job.kept["files"] == before.kept["files"]  # it can be replayed and regenerated in its turn
+    assert job.kept["files"] == before.kept["files"]  # the replay can be replayed and regenerated, too
     assert (plan.rig, plan.weather.name, plan.samples) == ((before.plan_of("scene_0000").rig), "clear_noon", 2)
 
 

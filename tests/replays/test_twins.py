@@ -1,4 +1,4 @@
-"""Which twins are asked for, what hides whom by its label, and the tables that link them; nothing flies."""
+"""Requests for twins, occluders by labels, and the tables of links, without flights."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""A paper world for flows: real slots, client processes, ledger, tables; only the simulator is a drawing."""
+"""Fixtures for runs with real slots, client processes, ledger and tables, and synthetic scenes."""
 
 import json
 import os
@@ -54,14 +54,14 @@ def paper_job(request: Request, on_top: OnTop = NOTHING) -> Job:
 
 @pytest.fixture
 def listening() -> Iterator[int]:
-    """A port that says its version as CARLA does: all that is asked of an attached simulator before its client."""
+    """Yield a port that answers CARLA's version query, the only query before a client starts."""
     with rpc_ports.listening(rpc_ports.rpc(version=[[1, CLIENT_VERSION]])) as where:
         yield where.port
 
 
 @pytest.fixture
 def paper(tmp_path: Path, listening: int, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Request]:
-    """Make requests whose scenes are drawn; ``faults`` maps a scene to what its attempts do wrong."""
+    """Return a function that makes requests with synthetic scenes; ``faults`` maps scenes to faults of their attempts."""
     faults_file = tmp_path / "faults.json"
 
     def command(**_: object) -> list[str]:

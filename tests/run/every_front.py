@@ -1,4 +1,4 @@
-"""What a run promises, whoever hands out its scenes: Prefect or threads; ``fly`` is the module's own."""
+"""Tests of runs for both schedulers, Prefect and threads; each test module defines ``fly``."""
 
 import os
 import signal
@@ -46,7 +46,7 @@ class EveryFront:
     def test_clients_have_ended_when_the_tables_are_written(
         self, fly: Fly, paper: Paper, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """The validator's processes take the memory that they had."""
+        """The validator's processes need the clients' memory."""
         clients = []
 
         assemble = finish.assemble_tables
@@ -78,7 +78,7 @@ class EveryFront:
         assert fly(paper()).committed == ("scene_00", "scene_01", "scene_02")
 
     def test_an_interrupt_ends_flights_at_once(self, fly: Fly, paper: Paper, tmp_path: Path) -> None:
-        """The client process hangs, and its deadline is farther away than that of this test."""
+        """The client process hangs, with a longer deadline than this test."""
         before = psutil.Process().children(recursive=True)
         request = paper(faults={"scene_00": ["hang"]}, patience_s=600.0)
         with interrupted_when("flying", tmp_path / "out"):

@@ -1,8 +1,8 @@
 # ruff: noqa: T201 - printing events is its job
-"""A client process without a simulator: "flies" a plan by drawing the made-up street of ``tests/factories.py``.
+"""A client process without a simulator: it "flies" a plan by drawing the synthetic street of ``tests/factories.py``.
 
-``fake_client_worker.py FAULTS.json``: FAULTS maps ``scene`` to a list of misbehaviours, one used up per attempt, kept in it;
-``look:7`` is none: the scene's images are 7 brighter than usual.
+``fake_client_worker.py FAULTS.json``: FAULTS maps ``scene`` to a list of faults; each attempt removes one from the file.
+``look:7`` is no fault: the scene's images are 7 levels brighter.
 """
 
 import json
@@ -36,7 +36,7 @@ def next_fault(path: Path, scene: str) -> str:
 
 
 def repaint(recording, brighter: int) -> None:
-    """Make every image another one, as a real simulator does at each flight."""
+    """Change every image, as in a repeated flight of a real simulator."""
     for frame in recording.frames:
         for shot in frame.readings:
             path = recording.folder / shot.files["rgb"]

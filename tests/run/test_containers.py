@@ -1,4 +1,4 @@
-"""No container engine runs where this is developed: the files are held against rules that an engine or a linter has."""
+"""Container files are checked by rules of engines and linters, without a container engine."""
 
 import re
 import shlex
@@ -55,7 +55,7 @@ def test_profiles_are_complete(profiles: set[str]) -> None:
         "bridge": {"airsim"},
     }
     assert set().union(*(needed[profile] for profile in profiles)) <= inside
-    assert ("airsim" in inside) == ("bridge" in profiles)  # its archive is not there for all
+    assert ("airsim" in inside) == ("bridge" in profiles)  # its archive is not available to all
 
 
 def test_the_example_of_the_environment_has_every_variable_and_no_password() -> None:

@@ -1,4 +1,4 @@
-"""What a run asks of its simulators before anything is started for it."""
+"""Checks of simulators before a run starts."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +18,7 @@ Paper = Callable[..., Request]
 
 
 def at_port(request: Request, port: int) -> Request:
-    """The same request, its one simulator attached at another port."""
+    """Return the request with its simulator attached at another port."""
     assert isinstance(request.run, RunConfig)
     simulators = (request.run.simulators[0].model_copy(update={"ports": {"carla": port}}),)
     return request.model_copy(update={"run": request.run.model_copy(update={"simulators": simulators})})

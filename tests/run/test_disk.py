@@ -20,7 +20,7 @@ Paper = Callable[..., Request]
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of its own, 3 MB."""
+    """Yield a separate file system of 3 MB."""
     folder = tmp_path / "disk"
     folder.mkdir()
     made = subprocess.run(
@@ -46,7 +46,7 @@ def fill(folder: Path, *, leave_bytes: int) -> Path:
 
 @pytest.mark.parametrize("leave_kb", [0, 8, 24, 48, 80, 120])
 def test_a_full_disk(paper: Paper, small_disk: Path, tmp_path: Path, leave_kb: int) -> None:
-    """However little is left, so that it runs out at another step each time."""
+    """The disk is full at a different step for each amount of free space."""
     out = small_disk / "out"
     run_all(paper(scenes="1", out=out))
     before = contents(out)

@@ -1,4 +1,4 @@
-"""What follows the last scene, also where none was left to be flown."""
+"""The end of a run, also without a scene to fly."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""``labels: {occupancy: ...}`` is refused before anything flies where it cannot be done, else goes to the run's end."""
+"""``labels: {occupancy: ...}`` is refused before the flight if impossible, else computed at the run's end."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The YAML that a dataset was made from is kept with it: from another folder, and without the files, it is found again."""
+"""A dataset stores its YAML, so that commands work from another folder and without the original files."""
 
 import json
 import shlex
@@ -37,7 +37,7 @@ def copied(folder: Path, rig: str) -> Path:
 
 @pytest.fixture
 def begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, bytes]:
-    """A dataset of YAML files that name one another by relative paths, whose folder is gone since, and its first plan."""
+    """Return a dataset of YAML files with relative paths, after removal of their folder, and its first plan."""
     theirs = tmp_path / "theirs"
     copied(theirs, "parts/rig.yaml")
     (theirs / "arrow.yaml").write_text((packaged_root() / "flight_plans/formations/cross.yaml").read_text())

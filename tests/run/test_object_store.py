@@ -1,4 +1,4 @@
-"""The same scenes into a folder and into a real S3 server give the same dataset."""
+"""Equal scenes in a folder and in a real S3 server give equal datasets."""
 
 import hashlib
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""Status is read from the disk alone."""
+"""The status is read from disk only."""
 
 import json
 from pathlib import Path

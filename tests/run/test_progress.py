@@ -1,4 +1,4 @@
-"""What the bars count."""
+"""Counts and estimates of progress bars."""
 
 import io
 
@@ -22,7 +22,7 @@ def sample(number: int, images: int) -> SampleTaken:
 
 
 def test_pace_and_time_to_go() -> None:
-    """Four scenes of two samples, one done before; after 10 s three samples with 75 images: 3 left at 0.3 a second."""
+    """Four scenes of two samples, one finished before; three samples in 10 s leave three at 0.3 per second."""
     clock, text = Clock(), io.StringIO()
     with RunProgress(scenes=4, done=1, samples=2, console=Screen(file=text, width=80), clock=clock) as progress:
         assert progress.eta_s is None
@@ -34,12 +34,12 @@ def test_pace_and_time_to_go() -> None:
         assert progress.images_per_s == 7.5
         assert progress.eta_s == 10.0
         progress.failed("b", line=Text("b failed"))
-        assert progress.eta_s == (6 - 2) * 10.0 / 2  # b's sample is to be taken once more
+        assert progress.eta_s == (6 - 2) * 10.0 / 2  # b's sample is repeated
         progress.finished("a", line=Text("a is done"))
         assert progress.eta_s == 2 * 10.0  # from the first finished scene on: two more like it
         progress.on_event("b", Progress("load", 0))
         clock.now_s += 4.0
-        assert progress.eta_s == 10.0 + 6.0  # one is waiting, the other has 4 of its 10 s behind it
+        assert progress.eta_s == 10.0 + 6.0  # one is waiting, 4 of 10 s of the other one have passed
         progress.on_event("c", Progress("load", 0))
         assert progress.eta_s == (10.0 + 6.0) / 2  # two simulators
     assert text.getvalue().splitlines() == ["b failed", "a is done"]

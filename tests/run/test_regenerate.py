@@ -1,4 +1,4 @@
-"""Flying a committed scene again: the old one stays whole until the new one takes its place, in one step."""
+"""Flying a committed scene again: the old scene stays complete until an atomic replacement."""
 
 import json
 import os
@@ -60,7 +60,7 @@ def test_other_images_get_names_of_their_own_and_the_old_ones_go(paper: Paper, t
 def test_tables_name_the_old_scene_until_new_tables_are_there(
     paper: Paper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Stop right before every change of the folder in turn, from the commit to the last table."""
+    """The run stops before each change of the folder in turn, from the commit to the last table."""
     out = tmp_path / "out"
     run_all(paper(scenes="2"))
     output, seen = LocalOutput(out), {json.dumps(state_of(out))}

@@ -1,4 +1,4 @@
-"""What people type is read once, and wrong things are refused in one line."""
+"""Parsing of requests; invalid values are refused in one line."""
 
 import pytest
 

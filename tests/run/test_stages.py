@@ -1,4 +1,4 @@
-"""One scene after another through real client processes, ledger and tables, without Prefect."""
+"""Scenes in sequence through real client processes, ledger and tables, without Prefect."""
 
 import json
 import socket
@@ -28,11 +28,11 @@ from uavsim.terminal import Screen
 
 Paper = Callable[..., Request]
 QUIET = Screen(quiet=True)
-UNDISTURBED: dict[str, str] = {}  # what three scenes are without a fault: flown once
+UNDISTURBED: dict[str, str] = {}  # three scenes without a fault, flown once
 
 
 def run_all(request: Request) -> list[SceneOutcome]:
-    """Do what the flow does, with its retries."""
+    """Fly all scenes with the flow's retries."""
     outcomes = []
     with opened(prepared(request), console=QUIET) as context:
         for scene in context.job.scenes:
@@ -87,7 +87,7 @@ def test_a_worker_that_froze_and_lost_its_lock_leaves_what_another_committed(
 
     @contextmanager
     def frozen(slot: SimulatorSlot) -> Iterator[None]:
-        (tmp_path / "out/.uavsim/locks").unlink()  # as a file server that heard nothing drops them
+        (tmp_path / "out/.uavsim/locks").unlink()  # as after a timeout of a file server
         run_all(paper(scenes="1"))
         paper(faults={"scene_00": [fault]} if fault else None)
         yield

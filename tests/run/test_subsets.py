@@ -1,4 +1,4 @@
-"""Datasets of finished datasets, made by the commands; the paper dataset has three scenes."""
+"""Subsets and unions of finished datasets by commands; the synthetic dataset has three scenes."""
 
 import json
 from collections.abc import Callable

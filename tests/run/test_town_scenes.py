@@ -1,4 +1,4 @@
-"""Scenes that another process holds are waited for, as long as this run has something to wait for."""
+"""A run waits for scenes of other processes until it ends."""
 
 import threading
 from types import SimpleNamespace
@@ -12,7 +12,7 @@ from uavsim.run.town_scenes import TownScenes
 
 
 class Run:
-    """A run's context, as far as a town's scenes know it."""
+    """A stub of a run's context for a town's scenes."""
 
     def __init__(self, *names: str) -> None:
         self._end = threading.Event()

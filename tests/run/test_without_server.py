@@ -1,4 +1,4 @@
-"""Runs without a Prefect server: the flows' plain functions, in threads."""
+"""Runs without a Prefect server, in threads."""
 
 import threading
 import time

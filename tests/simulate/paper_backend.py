@@ -30,13 +30,13 @@ PAPER = Backend("paper", (), "paper_backend:paper")
 
 
 def paper(endpoints: Mapping[str, Endpoint], deadlines: Deadlines) -> Ports:
-    """Connect to nothing."""
+    """Return stub ports."""
     del endpoints, deadlines
     return Ports(PaperWorld(), PlannedSwarm(), PaperSensors())
 
 
 class PaperWorld:
-    """A ``WorldPort``: an empty town whose clock is exact."""
+    """A ``WorldPort`` of an empty town with an exact clock."""
 
     client_version = server_version = "1"
     kind = "paper"
@@ -74,7 +74,7 @@ class PaperWorld:
 
 
 class PaperSensors:
-    """A ``SensorPort``: every channel and tick has a pattern of its own, and masks in which nothing is."""
+    """A ``SensorPort`` with a distinct pattern per channel and tick, and empty masks."""
 
     def begin(self, plan: ScenePlan, *, traffic: SceneTraffic) -> None:
         del traffic

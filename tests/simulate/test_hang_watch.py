@@ -25,7 +25,7 @@ MANY_LOOKS = 20
 
 
 class World:
-    """A server's newest frame, and a counter of its queries."""
+    """A stub world with a newest frame and a counter of queries."""
 
     def __init__(self, *, runs: bool = False) -> None:
         self.newest, self.runs = 7, runs
@@ -50,7 +50,7 @@ class World:
 
 
 class WakingWorld(World):
-    """One whose tick comes back when it is woken, or does not."""
+    """A stub world with a tick that returns after a wake-up, or never."""
 
     def __init__(self, *, helps: bool, is_reported: bool = True) -> None:
         super().__init__()

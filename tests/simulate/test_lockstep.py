@@ -19,7 +19,7 @@ from uavsim.simulate.swarm import planned_velocity_mps
 
 @dataclass
 class ScriptedWorld:
-    """A world whose clock may lose or gain ticks."""
+    """A stub world with a clock that may lose or gain ticks."""
 
     extra_ticks_at: dict[int, int] = field(default_factory=dict)
     ticks: int = 0

@@ -1,4 +1,4 @@
-"""Ticks that let AirSim's calls through, with a stub world whose game thread runs within ticks only."""
+"""Ticks for AirSim's calls, with a stub world that runs its game thread within ticks only."""
 
 import threading
 from collections.abc import Callable
@@ -27,7 +27,7 @@ def state(frame: int, *, x_m: float = 0.0, ids: tuple[int, ...] = (1, 2)) -> Tic
 
 
 class PaperWorld:
-    """CARLA's half: a cue makes a frame, in which what waits for the game thread is served."""
+    """A stub of CARLA's half: a cue makes a frame, which serves calls that wait for the game thread."""
 
     def __init__(self, *, moves_m: float = 0.0, sends: bool = True) -> None:
         self.paused_s = 0.0
@@ -50,7 +50,7 @@ class PaperWorld:
         return self._state
 
     def image(self) -> str:
-        """A call of AirSim's: it waits for the next frame."""
+        """Simulate an AirSim call that waits for the next frame."""
         self.served.clear()
         self.asked.set()
         assert self.served.wait(30), "nobody ticked"
@@ -110,7 +110,7 @@ def test_paused_world_is_verified_and_continued() -> None:
 
 
 def test_paused_world_continues_after_refused_images() -> None:
-    """Else the next scene's vehicles are spawned into a paused world, and its images are others than those of its seed."""
+    """Otherwise, the next scene's vehicles would spawn in a paused world, and its images would differ."""
     seen: list[bool] = []
     engine = held(PaperWorld())
     engine.hold(pauses(seen))
@@ -122,7 +122,7 @@ def test_paused_world_continues_after_refused_images() -> None:
 
 
 def test_motion_before_the_first_image_voids_the_scene() -> None:
-    """But for the first tick: in hybrid mode the Traffic Manager's places of the last one are taken there."""
+    """The first tick is exempt: in hybrid mode the Traffic Manager's last teleports take effect in it."""
     world = PaperWorld(moves_m=0.3)
     engine = held(world)
     engine.begin(lambda _phase, _n: None)
@@ -156,7 +156,7 @@ def test_missing_snapshot_is_reported() -> None:
 
 
 class SlowWorld(PaperWorld):
-    """Its ticks take longer than one look: AirSim draws in them."""
+    """A stub world with ticks longer than a polling interval, as when AirSim renders."""
 
     looks = 4
 

@@ -32,7 +32,7 @@ def says(data: bytes, *, close: bool = True) -> Serve:
 
 
 def http(connection: socket.socket) -> None:
-    """A web server: waits for the end of a line, and answers what it does not understand."""
+    """Behave like a web server: wait for a line, and answer with an error."""
     got = b""
     while b"\n" not in got:
         got += connection.recv(4096) or b"\n"
@@ -41,7 +41,7 @@ def http(connection: socket.socket) -> None:
 
 
 def silent(_connection: socket.socket) -> None:
-    """Say nothing and keep the connection."""
+    """Send nothing and keep the connection."""
 
 
 CARLA_15 = rpc(version=[[1, "0.9.15"]])

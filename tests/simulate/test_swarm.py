@@ -19,7 +19,7 @@ def still(_phase: str, _tick: int) -> None:
 
 
 def test_replay_repeats_recorded_poses_exactly() -> None:
-    for swarm in (PlannedSwarm(), AirSimFlight("127.0.0.1", 1)):  # the second has nothing to fly and asks nobody
+    for swarm in (PlannedSwarm(), AirSimFlight("127.0.0.1", 1)):  # the second has no flight and sends no request
         swarm.begin(AGAIN, heartbeat=still)
         for step in (0, 7, 10):
             for row, drone in enumerate(swarm.advance(step)):

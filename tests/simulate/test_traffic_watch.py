@@ -31,12 +31,12 @@ def info(instance_id: int, kind: str = "vehicle") -> ActorInfo:
 
 
 def watched(*, moving: int, ticks: int, plan: ScenePlan, kind: str = "vehicle", way_m: float = 2.0) -> TrafficWatch:
-    """Watch ten vehicles, of which the first ``moving`` go ``way_m`` in all."""
+    """Watch ten vehicles; the first ``moving`` ones move ``way_m`` metres."""
     watch = TrafficWatch(SceneTraffic(tuple(info(int(i), kind) for i in IDS)), plan)
     for tick in range(ticks):
         pose = np.zeros((10, 6), np.float32)
         pose[:moving, 0] = tick / max(ticks - 1, 1) * way_m
-        pose[:, 2] = -tick  # all fall: that is no way to get anywhere
+        pose[:, 2] = -tick  # all fall, which is no horizontal motion
         held = np.array([int(i) in HELD and tick == 0 for i in IDS])
         none = np.zeros(10, np.int64)
         watch.add(IN_WARMUP, TickMotion(IDS, pose, np.zeros((10, 5)), none, held, (), np.zeros(0, np.int64)))
@@ -52,7 +52,7 @@ PLAN = scene_plan(samples=2)  # steps of 0.05 s
 def test_too_few_moving_vehicles_void_the_scene(moving: int, way_m: float, stalls: bool) -> None:
     watch = watched(moving=moving, ticks=60, plan=PLAN, way_m=way_m)
     moved = moving if way_m > 1 else 0
-    assert watch.counts() == {IN_WARMUP: (8, moved)}  # those at the light are left out
+    assert watch.counts() == {IN_WARMUP: (8, moved)}  # vehicles at the light are excluded
     if stalls:
         with pytest.raises(
             TrafficStalled, match=rf"^{moved} of 8 vehicles .* in the warm-up of 3\.0 s; .* is 0\.3: .*\.md\)$"

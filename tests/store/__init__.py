@@ -1,1 +1,1 @@
-"""Commit, ledger, locks and object stores, with power cut at every step."""
+"""Tests of commit, ledger, locks and object stores, with interruptions at every step."""

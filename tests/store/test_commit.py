@@ -1,4 +1,4 @@
-"""Files of others, beside and inside the dataset, stay as they are whatever a run sweeps or writes."""
+"""Foreign files beside and inside the dataset stay unchanged by sweeps and commits."""
 
 import json
 import os
@@ -21,7 +21,7 @@ def output(tmp_path: Path) -> LocalOutput:
 
 
 def everything(root: Path) -> dict[str, tuple[object, ...]]:
-    """Every name with what it is: bytes of files, targets of links."""
+    """Return the content of every path: bytes of files, targets of links."""
     found: dict[str, tuple[object, ...]] = {}
     for path in sorted(root.rglob("*")):
         what = str(path.readlink()) if path.is_symlink() else path.read_bytes() if path.is_file() else None
@@ -30,7 +30,7 @@ def everything(root: Path) -> dict[str, tuple[object, ...]]:
 
 
 def interrupt(output: LocalOutput, scene: str) -> list[str]:
-    """Leave what a kill right before the ledger's entry leaves; returns the images' keys."""
+    """Leave the files of a commit killed before the ledger entry; returns the images' keys."""
     folder, moves = stage(output, scene)
     write_entry(output, LedgerEntry(scene, "flying"))
     write_manifest(output, Generation(scene, 0), folder=folder, moves=moves)
@@ -64,7 +64,7 @@ def test_a_linked_root_is_never_swept(output: LocalOutput, tmp_path: Path) -> No
 
 
 def test_a_link_put_in_after_the_interruption_leads_nowhere(output: LocalOutput, tmp_path: Path) -> None:
-    """The manifest names the very keys; behind the link lie files of the same names, sizes and times."""
+    """The link leads to files with the manifest's names, sizes and times."""
     keys = interrupt(output, "scene_01")
     channel = output.root / keys[0].rpartition("/")[0]
     channel.rename(tmp_path / "elsewhere")
@@ -84,7 +84,7 @@ def test_a_file_changed_since_it_was_written_stays(output: LocalOutput) -> None:
 
 
 def copied(root: Path) -> None:
-    """Give every file another time, as ``cp -r`` does."""
+    """Change the time of every file, like ``cp -r``."""
     for path in root.rglob("*"):
         if path.is_file():
             os.utime(path, ns=(1, 1))

@@ -1,4 +1,4 @@
-"""A folder says which dataset it holds, and is never written to for another one."""
+"""A folder has the identity of its dataset, and refuses another one."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Logs are lines of JSON without secrets."""
+"""Logs are JSON lines without secrets."""
 
 import json
 from pathlib import Path
@@ -44,7 +44,7 @@ def test_redaction(text: str, clean: str) -> None:
     "word", ["x", "token", 'token="', "token=' ", "://", "a://b@", "AKIA", "secret:\t", "(", "authorization: bearer "]
 )
 def test_redaction_takes_linear_time(word: str) -> None:
-    """A client process may print lines of a megabyte, and each reaches the log."""
+    """A client process may print lines of a megabyte, which reach the log."""
     redact(word * (1_000_000 // len(word)))
     redact(word * (65_000 // len(word)))
 

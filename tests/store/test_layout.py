@@ -1,4 +1,4 @@
-"""Names that may become files, and whose a file is."""
+"""Valid parts of file names, and the scene of a file."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The ledger's files: what is no entry of this version is refused."""
+"""Ledger files: entries that are invalid in this version are refused."""
 
 import json
 from dataclasses import asdict

@@ -57,7 +57,7 @@ def test_commit_leaves_the_scene_and_nothing_else(output: LocalOutput) -> None:
 
 
 def test_every_interruption_before_the_ledger_is_swept(output: LocalOutput, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Cut the power at each rename in turn: until the ledger's own, nothing of the scene may remain after a sweep."""
+    """The process ends at each rename in turn; before the ledger's rename, a sweep removes all files of the scene."""
     commit(output, "scene_00")
     before = snapshot(output)
     cut = 0
@@ -74,7 +74,7 @@ def test_every_interruption_before_the_ledger_is_swept(output: LocalOutput, monk
 
 
 def cut_short(monkeypatch: pytest.MonkeyPatch, limit: int, work: Callable[[], object]) -> bool:
-    """Stop ``work`` right before its change number ``limit`` of a folder; False when it had no more than that."""
+    """Stop ``work`` before its change number ``limit`` of a folder; returns False if it had fewer changes."""
     changes = 0
 
     def counted(real: Callable[..., object]) -> Callable[..., object]:
@@ -88,7 +88,7 @@ def cut_short(monkeypatch: pytest.MonkeyPatch, limit: int, work: Callable[[], ob
         return change
 
     with monkeypatch.context() as patch:
-        patch.setattr(os, "fsync", lambda _: None)  # no power is cut here, and the work begins anew for every change
+        patch.setattr(os, "fsync", lambda _: None)  # no real power failure, and the work restarts for every change
         for name in ("rename", "link", "unlink", "rmdir", "mkdir"):
             patch.setattr(os, name, counted(getattr(os, name)))
         try:

@@ -1,4 +1,4 @@
-"""New tables take the old ones' place whole, and files of others are in theirs at every step, whatever ends the run there."""
+"""New tables replace the old ones atomically, and foreign files stay in place at every step of an interruption."""
 
 import contextlib
 import json
@@ -16,7 +16,7 @@ STEPS = ("rename", "exchange", "link", "make_folder", "look_alike", "drop_second
 
 
 class Killed(BaseException):
-    """Stands for SIGKILL: nothing catches it."""
+    """A stand-in for SIGKILL that no handler catches."""
 
 
 def tables(folder: Path, *, rows: int) -> None:
@@ -26,7 +26,7 @@ def tables(folder: Path, *, rows: int) -> None:
 
 
 def plant(folder: Path) -> dict[str, tuple[int, int, bytes]]:
-    """Put files, folders, a link and a pipe of others into a version folder; returns what they are."""
+    """Put foreign files, folders, a link and a pipe into a version folder; returns their properties."""
     (folder / "results/run 1").mkdir(parents=True)
     (folder / "results/run 1/metrics.json").write_bytes(b"theirs")
     (folder / "results/notes.txt").write_bytes(b"notes")
@@ -38,7 +38,7 @@ def plant(folder: Path) -> dict[str, tuple[int, int, bytes]]:
 
 
 def seen(folder: Path) -> dict[str, tuple[int, int, bytes]]:
-    """Name -> mode, inode of what is no folder, content."""
+    """Return mode, inode except of folders, and content by name."""
     found = {}
     for path in sorted(folder.rglob("*")):
         name, what = str(path.relative_to(folder)), path.lstat()
@@ -133,7 +133,7 @@ def test_a_file_that_is_replaced_meanwhile_is_kept_in_both_forms(
     real = OwnFolder.exchange
 
     def replaced_then_exchanged(self: OwnFolder, one: str, other: str) -> bool:
-        if other == VERSION:  # somebody's editor writes a new file in the last moment
+        if other == VERSION:  # an editor writes a new file in the last moment
             new = own.root / "new"
             new.write_bytes(b"[1]")
             os.utime(new, ns=(0, 1 << 61 if theirs_later else 0))

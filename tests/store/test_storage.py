@@ -78,7 +78,7 @@ def test_commit_and_read_back(output: ObjectOutput) -> None:
 def test_an_entry_that_cannot_be_read_is_not_taken_for_none(
     output: ObjectOutput, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Else a scene whose entry's request was throttled would be flown again."""
+    """Otherwise, a throttled request for an entry would cause another flight."""
     for scene in ("scene_00", "scene_01", "scene_02"):
         write_entry(output, LedgerEntry(scene, "flying"))
     assert list(read_ledger(output)) == ["scene_00", "scene_01", "scene_02"]

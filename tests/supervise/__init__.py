@@ -1,1 +1,1 @@
-"""Processes that die, hang and print rubbish."""
+"""Tests with processes that die, hang or print invalid output."""

@@ -1,4 +1,4 @@
-"""A stand-in for ``nvidia-smi``: one card whose free and used memory are given."""
+"""A stub of ``nvidia-smi``: one card with given free and used memory."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ esac
 
 
 def fake_cards(folder: Path, monkeypatch: pytest.MonkeyPatch, *, free_mb: int, used_mb: int) -> None:
-    """Put it first on the path."""
+    """Put the stub first on PATH."""
     tool = folder / "nvidia-smi"
     tool.write_text(SCRIPT.format(free_mb=free_mb, used_mb=used_mb))
     tool.chmod(0o755)

@@ -1,7 +1,7 @@
 # ruff: noqa: T201 - printing events is its job
-"""A client process that speaks the protocol and misbehaves as asked: ``fake_client_worker.py BEHAVIOUR [MARK_FILE]``.
+"""A client process with a selected fault: ``fake_client_worker.py BEHAVIOUR [MARK_FILE]``.
 
-With MARK_FILE it misbehaves only once: the second process finds the file and behaves.
+With MARK_FILE the fault occurs only once: the second process finds the file and works.
 """
 
 import json

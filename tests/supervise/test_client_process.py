@@ -1,4 +1,4 @@
-"""Nothing that a client process does may hang or fool its supervisor."""
+"""No behaviour of a client process hangs or deceives its supervisor."""
 
 import sys
 import time
@@ -68,7 +68,13 @@ def test_a_good_client_flies_several_scenes(tmp_path: Path) -> None:
 def test_every_misbehaviour_ends_in_our_error_with_the_client_dead(
     tmp_path: Path, behaviour: str, error: type[Exception], words: str
 ) -> None:
-    waits_for = {"hang", "nonsense", "closed", "slow", "connect@hang"}  # the others must be noticed by what they do
+    waits_for = {
+        "hang",
+        "nonsense",
+        "closed",
+        "slow",
+        "connect@hang",
+    }  # the other faults must be noticed by their effect
     connect_s = 5.0 if behaviour == "connect@hang" else 60.0
     quick = dict.fromkeys(("call_s", "images_s", "airsim_s"), 0.5)  # 1.5 s of silence
     short = Deadlines(connect_s=connect_s, load_s=5.0, scene_s=5.0, **quick)
@@ -101,4 +107,4 @@ def test_a_client_has_a_home_of_the_run_and_the_users_cache(tmp_path: Path, monk
     ) as client:
         ready = client.wait_ready()
     assert ready.client == str(tmp_path / "home")  # libcarla keeps maps there by their names
-    assert ready.server == str(tmp_path / "cache")  # numba keeps machine code there, for the next run
+    assert ready.server == str(tmp_path / "cache")  # numba caches machine code there

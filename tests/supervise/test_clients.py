@@ -1,4 +1,4 @@
-"""A client that is not installed is one line before anything starts, in this interpreter or in another."""
+"""A missing client gives a one-line error before the start, in this interpreter or another one."""
 
 import importlib.util
 import subprocess
@@ -20,7 +20,7 @@ from uavsim.supervise.clients import check_clients
 
 @pytest.fixture(scope="module")
 def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An interpreter without packages."""
+    """Return an interpreter without packages."""
     folder = tmp_path_factory.mktemp("bare")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
     return folder / "bin" / "python"
@@ -28,7 +28,7 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An environment of its own that has the packages of this one."""
+    """Return a separate environment with this environment's packages."""
     folder = tmp_path_factory.mktemp("furnished")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
     site = folder / "lib" / f"python{sys.version_info.major}.{sys.version_info.minor}" / "site-packages"

@@ -1,4 +1,4 @@
-"""Signs of illness that can be seen without a simulator."""
+"""Health checks without a simulator."""
 
 import stat
 from pathlib import Path

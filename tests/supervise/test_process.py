@@ -1,4 +1,4 @@
-"""Children end when they should, and never outlive us."""
+"""Child processes end in time, and never outlive their parent."""
 
 import contextlib
 import os
@@ -83,7 +83,7 @@ def test_grandchildren_that_left_the_group_die_too(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("victim", ["supervisor", "guard"])
 def test_kill_minus_nine_takes_all_along(tmp_path: Path, victim: str) -> None:
-    """Started from a thread that has ended, so that a death signal bound to the thread would be no proof."""
+    """The child starts from a thread that has ended, because a death signal is bound to the thread."""
     supervisor_code = f"""
 import sys, threading, time
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Servers are started, known to be ready, found dead, and ended; attached ones are only asked."""
+"""Start, readiness, death and end of servers; attached ones are only queried."""
 
 import socket
 import sys
@@ -96,7 +96,7 @@ def test_an_attached_server_is_asked_and_never_ended(tmp_path: Path) -> None:
 
 
 def test_an_attached_server_may_still_be_starting_behind_a_forwarded_port(tmp_path: Path) -> None:
-    """Docker and ssh take connections before the server listens, and close them."""
+    """Docker and ssh accept and close connections before the server listens."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         port, held = server.getsockname()[1], []
 

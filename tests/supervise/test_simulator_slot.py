@@ -1,4 +1,4 @@
-"""Simulator slots rebuild themselves; a pool hands them out, prefers the loaded town, and gives up what stays down."""
+"""Simulator slots restart after failures; a pool lends them, prefers the loaded town, and gives up failing slots."""
 
 import os
 import signal
@@ -69,7 +69,7 @@ def test_after_a_crash_the_next_scene_finds_a_new_client(tmp_path: Path, port: i
 
 
 def of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ensure: Callable[[], dict[str, str]]) -> SimulatorSlot:
-    """Return a slot of a simulator that the run starts; its client leaves a mark where its worker begins."""
+    """Return a slot with a simulator started by the run; its client leaves a mark when its worker starts."""
     words = [sys.executable, str(FAKE), "good", str(tmp_path / "client-began")]
     one = SimulatorSlot(
         SimulatorConfig(), run=RUN, topology="carla", name="s", logs=tmp_path, home=tmp_path, command=lambda **_: words
@@ -182,7 +182,7 @@ def test_a_client_of_another_version_is_not_tried_again(tmp_path: Path, port: in
 def test_a_simulator_that_is_killed_or_frozen_before_it_listens_is_started_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, to: str, sent: signal.Signals
 ) -> None:
-    """The first one never says its ports; the second does."""
+    """The first simulator never announces its ports; the second one does."""
     monkeypatch.setattr(start_watch, "_SILENT_LOOKS", 2)
     said: list[str] = []
     mark = tmp_path / "mark"
@@ -247,8 +247,8 @@ def test_an_interrupt_while_simulators_start_ends_them_and_leaves_no_thread(tmp_
 def test_the_end_of_a_run_does_not_wait_for_a_restarting_simulator(
     tmp_path: Path, port: int, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One that compiles takes minutes, and one of others may come back as late as its configuration says."""
-    monkeypatch.setattr(SlotPool, "close", lambda _: None)  # what ends is the start, not what closes at the end
+    """A compiling simulator takes minutes, and an attached one may return after its configured time."""
+    monkeypatch.setattr(SlotPool, "close", lambda _: None)  # the start ends, not the final cleanup
     deaf = SimulatorConfig(kind="command", command=(sys.executable, "-c", "import time; time.sleep(600)"))
     lost = SimulatorConfig(kind="attach", ports={"carla": port}, ready_s=600.0)
     one = SimulatorSlot(
@@ -295,7 +295,7 @@ def test_a_client_that_starts_after_the_runs_end_is_ended(tmp_path: Path, port: 
 
 
 class _SlowToEnd(SimulatorSlot):
-    """A slot that comes up only when it is ended, and then takes its time."""
+    """A slot that only starts when it is ended, and then ends slowly."""
 
     def __init__(self, *, name: str, tidying_s: float, tmp_path: Path) -> None:
         super().__init__(SimulatorConfig(), run=RUN, topology="carla", name=name, logs=tmp_path, home=tmp_path)

@@ -1,1 +1,1 @@
-"""Tests of what measures, tries and checks uavsim: ``tools/``."""
+"""Tests of ``tools/``: benchmarks, trials and checks."""

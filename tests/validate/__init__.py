@@ -1,1 +1,1 @@
-"""The validator: every check finds the damage it is for, and nothing else."""
+"""Tests of the validator: each check finds its own defects only."""

@@ -1,4 +1,4 @@
-"""Defects of readings by clocks; the dataset that they are planted in is flown (``tests.e2e.test_clocks``)."""
+"""Planted defects of clocks, for the flown dataset of ``tests.e2e.test_clocks``."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -52,5 +52,5 @@ PLANTED_CLOCKS: dict[str, tuple[Callable[[Path, Path], None], str]] = {
     "a message the other way": (_edit("message", _swap), "clock.message"),
     "a message from the future": (_edit("message", _early), "clock.message"),
 }
-"""Name -> (what plants it, the code that finds it)."""
+"""Name -> (function that plants the defect, code of the finding)."""
 PLANTED = {name: code for name, (_, code) in PLANTED_CLOCKS.items()}

@@ -1,4 +1,4 @@
-"""Every defect that is planted, by name: in boxes, other tables and files."""
+"""All planted defects by name, in boxes, other tables and files."""
 
 from tests.validate.box_defects import BOX_DEFECTS
 from tests.validate.image_defects import IMAGE_DEFECTS

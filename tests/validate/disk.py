@@ -25,7 +25,7 @@ def edited_table(folder: Path, name: str) -> Iterator[list[Row]]:
 
 
 class Disk:
-    """A copy of a dataset whose files are hard links until they are replaced."""
+    """A copy of a dataset made of hard links, which edits replace."""
 
     def __init__(self, clean: Path, root: Path) -> None:
         self.root = root

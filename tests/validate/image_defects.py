@@ -44,7 +44,7 @@ def exposure_jumps(disk: Disk) -> None:
 
 @defect("visual.exposure", sample=0, channel=FRONT)
 def first_image_a_stop_brighter(disk: Disk) -> None:
-    """One stop is 2^(1 / 2.2) = 1.37 times the level."""
+    """One stop multiplies the level by 2^(1 / 2.2) = 1.37."""
     bright = np.minimum(codec.decode_rgb(disk.image(FRONT, 0)) * 1.37, 255).astype(np.uint8)
     disk.replace(disk.image(FRONT, 0), codec.encode_png(bright))
 

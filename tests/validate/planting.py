@@ -1,4 +1,4 @@
-"""One defect of a dataset: how it is planted, and which finding must come where."""
+"""A defect of a dataset: the function that plants it, and the expected finding and place."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ FRONT_1 = "CAMERA_FRONT_id_1"
 
 @dataclass(frozen=True)
 class Defect:
-    """One way to break a dataset and the finding that must name it; "" = any place, None = at the dataset."""
+    """A planted defect and its expected finding; "" = any place, None = the dataset."""
 
     plant: Callable[[Disk], None]
     code: str
@@ -21,7 +21,7 @@ class Defect:
 
 
 class Defects(dict[str, Defect]):
-    """Defects by name; called with a finding's code and place, it keeps the function that it decorates."""
+    """Defects by name; a call with a finding's code and place returns a decorator that registers a function."""
 
     def __call__(
         self, code: str, *, scene: str | None = SCENE, sample: int | None = 2, channel: str = ""

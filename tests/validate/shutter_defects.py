@@ -1,4 +1,4 @@
-"""Defects of images through shutters; the dataset that they are planted in is flown (``tests.e2e.test_shutters``)."""
+"""Planted defects of shutter images, for the flown dataset of ``tests.e2e.test_shutters``."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -29,7 +29,7 @@ def unlisted(out: Path, tables: Path) -> None:
 
 
 def of_another_tick(out: Path, tables: Path) -> None:
-    """Write the rows of a mask one row lower, as a row order from the bottom would have them."""
+    """Write the rows of a mask one row lower, as with a row order from the bottom."""
     path = sorted((out / "shutter_masks/CAMERA_ROLLING_id_0").iterdir())[0]
     ids, tags = codec.mask_ids_and_tags(path)
     path.unlink()

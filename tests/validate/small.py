@@ -1,4 +1,4 @@
-"""A small clean dataset: three scenes on made-up streets, written by the real writer from drawn recordings."""
+"""A small clean dataset: three scenes of synthetic recordings, written by the real writer."""
 
 import shutil
 from dataclasses import replace
@@ -15,7 +15,7 @@ SPLITS = ("uav_train", "uav_train", "uav_val")
 def write_small(
     root: Path, work: Path, *, samples: int = 5, drones: int = 2, movers: list[Mover] | None = None
 ) -> Path:
-    """Write the dataset: 3 scenes, 2 drones with 3 cameras each; nothing in it is wrong."""
+    """Write a valid dataset of 3 scenes and 2 drones with 3 cameras each."""
     fragments = []
     for index, split in enumerate(SPLITS):
         folder = work / f"recording_{index}"

@@ -1,4 +1,4 @@
-"""Tables of packages: checked by what the dataset says of their references, which a hostile dataset may say anything of."""
+"""Tables of packages are checked by the references in the dataset's description, which may be hostile."""
 
 import json
 import shutil
@@ -12,7 +12,7 @@ from uavsim.validate import validate_dataset
 
 
 def codes(clean: Path, folder: Path, references: Any, rows: Any) -> Counter[str]:
-    """Return the codes that a dataset has beyond those of the clean one, with a table ``buoy``."""
+    """Return the additional codes of a dataset with a table ``buoy``."""
     root = Path(shutil.copytree(clean, folder / "data"))
     (version,) = root.glob("v1.0-*")
     info = json.loads((version / "uav_dataset.json").read_text("utf-8")) | {"references": references}
@@ -24,7 +24,7 @@ def codes(clean: Path, folder: Path, references: Any, rows: Any) -> Counter[str]
 
 def test_dangling_reference_and_duplicate_token_are_found(clean: Path, tmp_path: Path) -> None:
     rows = [{"token": "a" * 32, "scene_token": "f" * 32}] * 2
-    usual = codes(clean, tmp_path / "usual", {}, rows)  # nothing is said of the table: nothing is checked
+    usual = codes(clean, tmp_path / "usual", {}, rows)  # without a description, the table is not checked
     found = codes(clean, tmp_path / "said", {"buoy": {"scene_token": "scene"}}, rows)
     assert found - usual == {"referential.key": 2, "referential.token": 1}
 

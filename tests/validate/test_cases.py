@@ -1,4 +1,4 @@
-"""Corner cases that are not there, too small or without a tag are found, and a good dataset has no finding."""
+"""Missing, too small and untagged corner cases are found; a valid dataset has no finding."""
 
 import json
 import shutil

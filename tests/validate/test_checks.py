@@ -1,4 +1,4 @@
-"""The list of checks is whole: every code is reported in the docs and proved by a planted defect."""
+"""The list of checks is complete: each code is documented and has a planted defect."""
 
 import re
 from pathlib import Path

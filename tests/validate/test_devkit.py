@@ -1,4 +1,4 @@
-"""The unmodified devkit on what we write: it loads, draws, projects as CARLA does, and scores the truth with 1."""
+"""The unmodified devkit loads and draws datasets, projects like CARLA, and scores the ground truth with 1."""
 
 import zlib
 from dataclasses import replace

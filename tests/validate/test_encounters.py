@@ -1,4 +1,4 @@
-"""Each check of encounters says nothing of a good dataset, and finds what is planted."""
+"""Checks of encounters accept a valid dataset and find planted defects."""
 
 import shutil
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Planted defects of event cameras: each is found, under its code; the events as a camera sends them are not."""
+"""Planted defects of event cameras are found with their codes; a camera's real events give no finding."""
 
 import json
 import shutil
@@ -35,7 +35,7 @@ PLANTED = {"cut off": "events.file", **{name: code for name, (_, code) in PLANTE
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A clean dataset whose front camera has events: none for its first image, three for its second."""
+    """Return a clean dataset with events of the front camera: none for its first image, three for its second."""
     root = make_dataset(
         tmp_path_factory.mktemp("events") / "set", scenes=1, samples=2, sweeps=0, drones=1, size_px=SIZE_PX
     )

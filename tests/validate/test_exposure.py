@@ -1,4 +1,4 @@
-"""First images before exposure has settled, on brightness worked out by hand."""
+"""First images before exposure has settled, with brightness calculated by hand."""
 
 from types import SimpleNamespace
 from typing import cast
@@ -11,15 +11,15 @@ from uavsim.validate.exposure import exposure_settled
 from uavsim.validate.looks import FrameLook
 
 SETTLING = [1.8, 1.3, 0.85, 0.6, 0.42, 0.3, 0.2, 0.15]
-"""Stops above rest: half a stop a frame until 1.5, then 0.7 of what is left."""
+"""Stops above rest: half a stop per frame until 1.5, then 0.7 of the rest."""
 
 
 def first_images_off(*cameras: list[float], steady: bool | None = None) -> list[float]:
-    """Return the stops that the first images of a scene are found off, of the stops of all images by camera.
+    """Return the measured offsets of a scene's first images, stops, from the stops of all images by camera.
 
     Args:
-        cameras: of a scene.
-        steady: whether the tables say that the weather stays or changes; None where they say nothing.
+        cameras: stops of the images of each camera.
+        steady: whether the weather is steady by the tables; None if unknown.
     """
     samples = [n for camera in cameras for n in range(len(camera))]
     looks = [FrameLook(row, mean=60 * 2 ** (at / 2.2), spread=20.0) for row, at in enumerate(np.concatenate(cameras))]

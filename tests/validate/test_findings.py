@@ -1,4 +1,4 @@
-"""Reports: counts are complete where the findings are too many to spell out."""
+"""Reports have complete counts even if the list of findings is cut."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The validator's own rotations, worked out on paper."""
+"""The validator's own rotations, calculated by hand."""
 
 import numpy as np
 

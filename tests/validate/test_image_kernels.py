@@ -1,4 +1,4 @@
-"""What the validator counts in masks: worked out by hand, and against numpy."""
+"""Pixel counts of the validator, by hand and against numpy."""
 
 import numpy as np
 from hypothesis import given
@@ -64,7 +64,7 @@ def test_pixels_inside_and_outside_of_their_box():
     ids = np.zeros((60, 100), np.uint16)
     ids[20:40, 40:60] = 7
     ids[0, 3] = 7  # far from it
-    ids[5, 5] = 8  # nobody's
+    ids[5, 5] = 8  # without a box
     box_of_id = np.full(65536, -1, np.int64)
     box_of_id[7] = 1
     boxes, strays = count_instances(

@@ -1,4 +1,4 @@
-"""The validator's own lenses: OpenCV is the judge, and a wrong calibration is found in the pixels."""
+"""The validator's lenses against OpenCV; a wrong calibration is found by pixels."""
 
 import re
 
@@ -62,7 +62,7 @@ def test_invalid_lens_is_reported(model: str, k: FloatArray, fault: str) -> None
 
 @both
 def test_pixels_are_held_against_boxes_by_bent_rays(lens: Lens) -> None:
-    """A ball's box far off the axis: by the lens all its pixels are inside, by the matrix alone none is."""
+    """A ball's box is far off the axis: all pixels are inside by the lens, none by the matrix only."""
     rays = lens.rays(*SIZE)
     met = (np.abs(rays[..., 0] - 0.8) < 0.05) & (np.abs(rays[..., 1] - 0.4) < 0.05)
     box_of_id = np.full(65536, -1, np.int64)

@@ -1,4 +1,4 @@
-"""Vector maps that are damaged, or of another frame, are found; a good one is not."""
+"""Damaged vector maps and maps in another frame are found; a valid one gives no finding."""
 
 import json
 import shutil
@@ -19,7 +19,7 @@ LAYERS = (
 
 
 def drawn(shift_m: float = 0.0) -> JsonDict:
-    """Return a map of one square, a kilometre wide, with a hole far from everything, and one lane."""
+    """Return a map of a square of one kilometre with a remote hole and one lane."""
     corners = {"a": (-500, -500), "b": (500, -500), "c": (500, 500), "d": (-500, 500)}
     hole = {"e": (400, 400), "f": (410, 400), "g": (410, 410)}
     nodes = [{"token": n, "x": x + shift_m, "y": y} for n, (x, y) in (corners | hole).items()]

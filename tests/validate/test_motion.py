@@ -1,4 +1,4 @@
-"""Tracks that jump, and velocities that are not their own."""
+"""Tracks with jumps, and wrong velocities."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -11,7 +11,7 @@ from uavsim.validate.motion import nothing_jumps
 
 
 def _turn(*, speed_mps: float, radius_m: float, every_s: float, offset_m: float = 0.0) -> Any:
-    """A car that drives straight, a quarter of a circle, and straight again; the sample in the turn is moved along x."""
+    """Return data of a car that drives straight, a quarter circle, and straight; the sample in the turn is shifted along x."""
     along_m = speed_mps * every_s * np.arange(-3, 4) + radius_m * np.pi / 4
     length_m = radius_m * np.pi / 2
     heading = np.clip(along_m, 0.0, length_m) / radius_m
@@ -40,7 +40,7 @@ def _turn(*, speed_mps: float, radius_m: float, every_s: float, offset_m: float 
 
 
 class _Data:
-    """What the checks of motion read of a dataset."""
+    """A stub dataset for the checks of motion."""
 
     def __init__(self, table: dict[str, Any], tokens: list[str]) -> None:
         self._table = type("Table", (dict,), {"tokens": tokens})(table)
@@ -54,7 +54,7 @@ class _Data:
 
 @pytest.mark.parametrize(("speed_mps", "radius_m"), [(8.0, 7.0), (11.0, 7.0), (11.5, 8.0)])
 def test_hard_cornering_is_no_jump(speed_mps: float, radius_m: float) -> None:
-    """Up to 18 m/s2 were met at junctions, with a sample a second."""
+    """At junctions, up to 18 m/s2 occur, with one sample per second."""
     for every_s in (0.5, 1.0):
         assert list(nothing_jumps(_turn(speed_mps=speed_mps, radius_m=radius_m, every_s=every_s))) == []
 
@@ -67,7 +67,7 @@ def test_jump_in_a_turn_is_found() -> None:
 
 
 def _crash(offset_m: float = 0.0) -> Any:
-    """A lorry that still gathers speed at its fourth sample and drives into something half a metre later, as one did."""
+    """Return data of an accelerating lorry that crashes half a metre after its fourth sample."""
     scene = _turn(speed_mps=8.0, radius_m=1e6, every_s=0.5)
     x = np.array([22.33, 25.5, 29.22, 33.51, 34.17, 34.24, 34.24])
     scene.boxes.centre_m[:] = 0.0
@@ -85,7 +85,7 @@ def test_acceleration_until_a_crash_is_no_jump() -> None:
 
 
 def _hit_and_driven_on(every_s: float) -> Any:
-    """A bus that is stopped by something at once after its sixth sample and drives again before its last, as one did."""
+    """Return data of a bus that stops abruptly after its sixth sample and drives again before its last."""
     scene = _turn(speed_mps=8.2, radius_m=1e6, every_s=every_s)
     scene.boxes.velocity_mps[-1] *= 0.25
     scene.boxes.centre_m[-1] = scene.boxes.centre_m[-2] + 1.4 / 8.2 * scene.boxes.velocity_mps[-2]

@@ -1,4 +1,4 @@
-"""One box in a hundred moved by a metre, and who finds it: the figure of docs/validation.md."""
+"""Findings for one box in a hundred moved by a metre: the figure of docs/validation.md."""
 
 from pathlib import Path
 

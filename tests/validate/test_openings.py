@@ -1,4 +1,4 @@
-"""What a hostile dataset names: nothing outside its folder is opened, an audit hook shows it; and the validator reports it."""
+"""Hostile file names: by an audit hook, no file outside the dataset is opened, and the validator reports the names."""
 
 import json
 import os
@@ -38,7 +38,7 @@ sys.addaudithook(_hook)
 
 @contextmanager
 def openings() -> Iterator[list[str]]:
-    """Collect what is opened and listed."""
+    """Yield the list of opened and listed paths."""
     _watched.append([])
     try:
         yield _watched[-1]
@@ -47,7 +47,7 @@ def openings() -> Iterator[list[str]]:
 
 
 def outside(opened: list[str], root: Path) -> list[str]:
-    """Return what is neither in the dataset nor part of Python or of this repository's code."""
+    """Return paths outside of the dataset, Python and this repository's code."""
     repository = Path(__file__).parents[2]
     own: tuple[Path, ...] = (
         root,
@@ -64,7 +64,7 @@ def outside(opened: list[str], root: Path) -> list[str]:
 
 @pytest.fixture(scope="module")
 def clean(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a dataset in which every kind of file is named: all that the validator reads."""
+    """Return a dataset with every kind of file that the validator reads."""
     root = make_dataset(
         tmp_path_factory.mktemp("clean") / "set",
         scenes=1,
@@ -102,7 +102,7 @@ def clean(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / name).write_bytes(to_parquet(np.zeros(2, [("timestamp_us", "<i8")]), {}))
     stream = {"token": "s", "scene_token": scene, "channel": "IMU_id_0", "kind": "imu", "motion": "planned"}
     write(root, "stream", [stream | {"rate_hz": 100.0, "count": 2, "filename": name}])
-    validate_version(root, VERSION, workers=1)  # loads compiled code, whose files are no openings of a test
+    validate_version(root, VERSION, workers=1)  # loads compiled code before the test records opened files
     return root
 
 

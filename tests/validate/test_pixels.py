@@ -1,4 +1,4 @@
-"""Boxes that do not lie where their pixels are."""
+"""Boxes that do not match their pixels."""
 
 import json
 import shutil
@@ -50,7 +50,7 @@ def test_only_an_agents_own_pixels_of_itself_may_be_left_out(clean: Path, tmp_pa
 def test_a_thing_across_the_image_whose_ends_are_hidden_is_not_too_large(
     visible: list[int], is_too_large: bool
 ) -> None:
-    """Its outline is 100 px wide and high, 200 and 20 along the diagonals: its ends are hidden, or all is smaller."""
+    """The outline is 100 px wide and high, 200 and 20 px along the diagonals: its ends are hidden, or it is smaller."""
     outline = np.tile([0.0, 0, 0, -10, 100, 100, 200, 10], (3, 1))
     rows, seen = np.arange(3), np.full(3, 900)
     pairs = Pairs(rows, rows, seen, seen, np.tile(visible, (3, 1)), outline, np.zeros(3, bool), rows)

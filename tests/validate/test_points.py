@@ -1,4 +1,4 @@
-"""Planted defects of lidars: each is found, under its code."""
+"""Planted defects of lidars are found with their codes."""
 
 import shutil
 from pathlib import Path

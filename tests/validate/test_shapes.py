@@ -1,4 +1,4 @@
-"""Boxes and cameras that cannot be."""
+"""Implausible boxes and cameras."""
 
 from types import SimpleNamespace
 from typing import Any, cast
@@ -14,7 +14,7 @@ from uavsim.validate.evidence import Evidence
 
 @pytest.mark.parametrize(("leans_deg", "found"), [(0.0, 1), (7.7, 0)])
 def test_a_car_on_a_hill_stands_on_the_ground_of_those_above_it(leans_deg: float, found: int) -> None:
-    """A road that rises by 0.3: the next others stand 7.5 m further, 2.3 m higher, as in Town07 without its occluders."""
+    """The road rises by 0.3: the nearest other cars are 7.5 m further and 2.3 m higher, as in Town07."""
     along_m = np.array([0.0, *np.linspace(7.5, 12, 11)])
     centre_m = np.stack([along_m, 0 * along_m, 0.305 * along_m], axis=1)
     rotation = np.tile(np.eye(3), (12, 1, 1))

@@ -1,4 +1,4 @@
-"""Streams against their rows and the poses of the same instants."""
+"""Streams against their rows and the poses of the same times."""
 
 import importlib.util
 import shutil

@@ -1,4 +1,4 @@
-"""Rows of a table are read the same, however its JSON is laid out."""
+"""Rows of a table do not depend on the layout of its JSON."""
 
 import json
 from pathlib import Path

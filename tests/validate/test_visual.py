@@ -1,4 +1,4 @@
-"""The validator of images, on numbers and on images worked out by hand."""
+"""Checks of images, on hand-made measurements and images."""
 
 from types import SimpleNamespace
 from typing import cast
@@ -19,7 +19,7 @@ def car_at(column: int) -> np.ndarray:
 
 
 def street(car_column: int, *, busy: slice) -> np.ndarray:
-    """A dim car on a dark street, and a stretch of bright stripes that is no car."""
+    """Return an (H, W) image of a dim car on a dark street, and bright stripes beside it."""
     luma = np.full((60, 220), 20, np.uint8)
     luma[:, busy] = np.where(np.arange(60)[:, None] % 2, 30, 130)
     luma[15:45, car_column : car_column + 60] = 45
@@ -46,7 +46,7 @@ def test_an_image_of_the_next_tick_is_found(busy: slice) -> None:
 
 
 def test_an_image_whose_borders_are_smoothed_into_the_next_pixel_is_of_its_tick() -> None:
-    """A car moved by less than a pixel: of the step at its sides, 31 lie on its own mask's border and 41 beside it."""
+    """A car moves by less than a pixel: of the step at its sides, 31 are on its mask's border and 41 beside it."""
     beyond = np.arange(280) - np.arange(120)[:, None]  # columns to the right of a slanting line
     own, after = (np.where((beyond >= at) & (beyond < at + 60), 7, 0).astype(np.uint16) for at in (40, 41))
     luma = np.where(after == 7, 92, 20).astype(np.uint8)
@@ -56,9 +56,9 @@ def test_an_image_whose_borders_are_smoothed_into_the_next_pixel_is_of_its_tick(
 
 
 def test_few_borders_are_no_better_fit() -> None:
-    """All that the other mask has is a part of a car that comes into sight, where a bright wall ends in the image.
+    """The other mask only has a part of a car that enters the image at the end of a bright wall.
 
-    The car of the image's own tick stands among stripes, which are as strong as its borders.
+    The car of the image's own tick is between stripes of the same contrast as its borders.
     """
     luma = street(20, busy=slice(0, 0))
     luma[::2] += 15
@@ -76,12 +76,12 @@ STANDS, MOVES = 0, 1
     ("before", "after", "frozen"),
     [
         ({STANDS: 5}, {2: 5}, False),  # nothing moves in sight: an image may be the one before
-        ({}, {2: 5}, False),  # what stands there all along has a number in the mask from now on
+        ({}, {2: 5}, False),  # a standing object has a mask id from now on
         ({STANDS: 5}, {}, False),
         ({}, {3: 5}, True),
         ({MOVES: 5}, {}, True),
         ({MOVES: 5}, {3: 9}, True),
-        ({STANDS: 5}, {2: 9}, True),  # its mask says that it moved, whatever its box says
+        ({STANDS: 5}, {2: 9}, True),  # by its mask it moved, regardless of its box
         ({}, {4: 5}, True),  # it was not there before
     ],
     ids=str,
@@ -97,12 +97,12 @@ def test_the_same_image_again_is_frozen_where_something_in_sight_moved(
     [("b", "a", []), ("a", "a", [2]), ("a", "b", [])],  # of the first, what moves may have moved before the sweep
 )
 def test_sweeps_have_no_boxes_so_keyframes_are_compared(first: str, second: str, frozen: list[int]) -> None:
-    """A car that comes to a stop sees what moved in a keyframe's interval, though nothing moved since its last sweep."""
+    """Objects moved within a keyframe's interval, though nothing moved since the last sweep."""
     assert frozen_views((first, {MOVES: 5}), ("a", None), (second, {3: 9})) == frozen
 
 
 def frozen_views(*shown: tuple[str, dict[int, int] | None]) -> list[int]:
-    """Return the views that are found frozen, of their digests and boxes (row: left edge); a sweep has None."""
+    """Return the frozen views by digests and boxes (row: left edge); a sweep has None."""
     table = {
         "instance_token": np.array([0, 1, 0, 1, 2]),
         "next": np.array([2, 3, -1, -1, -1]),

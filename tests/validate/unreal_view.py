@@ -23,7 +23,7 @@ def load(root: Path, version: str, table: str) -> dict[str, dict[str, Any]]:
 
 
 def corners_ue(box: dict[str, Any]) -> np.ndarray:
-    """(8, 3) world corners in CARLA's frame, in the devkit's order."""
+    """Return (8, 3) world corners in CARLA's frame, metres, in the devkit's order."""
     width, length, height = box["size"]
     local = DEVKIT_ORDER * np.array([length, width, height]) / 2 * FLIP_Y
     origin, offset = np.array(box["uav_actor_translation"]) * FLIP_Y, np.array(box["uav_bbox_offset"]) * FLIP_Y
@@ -31,7 +31,7 @@ def corners_ue(box: dict[str, Any]) -> np.ndarray:
 
 
 def project_ue(points: np.ndarray, camera: dict[str, Any], intrinsic: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(N, 2) pixels and (N,) depths."""
+    """Return (N, 2) pixels and (N,) depths, metres, of (N, 3) points in CARLA's frame."""
     inside = (points - np.array(camera["translation"]) * FLIP_Y) @ ue_matrix(*camera["euler_deg"])
     seen = np.stack([inside[:, 1], -inside[:, 2], inside[:, 0]], axis=1)
     pixels = seen @ intrinsic.T

@@ -1,1 +1,1 @@
-"""What a dataset looks like: pages, and recordings read back."""
+"""Tests of reports and recordings of a dataset."""

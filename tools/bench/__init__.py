@@ -61,7 +61,7 @@ def simulator(*arguments: str, program: Sequence[str] = ("headless_simulator",))
     """Run a headless simulator on free ports.
 
     Args:
-        arguments: of its command line.
+        arguments: arguments of its command line.
         program: module that runs the simulator, and its first arguments.
     """
     command = (sys.executable, "-m", *program)
@@ -74,7 +74,7 @@ def in_own_process(module: str, *arguments: str, timeout_s: float = 3600) -> dic
 
     Args:
         module: dotted name.
-        arguments: of its command line.
+        arguments: arguments of its command line.
         timeout_s: time limit.
 
     Raises:

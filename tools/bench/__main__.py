@@ -36,7 +36,7 @@ def compared(old: Iterable[Mapping[str, Any]], new: Iterable[Mapping[str, Any]])
 
 
 def main() -> int:
-    """Print one JSON list of rows; a benchmark that fails is a row's absence and exit code 1."""
+    """Print one JSON list of rows; a failed benchmark has no row and gives exit code 1."""
     parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
     parser.add_argument("--only", action="append", choices=sorted(BENCHES), help=f"default: {', '.join(QUICK)}")
     parser.add_argument("--out", type=Path, help="write the rows here as well")

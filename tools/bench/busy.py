@@ -44,7 +44,7 @@ class Profile:
 
     Attributes:
         dataset: of flight_plans.
-        samples: of the scene; default: the dataset's.
+        samples: number of samples of the scene; default: the dataset's.
         rig: replaces the dataset's.
     """
 
@@ -54,7 +54,7 @@ class Profile:
 
     @property
     def name(self) -> str:
-        """The dataset, and the rig where it is replaced."""
+        """The dataset, and the rig if replaced."""
         return f"{self.dataset}_{self.rig}" if self.rig else self.dataset
 
     @property

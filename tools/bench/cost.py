@@ -109,7 +109,7 @@ def watched(words: Sequence[str], log: Path, *, cwd: Path = ROOT, memory_too: bo
     """Run a command of uavsim and monitor its processes; returns seconds and processes.
 
     Args:
-        words: of the command.
+        words: words of the command.
         log: file for its output.
         cwd: working folder, in which YAML files are found.
         memory_too: also sample memory, which slows the processes down.

@@ -35,8 +35,8 @@ from uavsim.store.places import open_output
 __all__ = ["drones", "exponent", "intervals_of", "per_scene", "scenes", "simulators", "size", "write_swarm"]
 
 DRONES: Final = (1, 5, 20)
-TICKS: Final = 480  # of every flight, divided evenly by all numbers of captures
-PAIRS: Final = 600  # of image and mask that the many captures bring, about
+TICKS: Final = 480  # ticks of every flight, divisible by all numbers of captures
+PAIRS: Final = 600  # pairs of image and mask in the many captures, approximately
 STEP_S: Final = 0.05
 TURNS: Final = 3
 SCENES: Final = (1, 10, 100)

@@ -1,4 +1,4 @@
-"""Parts that trials, benchmarks and tests share: made-up plans and recordings, small datasets, what a run leaves."""
+"""Shared parts of trials, benchmarks and tests: synthetic plans and recordings, small datasets, checks of leftovers."""
 
 from pathlib import Path
 from typing import Final

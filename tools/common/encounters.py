@@ -68,13 +68,13 @@ def random_request(rng: np.random.Generator) -> EncounterSpec:
 
 
 def above_ground(places_m: FloatArray) -> str | None:
-    """Return a refusal where a path comes too near to the ground."""
+    """Return the reason if a path of (N, 3) positions, metres, comes too near to the ground; else None."""
     lowest = float(places_m[:, 2].min())
     return f"it comes within {lowest:.1f} m of the ground" if lowest < LOWEST_M else None
 
 
 def flown(encounter: Encounter, own: OwnPath, map_SE3_camera: SE3) -> dict[str, float]:
-    """Measure a flight from its poses alone."""
+    """Measure an encounter from poses only."""
     places = encounter.map_SE3_flu.translation_m
     fine_s = np.arange(0.0, own.time_s[-1], 0.002)
     apart = places - own.position_m

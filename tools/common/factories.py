@@ -95,7 +95,7 @@ HOUSES = (((19.5, -2.0, 4.0), (1.5, 6.0, 4.0)), ((-18.0, -4.0, 3.0), (2.0, 3.0, 
 
 
 def ue_matrix(roll: float, pitch: float, yaw: float) -> np.ndarray:
-    """CARLA's Transform.get_matrix, rotation part, from its printed formula."""
+    """Return the (3, 3) rotation of CARLA's Transform.get_matrix by its documented formula; angles in degrees."""
     r, p, y = np.radians([roll, pitch, yaw])
     cr, sr, cp, sp, cy, sy = np.cos(r), np.sin(r), np.cos(p), np.sin(p), np.cos(y), np.sin(y)
     return np.array(
@@ -108,7 +108,7 @@ def ue_matrix(roll: float, pitch: float, yaw: float) -> np.ndarray:
 
 
 def quaternion_of(matrix: np.ndarray) -> np.ndarray:
-    """The eigenvector way, w >= 0."""
+    """Return the (4,) quaternion w, x, y, z of a (3, 3) rotation by the eigenvector method, w >= 0."""
     m = matrix
     k = np.array(
         [
@@ -141,7 +141,7 @@ def make_plan(
     lidar: bool = False,
     corner_cases: CornerCasesPlan | None = None,
 ) -> ScenePlan:
-    """Return a plan whose drones fly a curve at 25 m, tilted."""
+    """Return a plan with tilted drones on a curve at 25 m."""
     step_us, every = 50_000, 10
     steps = (samples - 1) * every
     ids = tuple(range(drones))
@@ -189,7 +189,7 @@ LIDAR = SensorSpec(
 
 
 def _scan(folder: Path, plan: ScenePlan, drone_id: int, step: int, shots: list[SensorReading]) -> SensorReading:
-    """Return what the drone's depth images show, every fifth pixel, as its lidar would report it."""
+    """Return a lidar reading made of every fifth pixel of the drone's depth images."""
     at, rpy = drone_pose(drone_id, step * plan.step_us / 1e6)
     body = ue_matrix(*rpy)
     place, turn = F @ (at + body @ F @ np.array(LIDAR.mount_t_m)), F @ body @ ue_matrix(*LIDAR.mount_rpy_deg) @ F
@@ -224,7 +224,7 @@ def write_files(folder: Path, contents: dict[str, bytes]) -> None:
 
 
 def drone_pose(drone_id: int, time_s: float) -> tuple[np.ndarray, tuple[float, float, float]]:
-    """Return the simulator's location and (roll, pitch, yaw)."""
+    """Return the simulator's (3,) location, metres, and (roll, pitch, yaw), degrees."""
     yaw = 31.0 + 4.0 * time_s
     dx, dy = FORMATION[drone_id]
     centre = np.array([2.0 + 3.0 * time_s, -1.0 + 2.0 * time_s, 25.0 + 0.3 * drone_id])
@@ -309,7 +309,7 @@ def _drone(plan: ScenePlan, drone_id: int, step: int) -> DroneState:
 
 
 def camera_pose_ue(spec: SensorSpec, drone_id: int, time_s: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the camera's location and matrix in the simulator's frame."""
+    """Return the camera's (3,) location, metres, and (3, 3) rotation in the simulator's frame."""
     at, rpy = drone_pose(drone_id, time_s)
     body = ue_matrix(*rpy)
     return at + body @ F @ np.array(spec.mount_t_m), body @ ue_matrix(*spec.mount_rpy_deg)
@@ -344,7 +344,7 @@ def _shot(folder, plan, spec, drone_id, step, poses, cast, houses) -> SensorRead
 
 
 def euler_of(matrix: np.ndarray) -> tuple[float, float, float]:
-    """(roll, pitch, yaw) degrees of a matrix in the simulator's frame."""
+    """Return (roll, pitch, yaw), degrees, of a (3, 3) matrix in the simulator's frame."""
     pitch = np.degrees(np.arcsin(np.clip(matrix[2, 0], -1, 1)))
     yaw = np.degrees(np.arctan2(matrix[1, 0], matrix[0, 0]))
     roll = np.degrees(np.arctan2(-matrix[2, 1], matrix[2, 2]))
@@ -352,7 +352,7 @@ def euler_of(matrix: np.ndarray) -> tuple[float, float, float]:
 
 
 def draw_view(at, matrix, intrinsic, size_px, poses, cast, houses=HOUSES):
-    """Ray-trace one view: (H, W) ids uint16, tags uint8, planar depth."""
+    """Ray-trace one view: (H, W) uint16 ids, uint8 tags, and planar depth, metres."""
     width, height = size_px
     u, v = np.meshgrid(np.arange(width) + 0.5, np.arange(height) + 0.5)
     optical = np.stack([(u - intrinsic[0, 2]) / intrinsic[0, 0], (v - intrinsic[1, 2]) / intrinsic[1, 1], u * 0 + 1])
@@ -380,7 +380,7 @@ def draw_view(at, matrix, intrinsic, size_px, poses, cast, houses=HOUSES):
 
 
 def shape_of(mover: Mover) -> tuple[np.ndarray, np.ndarray]:
-    """Return half extents and offset of the drawn box; a bicycle with a reported box of zero has its true size."""
+    """Return (3,) half extents and (3,) offset, metres, of the drawn box; a zero-sized reported bicycle has its true size."""
     if not any(mover.half):
         return np.array([0.82, 0.19, 0.81]), np.array([0.0, 0.0, 0.81])
     return np.array(mover.half), np.array(mover.box_offset)

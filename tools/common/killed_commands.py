@@ -9,10 +9,10 @@ class KilledCommand:
     """A command.
 
     Attributes:
-        words: of its command line.
+        words: words of its command line.
         flies: it starts simulators and flies scenes.
         in_place: OUT starts as a copy of SET.
-        anew: a rerun starts over, so that it only completes without a kill.
+        anew: a rerun starts from the beginning.
     """
 
     name: str

@@ -34,7 +34,7 @@ def _hashes(root: Path, *folders: str, but: tuple[str, ...]) -> dict[str, str]:
 
 
 def differing(one: dict[str, str], other: dict[str, str]) -> list[str]:
-    """Name the files that differ or exist in only one of both."""
+    """Return the files that differ or exist in one of both only."""
     return sorted(name for name in one.keys() | other.keys() if one.get(name) != other.get(name))
 
 

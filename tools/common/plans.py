@@ -1,4 +1,4 @@
-"""Small scene plans for tests, irregular so that symmetry hides no error."""
+"""Small irregular scene plans for tests, so that symmetry hides no error."""
 
 from dataclasses import replace
 
@@ -35,7 +35,7 @@ def rig(
 
 
 def settled(plan: ScenePlan, *, ticks: int, first_ticks: int) -> ScenePlan:
-    """Return a plan whose RGB cameras settle before each image."""
+    """Return a plan with RGB cameras that settle before each image."""
     settle = Settle(ticks, first_ticks)
     rig = (replace(s, params=replace(s.camera, settle=settle)) if s.params.is_optical else s for s in plan.rig)
     return replace(plan, rig=tuple(rig))

@@ -24,7 +24,7 @@ _X, _Y, _Z = "#c62828", "#2e7d32", "#1565c0"
 _INK, _SOFT, _PALE = "#1c2430", "#7a8594", "#dfe4ea"
 _STYLE: Final[dict[Any, Any]] = {"svg.fonttype": "none", "font.family": "sans-serif", "font.size": 11}
 _VIEW: Final[FloatArray] = np.array([[0.62, 0.42], [-0.80, 0.26], [0.0, 0.86]])
-"""(3, 2): map x, y, z on paper. Seen from behind, above and to the right of somebody who looks along map x."""
+"""(3, 2): map x, y, z on paper. The viewpoint is behind, above and to the right of an observer who looks along map x."""
 
 
 def _paper(points_map: FloatArray) -> FloatArray:

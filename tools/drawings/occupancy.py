@@ -1,8 +1,8 @@
 """Draw a street in voxels, from above and at eye level: ``python -m tools.drawings.occupancy VOXELS TOKEN DRAWING.png``.
 
-``VOXELS`` is a folder that ``uavsim occupancy`` wrote of the swarm's grid, ``TOKEN`` a sample. On the left is what the first
-agent sees by itself, on the right what all see. Rays meet voxels by numpy alone; a face is shaded by the way it looks. That of
-docs/occupancy.md is of ``scripts/demo``, the sample of ``scene_0000`` whose token is the first by name.
+``VOXELS`` is an output folder of ``uavsim occupancy`` for the swarm's grid, ``TOKEN`` a sample. The left column shows the
+first agent's voxels, the right one those of all agents. Rays are cast in numpy; shading depends on a face's direction. The
+drawing in docs/occupancy.md is of ``scripts/demo``: the first token by name in ``scene_0000``.
 """
 
 import sys
@@ -23,16 +23,16 @@ _COLOURS: Final = np.array([
     (175, 0, 75), (170, 130, 170), (120, 180, 50), (214, 178, 130), (0, 150, 20), _SKY,
 ])  # fmt: skip
 """nuScenes-lidarseg's own, with paler streets and houses."""
-_FACES: Final = np.array([[0.72, 0.72], [0.85, 0.85], [0.6, 1.0]])  # brightness of what looks along -axis, +axis
+_FACES: Final = np.array([[0.72, 0.72], [0.85, 0.85], [0.6, 1.0]])  # brightness of faces towards -axis, +axis
 _SIZE_PX: Final = (480, 270)
-_VIEWS: Final = {  # of the swarm's middle: place and point looked at, metres from the grid's first corner, focal length
+_VIEWS: Final = {  # of the swarm's middle: eye and target, metres from the grid's first corner, focal length
     "above": ((30.0, 45.0, 75.0), (108.0, 108.0, 0.0), 300.0),
     "eye level": ((84.0, 101.0, 4.0), (130.0, 105.0, 10.0), 330.0),
 }
 
 
 def draw_street(path: Path) -> np.ndarray[Any, np.dtype[np.uint8]]:
-    """Return (H, W, 3) a drawing of a file of voxels: rows are views, columns the first agent alone and all."""
+    """Return an (H, W, 3) uint8 drawing of a voxel file; rows are views, columns are the first agent and all agents."""
     arrays, about = read_voxels(path)
     matter = np.where(arrays["semantics"] < FREE, arrays["semantics"], FREE)
     alone = np.where(arrays["seen"] & 1 != 0, matter, FREE)
@@ -62,7 +62,7 @@ def _drawn(grid: Any, eye_m: Any, at_m: Any, focal_px: float, voxel_m: float) ->
 
 
 def _met(grid: Any, eye: Any, rays: Any) -> tuple[Any, Any]:
-    """Return (N,) classes of the first occupied voxels of rays from a place in voxels, and the axis of each face."""
+    """Return (N,) classes of the first occupied voxels of (N, 3) rays from an eye in voxels, and (N,) axes of the faces."""
     rays = np.where(rays == 0.0, 1e-12, rays)
     near = np.minimum(-eye / rays, (np.array(grid.shape) - eye) / rays).max(axis=1).clip(0.0)
     at = np.clip(np.floor(eye + near[:, None] * rays).astype(int), 0, np.array(grid.shape) - 1)

@@ -24,12 +24,12 @@ WIDTH_PX, HEIGHT_PX, QUALITY = 560, 315, 82
 WEATHER = Weather(sun_altitude_angle=48.0, sun_azimuth_angle=40.0, cloudiness=20.0)
 CARS = 80
 CLEAR_M = 14.0  # no car stands nearer to a camera in a lane: it could be inside a bus
-OVER = {"Town04": (-40.0, 424.0)}  # where the town's own kind is seen: its motorway is far from most spawn points
+OVER = {"Town04": (-40.0, 424.0)}  # shows the town's motorway, which is far from most spawn points
 HIGH = {"Town04": (-300.0, 385.0, 62.0, -20.0, 180.0, 0.0)}  # on its bend before the mountains
 
 
 def traffic(town: Town, count: int, *, seed: int = 0) -> Movers:
-    """Vehicles of all kinds on and between a town's spawn points."""
+    """Return vehicles of all kinds on and between a town's spawn points."""
     rng = np.random.default_rng(seed)
     models = ModelLibrary()
     names = [name for name in models.blueprints if name.startswith("vehicle.")]
@@ -70,7 +70,7 @@ def views(town: Town) -> dict[str, View]:
 
 
 def clear_of(movers: Movers, places_m: list[tuple[float, float]]) -> Movers:
-    """Return the cars that stand in no camera's way."""
+    """Return the cars that do not block a camera."""
     away = np.min([np.hypot(*(movers.pose[:, :2] - place).T) for place in places_m], axis=0)
     free = away > CLEAR_M
     kept = {field.name: getattr(movers, field.name)[free] for field in fields(movers)}

@@ -1,4 +1,4 @@
-"""Find changes of third-party libraries, and uses of their private names, in what is shipped, in tools and in conftests.
+"""Find changes of third-party libraries and uses of their private names in shipped code, tools and conftests.
 
 Exit code 1 if there are any.
 """
@@ -21,13 +21,13 @@ def python_files(root: Path) -> list[str]:
 
 
 def own_names(names: Iterable[str]) -> set[str]:
-    """Return the top-level names of this repository: beside its root, in each ``src``, and in two folders of packages."""
+    """Return the top-level names of this repository: in its root, each ``src``, and two folders of packages."""
     base = re.compile(r"(?:packages/(?:\w+/src|headless_simulator|baselines)/)?([^/]+?)(?:/.*|\.py)$")
     return {match[1] for name in names if (match := base.match(name))}
 
 
 def foreign_findings(name: str, text: str, *, ours: set[str]) -> Iterator[str]:
-    """Yield a line for each change or private name of a library; programs for other environments are not looked at."""
+    """Yield a line for each change or private name of a library, except in programs for other environments."""
     ours_all = name.startswith(("uavsim/", "tools/")) and not name.startswith("tools/environments/")
     if ours_all or "/src/" in name or name.endswith("conftest.py"):
         for line, what, wrong in foreign_changes(text, ours=ours):
@@ -36,7 +36,7 @@ def foreign_findings(name: str, text: str, *, ours: set[str]) -> Iterator[str]:
 
 
 def main() -> int:
-    """Print them."""
+    """Print all findings."""
     texts = {name: (ROOT / name).read_text("utf-8") for name in python_files(ROOT)}
     ours = own_names(texts)
     found = [line for name, text in texts.items() for line in foreign_findings(name, text, ours=ours)]

@@ -1,9 +1,9 @@
-"""Write the types that CARLA's wheel ships, corrected where they are wrong, to where mypy finds them.
+"""Write corrected copies of the types in CARLA's wheel to mypy's path.
 
     python -m tools.quality.carla_types
 
 The wheel has ``libcarla.pyi`` and no ``py.typed``, so that every client, world and actor would be ``Any``. The copy lies in
-``.typings/carla``, which git ignores; each correction says what is wrong, and ends the program once it no longer applies.
+``.typings/carla``, which git ignores; each correction has its reason, and an inapplicable one ends the program.
 """
 
 import importlib.util
@@ -31,7 +31,7 @@ CORRECTIONS: Final = {
         ),  # unknown to mypy
     ),
     "command.pyi": (
-        ("actor: Actor | int", "actor: Actor | int | type[FutureActor]"),  # what commands after a SpawnActor get
+        ("actor: Actor | int", "actor: Actor | int | type[FutureActor]"),  # the actor of commands after a SpawnActor
         ("def then(self, command: _IsCommand) -> _IsCommand:", "def then(self, command: _IsCommand) -> SpawnActor:"),
         ("light_state: VehicleLightState) -> None", "light_state: VehicleLightState | int) -> None"),  # a set of bits
         ("    VehiclePhysicsControl,\n)", "    VehiclePhysicsControl,\n    WalkerControl,\n)"),
@@ -45,7 +45,7 @@ CORRECTIONS: Final = {
 
 
 def main() -> int:
-    """Write the copy; 1 where a correction finds nothing to correct."""
+    """Write the copy; returns 1 if a correction does not apply."""
     found = importlib.util.find_spec("carla")
     if found is None or found.origin is None:
         sys.stderr.write("carla is not installed: scripts/setup\n")
@@ -64,7 +64,7 @@ def main() -> int:
 
 
 def _write(path: Path, text: str) -> None:
-    if not path.exists() or path.read_text("utf-8") != text:  # mypy reads a file anew when it was written
+    if not path.exists() or path.read_text("utf-8") != text:  # mypy rereads a written file
         path.write_text(text, "utf-8")
 
 

@@ -1,7 +1,7 @@
 """Find code that changes a third-party distribution's modules or classes, or uses a private name of one.
 
-A foreign name is what an import of neither the standard library nor this repository binds, and what is read from it by
-attributes alone. Instances that a module makes are its own: ``figure = Figure(); figure.title = ...`` is no finding.
+A foreign name is a name imported from neither the standard library nor this repository, or an attribute of one. Instances
+that a module makes are its own: ``figure = Figure(); figure.title = ...`` is no finding.
 """
 
 import ast
@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from typing import Final
 
 ALLOWED: Final[dict[tuple[str, str], str]] = {}
-"""(file, what the finding names) -> reason: three entries at most, all libcarla's Traffic Manager."""
+"""(file, name of the finding) -> reason: at most three entries, all on libcarla's Traffic Manager."""
 _CHANGES: Final = {"setattr", "delattr", "patch.object", "monkeypatch.setattr", "monkeypatch.delattr"}
 _OF_MODULES: Final = {"sys.modules.pop", "sys.modules.setdefault", "sys.modules.update", "sys.modules.clear"}
 
 
 def foreign_changes(text: str, *, ours: set[str]) -> Iterator[tuple[int, str, str]]:
-    """Yield line, dotted name and what is wrong with it; ``ours`` are the top-level names of this repository."""
+    """Yield line, dotted name and fault; ``ours`` are the top-level names of this repository."""
     tree, own = ast.parse(text), ours | sys.stdlib_module_names
     bound = {name: source for name, source, _ in _imports(tree, own=own)}
     for node in ast.walk(tree):  # names for parts of foreign modules: base = numba.core.base
@@ -44,7 +44,7 @@ def foreign_changes(text: str, *, ours: set[str]) -> Iterator[tuple[int, str, st
 
 
 def _imports(tree: ast.AST, *, own: set[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield the name that each foreign import binds, what it stands for, and what is imported."""
+    """Yield the bound name, its dotted origin and the imported module of each foreign import."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -57,7 +57,7 @@ def _imports(tree: ast.AST, *, own: set[str]) -> Iterator[tuple[str, str, str]]:
 
 
 def _dotted(node: ast.AST, bound: dict[str, str]) -> str:
-    """Return what a name, attributes of a name or ``getattr`` of one stand for; empty where that is nothing foreign."""
+    """Return the foreign dotted name of a name, its attributes or ``getattr``; empty if not foreign."""
     if isinstance(node, ast.Call) and ast.unparse(node.func) == "getattr" and len(node.args) > 1:
         holder, attribute = _dotted(node.args[0], bound), node.args[1]
         part = attribute.value if isinstance(attribute, ast.Constant) else "?"
@@ -69,7 +69,7 @@ def _dotted(node: ast.AST, bound: dict[str, str]) -> str:
 
 
 def _targets(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield what a statement assigns or deletes."""
+    """Yield the targets that a statement assigns or deletes."""
     if isinstance(node, ast.Assign | ast.Delete):
         waiting: list[ast.expr] = list(node.targets)
     else:

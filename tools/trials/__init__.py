@@ -1,1 +1,1 @@
-"""Long trials of the whole: kills, faults, soaks, wheels. ``scripts/trial`` lists and runs them."""
+"""Long system trials: kills, faults, soaks, wheels. ``scripts/trial`` lists and runs them."""

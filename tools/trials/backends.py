@@ -58,7 +58,7 @@ def rows() -> list[tuple[str, str, str]]:
 
 
 def fly(row: tuple[str, str, str], folder: Path, samples: int) -> bool:
-    """Run one backend with one formation or weather, and print how it ended."""
+    """Run one backend with one formation or weather, and print the result."""
     topology, option, name = row
     town = ROOMY.get(name, "Town10HD")
     out, log = folder / "_".join(row), folder / ("_".join(row) + ".log")

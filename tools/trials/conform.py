@@ -63,7 +63,7 @@ def found_by(planted: Planted, folder: Path) -> list[str]:
 
 
 def differing(answers: list[Answer]) -> list[str]:
-    """Return the questions of the tested capabilities whose answers differ from the stored ones."""
+    """Return the questions of the tested capabilities with answers that differ from the stored ones."""
     reference = read_answers(REFERENCE)
     tested = {a.capability for a in answers}
     expected = tuple(a for a in reference.answers if a.capability in tested)

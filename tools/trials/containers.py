@@ -107,7 +107,7 @@ class Service:
     Attributes:
         name: name of the service.
         definition: its definition in the file.
-        process: of its container's runtime, once started.
+        process: process of its container's runtime, once started.
     """
 
     name: str
@@ -161,7 +161,7 @@ def buildah(work: Path, *words: str) -> str:
 
 
 def stand_in(work: Path, base: Path | None) -> None:
-    """Make the base image: Debian 12 with Python 3.11, whose ``python`` and ``pip`` are called as in python:3.11-slim."""
+    """Make the base image: Debian 12 with Python 3.11, with commands ``python`` and ``pip`` as in python:3.11-slim."""
     root = work / "base"
     if base is None:
         packages = "--include=python3,python3-venv,python3-pip,ca-certificates"

@@ -73,7 +73,7 @@ class Row:
     """One run.
 
     Attributes:
-        faults: of the first server; ``happened.txt`` marks the first that fires.
+        faults: faults of the first server; ``happened.txt`` marks the first that fires.
         later: of servers started after the fault; the same when empty.
         other_traffic: the dataset may differ from the undisturbed one.
         hopeless: not every scene can be completed.
@@ -179,7 +179,7 @@ def measure(runs: Runs) -> Moments:
     def ticks_of(name: str) -> list[int]:
         return sorted(int(p.name.rpartition("-")[2]) for p in calm.folder.glob(f"{name}-*"))
 
-    # a call sees the ticks before it: what answers after t ticks asks for tick t + 1
+    # a call sees the preceding ticks: a call after t ticks requests tick t + 1
     return Moments(spawn=ticks_of("batch")[0] + 1, captures=ticks_of("image"), last=ticks_of("tick")[-1] + 1)
 
 

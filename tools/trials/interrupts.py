@@ -82,7 +82,7 @@ class Trial:
         return Ended(process.returncode, time.monotonic() - began, output.decode(errors="replace"))
 
     def wrong_with(self, name: str, *, number: int, rng: random.Random) -> list[str]:
-        """End one command at one moment; returns what is wrong, and the moment."""
+        """End one command at one moment; returns the faults and the moment."""
         work = self.work / "row"
         shutil.rmtree(work, ignore_errors=True)
         work.mkdir()

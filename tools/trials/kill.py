@@ -309,7 +309,7 @@ def wait_for_takeoff(out: Path, process: ForkedRun, *, timeout_s: float) -> bool
 
 
 def free_slot(api: str, simulator: str) -> None:
-    """Release a killed run's slot of an attached simulator's concurrency limit, whose lease lasts 120 s."""
+    """Release a killed run's slot of an attached simulator's concurrency limit; its lease lasts 120 s."""
     address = f"{api}/v2/concurrency_limits/{quote(f'simulator {simulator}')}"
     key = base64.b64encode(os.environ["PREFECT_API_AUTH_STRING"].encode()).decode()
     headers = {"Content-Type": "application/json", "Authorization": f"Basic {key}"}

@@ -133,7 +133,7 @@ def handler(faults: Faults, store: tuple[str, int]) -> type[BaseHTTPRequestHandl
 
 
 class QuietServer(ThreadingHTTPServer):
-    """The proxy's server; a client that is killed resets its connections, and that is no news."""
+    """The proxy's server; connection resets of killed clients are expected."""
 
     daemon_threads = True
 

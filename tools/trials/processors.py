@@ -40,7 +40,7 @@ class Setting:
     """An emulated processor.
 
     Attributes:
-        name: of the setting.
+        name: name of the setting.
         variables: environment variables of the setting.
         needs: required flags of /proc/cpuinfo.
         numba: it concerns numba kernels.

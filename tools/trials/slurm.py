@@ -128,10 +128,10 @@ def nodes_idle(there: Cluster) -> int:
 
 
 def wait_for(done: Callable[[], object], process: subprocess.Popen[bytes] | None = None) -> None:
-    """Wait until something holds.
+    """Wait until a condition holds.
 
     Raises:
-        RuntimeError: it never did, or the process that it waits for has ended.
+        RuntimeError: the time limit passed, or the process ended.
     """
     end = time.monotonic() + WAIT_S
     while not done():
@@ -141,20 +141,20 @@ def wait_for(done: Callable[[], object], process: subprocess.Popen[bytes] | None
 
 
 def in_flight(out: Path) -> bool:
-    """Return whether two scenes fly right now, and one is there."""
+    """Return whether two scenes are in flight and one is committed."""
     last = [reported[-1]["event"] for reported in events(out).values() if reported]
     return sum(event in {"flying", "sample"} for event in last) >= 2 and "committed" in last
 
 
 def ended(there: Cluster, array: str) -> bool:
-    """Return whether all jobs of an array have ended; those that were queued again need not wait the two minutes of SLURM.
+    """Return whether all jobs of an array have ended; requeued jobs skip SLURM's wait of two minutes.
 
-    At once would be too soon: a node refuses what begins in the very second in which the job before was killed.
+    A node refuses a job that begins in the same second as the kill of the preceding job.
     """
     states = there.states(array)
     for state in states:
         if state["JobState"] == "PENDING" and int(state["Restarts"]) > 0:
-            begins = state["StartTime"]  # Unknown at first
+            begins = state["StartTime"]  # unknown at first
             if begins[:1].isdigit() and datetime.fromisoformat(begins) - datetime.now() > timedelta(seconds=30):
                 sooner = ["scontrol", "update", f"JobId={array}_{state['ArrayTaskId']}", "StartTime=now+5"]
                 subprocess.run(

@@ -28,14 +28,14 @@ from tools.bench import in_own_process, simulator
 
 TOWNS = ("Town01", "Town02", "Town03", "Town04", "Town05", "Town06", "Town07", "Town10HD")
 MOVING_MPS = 0.5
-MOVED_M = 2.0  # a car that came this far moved
+MOVED_M = 2.0  # least path of a moving car
 LANE_P99_M = 0.6
-LATERAL_MPS2 = 8.0  # beyond what tyres hold: a car that pulls more does not drive as one
+LATERAL_MPS2 = 8.0  # limit of tyres
 CLIENT_TIMEOUT_S = 6 * 3600
 LASTING_S: Final = 1.0
-LANE_EVERY: Final = 20  # ticks between two looks at the lanes
-CHANGING_S: Final = 3.0  # a look counts as a lane change when the lane was another within this time before or after
-SHRINK_M: Final = 0.05  # bumpers that touch are no overlap
+LANE_EVERY: Final = 20  # ticks between two lane measurements
+CHANGING_S: Final = 3.0  # a measurement within this time of another lane counts as a lane change
+SHRINK_M: Final = 0.05  # touching bumpers are no overlap
 REACH_TICKS: Final = 2  # to either side: a single tick's wobble of 1 mm is 0.4 m/s2 at 0.05 s
 COLUMNS = {
     "cars": "cars",
@@ -231,18 +231,18 @@ class Lanes:
             self._road[at, row], self._lane[at, row] = waypoint.road_id, waypoint.lane_id
 
     def offsets(self, step_s: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return all offsets, and those not within ``CHANGING_S`` of a lane change on the same road."""
+        """Return (N,) all offsets, metres, and (M,) those not within ``CHANGING_S`` of a lane change on the same road."""
         offset = self._offset_m[: self._looks]
         return offset[np.isfinite(offset)], offset[self._keeping(step_s)]
 
     def farthest(self, step_s: float, beyond_m: float) -> list[tuple[str, int]]:
-        """Return the lanes ("road 3 lane -1") on which vehicles were farther off without a lane change, and how often."""
+        """Return the lanes ("road 3 lane -1") with larger offsets outside lane changes, and their counts."""
         far = self._keeping(step_s) & (self._offset_m[: self._looks] > beyond_m)
         lanes = zip(self._road[: self._looks][far].tolist(), self._lane[: self._looks][far].tolist(), strict=True)
         return Counter(f"road {road} lane {lane}" for road, lane in lanes).most_common(6)
 
     def _keeping(self, step_s: float) -> np.ndarray:
-        """(looks, vehicles) bool: a known offset, not within ``CHANGING_S`` of a lane change."""
+        """Return (looks, vehicles) bool: the offset is known, and not within ``CHANGING_S`` of a lane change."""
         road, lane = self._road[: self._looks], self._lane[: self._looks]
         known = np.isfinite(self._offset_m[: self._looks])
         changed = np.zeros_like(known)
@@ -257,12 +257,12 @@ class Lanes:
 
 
 def overlapping(places: np.ndarray, yaws: np.ndarray, half: np.ndarray) -> np.ndarray:
-    """Return (P, 2) pairs of rows whose upright boxes overlap.
+    """Return (P, 2) pairs of rows with overlapping upright boxes.
 
     Args:
-        places: (N, 3) centres; rows with nan never overlap.
+        places: (N, 3) centres, metres; rows with nan never overlap.
         yaws: (N,) radians.
-        half: (N, 3) half length, width, height.
+        half: (N, 3) half length, width, height, metres.
     """
     alive = np.flatnonzero(np.isfinite(places).all(axis=1))
     if len(alive) < 2:
@@ -297,7 +297,7 @@ def lateral_mps2(
         least_mps: slower cars have no defined course.
 
     Returns:
-        (ticks, cars) magnitudes; nan at both ends of the drive, where a car is gone, and where it is slower.
+        (ticks, cars) magnitudes; nan at both ends of the drive, for removed cars and for slower cars.
     """
     lateral = np.full(places_m.shape[:2], np.nan)
     if len(places_m) <= 2 * REACH_TICKS:

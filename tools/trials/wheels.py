@@ -43,16 +43,16 @@ PATIENT: Final = """
 simulators: [{kind: mock, ready_s: 7200}]
 deadlines: {connect_s: 1800, load_s: 1800, spawn_s: 1800, call_s: 1800}
 """
-"""The first start in a new environment compiles for minutes; how many is no question of the wheels."""
+"""The first start in a new environment compiles for minutes, which this trial does not limit."""
 SMOKE: Final = ("generate", "--dataset", "smoke", "--town", "Town10HD", "--scenes", "0", "--samples", "2")
 
 
 class StepError(Exception):
-    """A step did not end as it should; the message is its last line."""
+    """A step failed; the message is its last line."""
 
 
 def main() -> int:
-    """Run the steps; the first that fails ends them."""
+    """Run the steps up to the first failure."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--python", default=sys.executable, help="interpreter whose bare environments are made")
     parser.add_argument("--work", type=Path)
@@ -88,7 +88,7 @@ def main() -> int:
 
 
 class WheelTrial:
-    """The steps, which share a folder: wheels, environments, and an empty folder to work in."""
+    """The steps of the trial, with a shared folder for wheels, environments and an empty working folder."""
 
     def __init__(self, work: Path, *, python: str) -> None:
         self._work, self._python = work, python
@@ -97,7 +97,7 @@ class WheelTrial:
         run = work / "patient.yaml"
         run.write_text(PATIENT)
         self._smoke = (str(work / "pipeline" / "bin" / "uavsim"), *SMOKE, "--run", str(run))
-        # nothing of this repository, of its environment or of the caller's home may be found by accident
+        # excludes this repository, its environment and the caller's home
         self._env = {k: v for k, v in os.environ.items() if k not in {"PYTHONPATH", "VIRTUAL_ENV"}}
         self._env = {k: v for k, v in self._env.items() if not k.startswith("PREFECT_API_")}
         self._env |= {"HOME": str(work / "home"), "XDG_CACHE_HOME": str(work / "cache")}
@@ -105,7 +105,7 @@ class WheelTrial:
             Path(self._env[name]).mkdir(exist_ok=True)
 
     def build(self) -> str:
-        """Build with uv, as a release would."""
+        """Build both wheels with uv, like a release."""
         uv = shutil.which("uv") or str(ROOT / ".uv/bin/uv")
         self._run(
             [uv, "build", "--all-packages", "--wheel", "--quiet", "--out-dir", str(self._work / "dist")], cwd=ROOT
@@ -118,7 +118,7 @@ class WheelTrial:
         return self._install("simulator", self._wheels("headless_simulator"))
 
     def tick_a_world(self) -> str:
-        """Start the command that the wheel brings, and let CARLA's client tick on it."""
+        """Start the wheel's command, and tick a world with CARLA's client."""
         self._install("simulator", [CARLA])
         with self._server() as port:
             printed = self._run([self._bin("simulator", "python"), "-c", CLIENT, str(port)])
@@ -137,11 +137,11 @@ class WheelTrial:
         return self._run([*self._smoke, "--out", "out"]).splitlines()[-1]
 
     def validate(self) -> str:
-        """Let the installed validator read every pixel."""
+        """Validate the dataset with all pixels."""
         return self._run([self._bin("pipeline", "uavsim"), "validate", "out"]).splitlines()[-1]
 
     def refuse_bridge(self) -> str:
-        """Ask for a topology whose client is not there: one line, exit code 2, nothing written."""
+        """Request a topology with a missing client: one line, exit code 2, nothing written."""
         command = [*self._smoke, "--topology", "bridge", "--out", "bridge"]
         done = subprocess.run(command, cwd=self._empty, env=self._env, capture_output=True, text=True, check=False)
         lines = done.stderr.strip().splitlines()
@@ -155,13 +155,13 @@ class WheelTrial:
         return lines[0]
 
     def install_airsim(self) -> str:
-        """Run the line that the refusal names, word by word."""
+        """Run the install command of the error message."""
         for command in AIRSIM.install.split(" && "):
             self._run([self._bin("pipeline", "python"), "-m", *command.split()])
         return AIRSIM.install
 
     def generate_bridge(self) -> str:
-        """Fly the topology that was refused."""
+        """Fly the refused topology."""
         command = [*self._smoke, "--topology", "bridge", "--out", "bridge"]
         return self._run(command).splitlines()[-1]
 
@@ -175,7 +175,7 @@ class WheelTrial:
         self._run([self._python, "-m", "venv", "--clear", str(self._work / name)])
 
     def _install(self, environment: str, what: Sequence[str | Path]) -> str:
-        """Install, and let pip check that every dependency fits."""
+        """Install packages, and check the dependencies with pip."""
         pip = [self._bin(environment, "python"), "-m", "pip"]
         self._run([*pip, "install", "--quiet", *map(str, what)])
         return self._run([*pip, "check"]).splitlines()[-1]

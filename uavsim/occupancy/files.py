@@ -423,7 +423,7 @@ def _folder(labelled: Labelled) -> str:
 
 
 def _motion(labelled: Labelled, row: int) -> JsonDict:
-    """Return an object's motion to the samples before and after, (4, 4) in the map, where it is present then."""
+    """Return an object's (4, 4) motions in the map to the samples before and after, if it is present there."""
     boxes, motion = labelled.sample.boxes, {}
     for name, step in (("backward", -1), ("forward", +1)):
         then = labelled.boxes_at(step)

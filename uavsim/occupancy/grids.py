@@ -43,7 +43,7 @@ class GridShape:
     low_m: tuple[float, float, float]
 
     def __post_init__(self) -> None:
-        """Refuse invalid shapes.
+        """Refuse an invalid shape.
 
         Raises:
             InputError: the frame is unknown, a value is not positive or finite, or the grid is too large.

@@ -70,7 +70,7 @@ def _trace_ray(eye: Any, way: Any, begin: float, end: float, size: Any, flat: An
 
 @kernel
 def _cell(turn: Any, origin: Any, x: float, y: float, z: float, edge: float) -> Any:
-    """Return the cell of size ``edge`` that contains a point of another frame."""
+    """Return the index of the cell of size ``edge`` that contains a point of another frame."""
     return (
         int(np.floor((turn[0, 0] * x + turn[0, 1] * y + turn[0, 2] * z + origin[0]) / edge)),
         int(np.floor((turn[1, 0] * x + turn[1, 1] * y + turn[1, 2] * z + origin[1]) / edge)),

@@ -1,7 +1,7 @@
 """RayIoU: agreement of class and distance of rays from agents in predicted and true voxels.
 
-A ray ends at the far side of the first occupied voxel. Of the rays that end in an occupied voxel of the truth, those are found
-that end in the same class within 1, 2 and 4 m. Source: Liu et al., "Fully Sparse 3D Occupancy Prediction", ECCV 2024
+A ray ends at the far side of the first occupied voxel. A ray of an occupied true voxel is found if its
+prediction ends in the same class within 1, 2 or 4 m. Source: Liu et al., "Fully Sparse 3D Occupancy Prediction", ECCV 2024
 (``ray_metrics.py`` of SparseOcc).
 """
 

@@ -51,7 +51,7 @@ class Occupancy:
         return np.asarray((self.seen & np.uint64(bits)) != 0)
 
     def agents_that_see(self) -> UInt8Array:
-        """Return (X, Y, Z) how many agents see each voxel."""
+        """Return (X, Y, Z) numbers of agents that see each voxel."""
         count = np.zeros(self.semantics.shape, dtype=np.uint8)
         for agent in dict.fromkeys(self.agents):
             count += self.seen_by(agent)

@@ -48,14 +48,14 @@ def draw_plan(
     """Draw one town's plan.
 
     Args:
-        town: its ends and obstacles.
-        routes: by name, those to be drawn as thin lines.
-        plans: scenes of this town. Up to three are each drawn with its way, its drones at the start, and what their cameras
-            see there; of more, each route with its scenes' numbers and starts.
-        roads: their outlines, or the whole vector map; none when no map is at hand: the image then says so.
+        town: bounds and obstacles of the town.
+        routes: routes to draw as thin lines, by name.
+        plans: scenes of this town. Up to three scenes are drawn with paths, start positions and camera footprints; more
+            scenes are drawn as routes with scene numbers and starts.
+        roads: (N, 2 or 3) outlines in the map frame, metres, or the vector map; empty without a map.
 
     Returns:
-        (H, W, 3) RGB image.
+        (H, W, 3) uint8 RGB image.
     """
     sheet = _blank(town)
     _draw_roads(sheet, roads)
@@ -117,7 +117,7 @@ def _colours(number: int) -> list[draw.Colour]:
 def _draw_route(
     sheet: Sheet, path: FlightPath, *, label: str, colour: draw.Colour, scenes: Sequence[ScenePlan]
 ) -> None:
-    """Draw a route; one with scenes boldly, with their numbers in its middle and a dot at each start."""
+    """Draw a route; a route with scenes is bold, with scene numbers in its middle and a dot at each start."""
     line = sheet.px(path.position_m[:, :2])
     draw.draw_polyline(sheet.canvas, line, colour=colour, width_px=3 if scenes else 1, closed=path.closed)
     if not scenes:
@@ -140,7 +140,7 @@ def _draw_route(
 
 
 def _tint_footprints(sheet: Sheet, plan: ScenePlan, *, colour: draw.Colour) -> None:
-    """Tint the ground in view of any camera at the first image, within ``_REACH_M``."""
+    """Tint the cameras' footprints at the first image, up to ``_REACH_M``."""
     seen = np.zeros(sheet.canvas.shape[:2], dtype=np.uint8)
     draw.draw_polygons(seen, [sheet.px(quad) for quad in _footprints(plan)], colour=(1, 1, 1))
     sheet.canvas[:] = draw.tinted(sheet.canvas, seen > 0, colour=colour, strength=_TINT)
@@ -162,7 +162,7 @@ def _draw_scene(sheet: Sheet, plan: ScenePlan, *, colour: draw.Colour) -> None:
 
 
 def _footprints(plan: ScenePlan) -> FloatArray:
-    """Return (cameras x drones, 4, 2) ground corners of every camera at the scene's first image, camera by camera."""
+    """Return (cameras x drones, 4, 2) footprint corners at the first image, map frame, metres, camera by camera."""
     map_SE3_flu = plan.swarm.map_SE3_flu[0]
     quads = []
     for spec in plan.cameras:
@@ -180,7 +180,7 @@ def _footprints(plan: ScenePlan) -> FloatArray:
 
 
 def _mixed(colour: draw.Colour) -> draw.Colour:
-    """Return the colour half way to the ground's."""
+    """Return the mean of a colour and the ground's colour."""
     r, g, b = ((own + ground) // 2 for own, ground in zip(colour, _GROUND, strict=True))
     return r, g, b
 
@@ -229,6 +229,6 @@ def _draw_legend(sheet: Sheet, plans: Sequence[ScenePlan], *, y: int, buildings:
 
 
 def _round_length(length_m: float) -> float:
-    """Return the largest of 1, 2, 5, 10, 20, ... that is not longer."""
+    """Return the largest of 1, 2, 5, 10, 20, ... that does not exceed a length, metres."""
     power = 10.0 ** np.floor(np.log10(length_m))
     return float(power * max(m for m in (1, 2, 5) if m * power <= length_m * (1 + 1e-9)))

@@ -43,7 +43,7 @@ def check_paths(paths: Sequence[Path]) -> list[FileFinding]:
     """Check files, and all YAML files of folders.
 
     Raises:
-        InputError: a path that is not there, or a folder without YAML files.
+        InputError: a path does not exist, or a folder has no YAML files.
     """
     library = Library.of()
     return [_check(file, library) for path in paths for file in _files(path)]
@@ -105,7 +105,7 @@ def _kind(path: Path) -> str:
 
 
 def _dataset(loaded: Loaded[Any], _: Library) -> None:
-    """Plan the scenes of every town; of very many, the first."""
+    """Plan the scenes of every town, up to a limit."""
     planner = DatasetPlanner.open(str(loaded.source.path))
     for town in loaded.model.towns:
         for plan in planner.plans(town, town_scenes(loaded, town).numbers[:_MOST_PLANNED]):
@@ -113,7 +113,7 @@ def _dataset(loaded: Loaded[Any], _: Library) -> None:
 
 
 def _routes(loaded: Loaded[Any], library: Library) -> None:
-    """Every route stays inside its town."""
+    """Check that every route stays inside its town."""
     try:
         town = library.town(loaded.model.town).model
     except UnknownNameError as error:
@@ -128,7 +128,7 @@ def _routes(loaded: Loaded[Any], library: Library) -> None:
 
 
 def _formation(loaded: Loaded[Any], _: Library) -> None:
-    """Drones keep their distance in a hover; the dataset's check repeats this on routes."""
+    """Check the distances between hovering drones; the dataset's check covers routes."""
     formation: Formation = loaded.model
     last_s = formation.keyframes[-1].time_s if formation.keyframes else 0.0
     time_s = np.linspace(0.0, min(last_s, 3600.0), 1 + int(min(last_s, _LONGEST_CHECKED_S) * 20))
@@ -145,17 +145,17 @@ def _formation(loaded: Loaded[Any], _: Library) -> None:
 
 
 def _rig(loaded: Loaded[Any], _: Library) -> None:
-    """Lenses' views can be rendered; lidars are checked with a dataset, which has the step."""
+    """Check that lenses can be rendered; lidars depend on the dataset's step."""
     config_to_plan.cameras(loaded)
 
 
 def _weather(loaded: Loaded[Any], _: Library) -> None:
-    """Presets are CARLA's."""
+    """Check that presets exist in CARLA."""
     weather_track(loaded, scene_us=10_000_000)
 
 
 def _run(loaded: Loaded[Any], library: Library) -> None:
-    """The dataset is there."""
+    """Check that the dataset exists."""
     if loaded.model.dataset is None:
         return
     try:
@@ -174,4 +174,4 @@ _DEEPER: Final[dict[str, Callable[[Loaded[Any], Library], None]]] = {
     "dataset": _dataset,
     "run": _run,
 }
-"""Checks beyond the model, of the kinds of files that refer to others."""
+"""Checks beyond the model, by kind of file."""

@@ -15,7 +15,7 @@ _SMALLEST_PX: Final = 3.0
 
 
 def outside(swarm: SwarmTrajectory, town: TownConfig, *, step_s: float) -> str | None:
-    """Describe the first drone that leaves the town less its margin, with time and position; None where all stay."""
+    """Describe the first drone that leaves the town minus its margin, with time and position; None if all stay inside."""
     low = np.array([town.x_m[0], town.y_m[0]]) + town.margin_m
     high = np.array([town.x_m[1], town.y_m[1]]) - town.margin_m
     xy = swarm.map_SE3_flu.translation_m[..., :2]
@@ -31,9 +31,9 @@ def outside(swarm: SwarmTrajectory, town: TownConfig, *, step_s: float) -> str |
 
 
 def beyond_streaming(swarm: SwarmTrajectory, town: TownConfig, rig: Sequence[SensorSpec]) -> str | None:
-    """Return which drone's sensor sees farther than a large map is streamed round the swarm's middle, or None.
+    """Describe the drone with a sensor range beyond the streamed part of a large map; None if there is none.
 
-    A camera sees a car while that is 3 pixels long; any other sensor sees as far as its range.
+    A camera's range is the distance at which a car is 3 pixels long.
     """
     if town.streaming is None:
         return None
@@ -57,7 +57,7 @@ def _reach_m(spec: SensorSpec) -> float:
 
 
 def nearest_pair(swarm: SwarmTrajectory) -> tuple[float, int, int, int]:
-    """Return the smallest distance of two drones on the whole flight, metres, with both ids and the step."""
+    """Return the smallest distance between two drones during the flight, metres, both ids and the step."""
     positions_m = swarm.map_SE3_flu.translation_m
     count = positions_m.shape[1]
     if count < 2:
@@ -72,7 +72,7 @@ def nearest_pair(swarm: SwarmTrajectory) -> tuple[float, int, int, int]:
 
 
 def collision(swarm: SwarmTrajectory, town: TownConfig, *, clearance_m: float, step_s: float) -> str | None:
-    """Describe the drone that comes nearest to an obstacle, or to the ground, if nearer than ``clearance_m``; else None."""
+    """Describe the closest approach to an obstacle or the ground if it is below ``clearance_m``; else None."""
     positions_m = swarm.map_SE3_flu.translation_m
     ends_m = positions_m.min(axis=(0, 1)), positions_m.max(axis=(0, 1))
     for obstacle in town.obstacles:
@@ -99,5 +99,5 @@ def _near(swarm: SwarmTrajectory, distance_m: FloatArray, what: str, *, clearanc
 
 
 def box_distance(points_m: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
-    """Return the distance (...) of (..., 3) points from an upright box; 0 inside."""
+    """Return (...) distances of (..., 3) points from an upright box, metres; 0 inside."""
     return np.asarray(np.linalg.norm(np.maximum(np.maximum(low - points_m, points_m - high), 0.0), axis=-1))

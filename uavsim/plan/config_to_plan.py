@@ -24,10 +24,10 @@ _MAP_BORDER_M = 20.0
 
 
 def sensors(rig: Loaded[Rig], *, step_us: int) -> tuple[SensorSpec, ...]:
-    """Write every sensor out, cameras with the numbers that they take from their rig.
+    """Return all sensors of a rig; cameras inherit omitted values from the rig.
 
     Raises:
-        ConfigError: a sensor cannot work at this step.
+        ConfigError: a sensor does not support this step.
     """
     model = rig.model
     blocks: list[tuple[tuple[str, ...], str, str, Block]] = []  # place in the file, sensor's name, modality, block
@@ -42,14 +42,14 @@ def sensors(rig: Loaded[Rig], *, step_us: int) -> tuple[SensorSpec, ...]:
 
 
 def cameras(rig: Loaded[Rig], *, step_us: int = 1) -> tuple[SensorSpec, ...]:
-    """Write the cameras out.
+    """Return the cameras of a rig.
 
     Args:
-        rig: of them.
-        step_us: of the simulation.
+        rig: the rig.
+        step_us: simulation step.
 
     Raises:
-        ConfigError: a lens has a wider view than any pinhole image.
+        ConfigError: a lens's field of view exceeds that of any pinhole image.
     """
     return tuple(
         SensorSpec(
@@ -94,10 +94,10 @@ def _camera(rig: Loaded[Rig], name: str, camera: Camera, *, step_us: int) -> Cam
 
 
 def given_by(dataset: Loaded[DatasetConfig], rig: Loaded[Rig]) -> tuple[SensorSpec, ...]:
-    """Return the rig's sensors.
+    """Return a rig's sensors after checks against the dataset.
 
     Raises:
-        ConfigError: the dataset's topology cannot give one of them, or it cannot work at the dataset's step.
+        ConfigError: the dataset's topology or step does not support a sensor.
     """
     _check_shutters(dataset.model, rig)
     topology = dataset.model.topology
@@ -120,7 +120,7 @@ def given_by(dataset: Loaded[DatasetConfig], rig: Loaded[Rig]) -> tuple[SensorSp
 
 
 def _check_shutters(dataset: DatasetConfig, rig: Loaded[Rig]) -> None:
-    """Refuse shutters that images of whole steps cannot make before the next image begins."""
+    """Refuse shutters that do not fit into whole steps before the next image."""
     step_us = round(dataset.step_s * 1e6)
     image_us = round(dataset.keyframe_s / dataset.step_s) // (dataset.sweeps_per_keyframe + 1) * step_us
     for name, camera in rig.model.cameras.items():
@@ -131,13 +131,13 @@ def _check_shutters(dataset: DatasetConfig, rig: Loaded[Rig]) -> None:
 
 
 def block_sensor(block: Block, *, name: str, modality: str, step_us: int) -> SensorSpec:
-    """Write a sensor that is no camera out."""
+    """Return a sensor other than a camera."""
     turn_deg = (block.roll_deg, block.pitch_deg, block.yaw_deg)
     return SensorSpec(name, block.mount_m, turn_deg, block.params(step_us=step_us), (modality,))
 
 
 def town_site(town: TownConfig) -> TownSite:
-    """Return the part of a town that a plan keeps."""
+    """Return a town's part of a plan."""
     corner = np.floor(np.array([town.x_m[0], town.y_m[0]]) - _MAP_BORDER_M)
     return TownSite(
         name=town.name,
@@ -158,7 +158,7 @@ def image_format(images: Images) -> ImageFormat:
 def label_plan(labels: Labels, town: TownConfig) -> LabelPlan:
     """Return the dataset's label settings; omitted ones are None.
 
-    In a large map none lies beyond ``actor_active_distance_m``, where nothing is drawn.
+    In a large map the range ends at ``actor_active_distance_m``, because CARLA draws no actors beyond it.
     """
     plan = LabelPlan(**labels.model_dump(exclude={"occupancy"}))  # which is labelled of the whole dataset
     if town.streaming is None:
@@ -168,7 +168,7 @@ def label_plan(labels: Labels, town: TownConfig) -> LabelPlan:
 
 
 def degradation_plan(degradations: Degradations | None, *, seed: int) -> DegradationPlan | None:
-    """Return the sensors' errors, or None for perfect ones; times become microseconds."""
+    """Return the sensors' errors with times in microseconds; None for perfect sensors."""
     if degradations is None:
         return None
     return replace(

@@ -1,4 +1,4 @@
-"""The contexts in which an ingredient plans: first the town of a dataset, then each scene of it."""
+"""Planning contexts of ingredients: a town of a dataset, and each of its scenes."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -21,8 +21,8 @@ class TownPlan:
     """The common part of one town's scenes.
 
     Attributes:
-        dataset: of which they are.
-        library: finds the files that it names.
+        dataset: the scenes' dataset.
+        library: finds files by name.
         block: the dataset's value for this ingredient's key.
         share: the dataset's entry for this town.
     """
@@ -40,12 +40,12 @@ class SceneToFill:
     """One scene with its planned flight, for its ingredients.
 
     Attributes:
-        number: in the dataset.
-        turn: in its town, from 0.
-        weather: its name.
-        whole: the flight of as many samples as the dataset has.
-        swarm: the steps of it that are flown.
-        planned: the records of the ingredients before it.
+        number: scene number in the dataset.
+        turn: scene count in its town, from 0.
+        weather: name of the weather.
+        whole: the flight with all samples of the dataset.
+        swarm: the flown steps of ``whole``.
+        planned: records of the preceding ingredients.
     """
 
     number: int
@@ -66,8 +66,8 @@ class SceneToFill:
 
 
 ScenePlanner: TypeAlias = Callable[[SceneToFill], object] | object
-"""The record of the ingredient's plan where it is the same for each scene of a town, as that of agents (``AgentsPlan``) always
-is; else a function of the scene that returns it, or None where the scene has none.
+"""An ingredient's plan record if all scenes of a town share it, such as ``AgentsPlan``; else a function that returns the
+scene's record, or None for a scene without one.
 """
 
 
@@ -79,10 +79,10 @@ def planners(
     town: TownConfig,
     rig: tuple[SensorSpec, ...],
 ) -> dict[str, ScenePlanner]:
-    """Return the planner of each ingredient that a dataset asks for.
+    """Return the planner of each ingredient of a dataset.
 
     Raises:
-        ConfigError: the dataset's settings of an ingredient are impossible; names the line.
+        ConfigError: an ingredient's settings are invalid; the message names the line.
     """
     found: dict[str, ScenePlanner] = {}
     for name, ingredient in every():

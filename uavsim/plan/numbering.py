@@ -1,4 +1,4 @@
-"""Numbers of a dataset's scenes: town, route, split and seed follow from the number alone."""
+"""Scene numbers of a dataset; a number determines town, route, split and seed."""
 
 import itertools
 from collections.abc import Sequence
@@ -53,10 +53,10 @@ class TownScenes:
 
 
 def town_scenes(dataset: Loaded[DatasetConfig], town: str) -> TownScenes:
-    """Return the numbers that a town's scenes have in a dataset; the town's case does not matter.
+    """Return the scene numbers of a town in a dataset; the name ignores case.
 
     Raises:
-        ConfigError: two towns claim one number, or a split names one that no town has.
+        ConfigError: two towns have the same number, or a split has a number without a town.
         UnknownNameError: the dataset has no such town.
     """
     ranges = _ranges(dataset)
@@ -65,11 +65,11 @@ def town_scenes(dataset: Loaded[DatasetConfig], town: str) -> TownScenes:
 
 
 def town_of(dataset: Loaded[DatasetConfig], wanted: Sequence[int] | None) -> str:
-    """Return the only town of a dataset, or the one that has the first of the requested scenes.
+    """Return the only town of a dataset, or the town of the first requested scene.
 
     Raises:
-        ConfigError: as ``town_scenes`` does.
-        InputError: that does not say.
+        ConfigError: see ``town_scenes``.
+        InputError: the town is ambiguous.
     """
     ranges = _ranges(dataset)
     if len(ranges) == 1:
@@ -97,7 +97,7 @@ def _ranges(dataset: Loaded[DatasetConfig]) -> dict[str, TownScenes]:
 
 
 def _check_splits(dataset: Loaded[DatasetConfig], allowed: Sequence[range]) -> None:
-    """Refuse numbers that no scene can have: their split would lack these scenes, or vanish."""
+    """Refuse scene numbers in splits that no town has."""
     for name, numbers in dataset.model.splits.scenes.items():
         for place, number in enumerate(numbers):
             if not any(number in scenes for scenes in allowed):
@@ -118,11 +118,11 @@ def parse_numbers(text: str, *, what: str = "--scenes") -> tuple[int, ...]:
     """Read ``0-4,7`` as (0, 1, 2, 3, 4, 7): increasing, each once.
 
     Args:
-        text: as people write it.
-        what: it is, for the error.
+        text: scene numbers.
+        what: name of the option in the error.
 
     Raises:
-        InputError: not of that form, or a range that runs backwards.
+        InputError: the syntax is invalid, or a range descends.
     """
     numbers: set[int] = set()
     for part in text.split(","):
@@ -141,10 +141,10 @@ def _is_number(text: str) -> bool:
 
 
 def requested(scenes: TownScenes, wanted: Sequence[int] | None) -> Sequence[int]:
-    """Return the requested numbers, in order and once each.
+    """Return the requested numbers, sorted and unique.
 
     Raises:
-        InputError: one of them is not this town's.
+        InputError: a number is not in this town.
     """
     if wanted is None:
         return scenes.numbers
@@ -179,7 +179,7 @@ def as_text(numbers: Sequence[int]) -> str:
 
 
 def scene_rng(seed: int, number: int, stream: str) -> np.random.Generator:
-    """Return the random numbers of one purpose in one scene; they depend on nothing but the arguments."""
+    """Return the random generator of one purpose in one scene; it depends on the arguments only."""
     key = (
         _STREAMS[stream] if stream in _STREAMS else int.from_bytes(stream.encode())
     )  # by their names, those that packages add
@@ -187,12 +187,12 @@ def scene_rng(seed: int, number: int, stream: str) -> np.random.Generator:
 
 
 def scene_seed(seed: int, number: int, *, stream: str = "seed") -> int:
-    """Return a seed of the scene's own, 31 bits: for the simulator, or for another purpose."""
+    """Return a scene's seed for the simulator or another purpose, 31 bits."""
     return int(scene_rng(seed, number, stream).integers(0, 2**31))
 
 
 def altitude_of(schedule: AltitudeSchedule | None, rng: np.random.Generator, *, number: int) -> float | None:
-    """Return the altitude that a schedule gives to the scene ``number`` of its town (counted from 0)."""
+    """Return a schedule's altitude, metres, for the town's scene ``number`` (counted from 0)."""
     if schedule is None or schedule.fixed is not None:
         return schedule.fixed if schedule is not None else None
     if schedule.cycle:
@@ -201,7 +201,7 @@ def altitude_of(schedule: AltitudeSchedule | None, rng: np.random.Generator, *, 
 
 
 def turn_of(schedule: NameSchedule, rng: np.random.Generator, *, number: int) -> str:
-    """Return the name that a schedule gives to the scene ``number`` of its town (counted from 0)."""
+    """Return a schedule's name for the town's scene ``number`` (counted from 0)."""
     if schedule.fixed is not None:
         return schedule.fixed
     if schedule.cycle:

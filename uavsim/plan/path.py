@@ -1,4 +1,4 @@
-"""A route as a function of time: smooth in place, speed and heading.
+"""A route as a function of time with smooth position, speed and heading.
 
 The waypoints become a cubic spline in the plane (heading has no kinks) and a monotone one in height (no dips between equal
 heights). It is sampled densely by length; along it runs a speed that never asks for more than ``_ACCELERATION`` between
@@ -25,11 +25,11 @@ class FlightPath:
     """A route sampled along its length.
 
     Attributes:
-        time_s: (N,) never decreasing; equal places with growing time are stops.
-        speed_mps: (N,) between samples it grows or falls evenly.
+        time_s: (N,) non-decreasing; equal positions at increasing times are stops.
+        speed_mps: (N,) piecewise linear in time.
         position_m: (N, 3) x, y in the map frame, z above the town's ground.
-        heading_rad: (N,) of the path, counter-clockwise from the map's x, unwrapped.
-        closed: after the last sample comes the first.
+        heading_rad: (N,) counter-clockwise from the map's x, unwrapped.
+        closed: the last sample connects to the first.
     """
 
     time_s: FloatArray
@@ -40,7 +40,7 @@ class FlightPath:
 
     @property
     def duration_s(self) -> float:
-        """Once along the path."""
+        """Duration of one pass along the path."""
         return float(self.time_s[-1])
 
     def start_s(self, share: float, *, scene_s: float) -> float:
@@ -49,7 +49,7 @@ class FlightPath:
         return share * free_s
 
     def at(self, time_s: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return (K, 3) positions and (K,) headings; a closed path goes around, an open one stays at its end."""
+        """Return (K, 3) positions, metres, and (K,) headings, radians, at (K,) times; an open path stops at its end."""
         time_s = np.asarray(time_s, dtype=np.float64)
         lap_rad = self.heading_rad[-1] - self.heading_rad[0]
         turns = np.zeros_like(time_s)
@@ -62,7 +62,7 @@ class FlightPath:
         return np.stack(columns, axis=1), np.interp(sample, places, self.heading_rad) + turns
 
     def _samples_at(self, time_s: FloatArray) -> FloatArray:
-        """Return (K,) sample numbers with fractions: how far between two samples, under even acceleration."""
+        """Return (K,) fractional sample numbers at (K,) times under constant acceleration between samples."""
         if len(self.time_s) == 1:
             return np.zeros_like(time_s)
         first = np.clip(np.searchsorted(self.time_s, time_s, side="right") - 1, 0, len(self.time_s) - 2)
@@ -86,12 +86,12 @@ class _Knot:
 
 
 def fly_route(route: Route, *, altitude_m: float, fixed_altitude: bool = False) -> FlightPath:
-    """Make a route's path.
+    """Return the path of a route.
 
     Args:
         route: waypoints, orbits, speeds and stops.
-        altitude_m: altitude where the route has none.
-        fixed_altitude: use ``altitude_m`` whatever the route gives.
+        altitude_m: default altitude.
+        fixed_altitude: ``altitude_m`` overrides the route's altitudes.
     """
     knots = _knots(route, altitude_m=altitude_m, fixed_altitude=fixed_altitude)
     if route.closed:
@@ -132,7 +132,7 @@ def _place(item: PathItem) -> list[tuple[float, float]]:
 
 
 def _orbit_places(orbit: Orbit, before: list[_Knot]) -> list[tuple[float, float]]:
-    """Points around the circle, from the one nearest to where the path comes from (east when it starts here)."""
+    """Return points of the circle, metres, from the one nearest to the previous knot; without one, from the east."""
     (cx, cy), start_rad = orbit.centre, 0.0
     if before:
         start_rad = float(np.arctan2(before[-1].y_m - cy, before[-1].x_m - cx))
@@ -144,7 +144,7 @@ def _orbit_places(orbit: Orbit, before: list[_Knot]) -> list[tuple[float, float]
 
 
 def _sampled(knots: list[_Knot], *, closed: bool) -> tuple[FloatArray, FloatArray, IntArray]:
-    """Return (N, 3) places, (N,) headings and the sample number of every knot."""
+    """Return (N, 3) positions, metres, (N,) headings, radians, and each knot's sample number."""
     xy = np.array([[k.x_m, k.y_m] for k in knots])
     height_m = np.array([k.altitude_m for k in knots])
     chord = np.linalg.norm(np.diff(xy, axis=0), axis=1)
@@ -160,7 +160,7 @@ def _sampled(knots: list[_Knot], *, closed: bool) -> tuple[FloatArray, FloatArra
 
 
 def _times(knots: list[_Knot], step_m: FloatArray, knot_at: IntArray, *, closed: bool) -> tuple[FloatArray, FloatArray]:
-    """Return the (N,) times of the samples, without stops, and the (N,) speeds there."""
+    """Return the (N,) times of the samples without stops, seconds, and (N,) speeds, m/s."""
     samples = len(step_m) + 1
     leg = np.searchsorted(knot_at, np.arange(samples), side="left")
     speeds = np.array([k.speed_mps for k in knots])
@@ -180,7 +180,7 @@ def _times(knots: list[_Knot], step_m: FloatArray, knot_at: IntArray, *, closed:
 
 
 def _reachable(limit_mps: FloatArray, step_m: FloatArray, *, closed: bool) -> FloatArray:
-    """Return the fastest speeds below the limits that never accelerate or brake harder than ``_ACCELERATION``.
+    """Return the (N,) largest speeds, m/s, within the limits and ``_ACCELERATION``.
 
     v^2 grows by at most 2 a ds: a running minimum of v^2 - 2 a s, once forwards and once backwards. A closed path is run
     three times, and the middle lap taken.
@@ -195,7 +195,7 @@ def _reachable(limit_mps: FloatArray, step_m: FloatArray, *, closed: bool) -> Fl
 
 
 def _with_stops(path: FlightPath, knot_at: IntArray, stops_s: FloatArray) -> FlightPath:
-    """Repeat the samples where the swarm hovers, later by the length of the stop."""
+    """Insert the stops: repeat the sample of each stop at its end."""
     stop_at, stop_s = knot_at[stops_s > 0], stops_s[stops_s > 0]
     waited = np.zeros(len(path.time_s))
     waited[stop_at] = stop_s

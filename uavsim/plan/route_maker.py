@@ -1,4 +1,4 @@
-"""Generate a town's routes once, as YAML to edit: one closed round trip over each cell of a grid over the town."""
+"""Generate editable YAML with routes of a town: a closed round trip over each cell of a grid."""
 
 from typing import Final
 
@@ -27,12 +27,12 @@ def make_routes(town: TownConfig, *, rows: int, columns: int) -> str:
     """Return the text of ``flight_plans/<town>.yaml``.
 
     Args:
-        town: the routes stay 25 m inside its ends.
-        rows: from bottom (small y) to top.
-        columns: from left (small x) to right.
+        town: the town; routes stay 25 m inside its bounds.
+        rows: number of cells along y.
+        columns: number of cells along x.
 
     Raises:
-        InputError: numbers that are not possible, or a town too small.
+        InputError: a number is invalid, or the town is too small.
     """
     if not (1 <= rows <= 50 and 1 <= columns <= 50):
         raise InputError(f"routes are made in 1 to 50 rows and columns, not {rows} x {columns}")
@@ -58,7 +58,7 @@ def make_routes(town: TownConfig, *, rows: int, columns: int) -> str:
 
 
 def _round_trip(centre_m: FloatArray, half_m: FloatArray, *, left: bool) -> FloatArray:
-    """Return (8, 2) waypoints around a cell from its west side: counter-clockwise (``left``) or clockwise."""
+    """Return (8, 2) waypoints around a cell from its west side, metres; ``left`` is counter-clockwise."""
     c = _CORNER
     west_first = np.array([[-1, 0], [-c, -c], [0, -1], [c, -c], [1, 0], [c, c], [0, 1], [-c, c]])
     if not left:

@@ -62,15 +62,15 @@ def plan_scenes(
 
     Args:
         dataset: name in ``flight_plans/datasets`` or path of a YAML file.
-        town: one of the dataset's; not needed when it has only one, or when ``scenes`` say.
-        scenes: their numbers as in the scenes' names; all that the dataset makes in this town by default.
-        overrides: replace values of the dataset.
+        town: town of the dataset; default: its only town, or that of ``scenes``.
+        scenes: scene numbers; default: all scenes of the town.
+        overrides: values that replace those of the dataset.
 
     Returns:
-        Plans in the order of their numbers. The same arguments and files give the same plans.
+        Plans in order of their numbers; equal arguments and files give equal plans.
 
     Raises:
-        InputError: a name or number does not exist, or the flight is impossible; one line.
+        InputError: a name or number does not exist, or the flight is impossible.
     """
     planner = DatasetPlanner.open(dataset, overrides=overrides)
     return list(planner.plans(town, scenes))
@@ -78,12 +78,12 @@ def plan_scenes(
 
 @dataclass(frozen=True, slots=True)
 class DatasetPlanner:
-    """Plans towns and scenes of a dataset; reads its configuration only once.
+    """Planner of a dataset's towns and scenes; reads the configuration once.
 
     Attributes:
-        library: finds the files that it refers to; ``library.used`` names those that were read.
-        named: the dataset as in its YAML.
-        dataset: the same with the overrides.
+        library: finds configuration files; ``library.used`` lists the files read.
+        named: the dataset without overrides.
+        dataset: the dataset with overrides.
     """
 
     library: Library
@@ -132,7 +132,7 @@ def _with_overrides(dataset: Loaded[DatasetConfig], overrides: Overrides, librar
 
 @dataclass(slots=True)
 class _TownPlanner:
-    """Everything that the plans of one town share; formations, weathers and paths are loaded when first used."""
+    """Planner of one town; loads formations, weathers and paths at first use."""
 
     library: Library
     dataset: Loaded[DatasetConfig]
@@ -181,7 +181,7 @@ class _TownPlanner:
         return planner
 
     def look_up_every_name(self) -> None:
-        """Load every formation and weather that any scene may get, to find typos before the first flight."""
+        """Load all formations and weathers of the scenes, to find typos before the first flight."""
         if self.scene_us >= SCENE_SLOT_US:
             raise self.dataset.error(("samples",), f"a scene of {self.scene_us / 1e6:g} s is longer than an hour")
         if self.scene_us // self.step_us > MOST_STEPS:
@@ -236,7 +236,7 @@ class _TownPlanner:
         return self.paths[key]
 
     def plan(self, number: int) -> ScenePlan:
-        """Plan a scene, with a number in place of each distribution."""
+        """Plan a scene with a drawn number for each distribution."""
         if not (self.dataset.draws or self.routes.draws or self.rig_file.draws):
             return self._plan(number)
         numbers: dict[str, float] = {}
@@ -255,7 +255,7 @@ class _TownPlanner:
         return scene._plan(number)
 
     def draw(self, of: Loaded[M], kind: str, number: int, numbers: dict[str, float]) -> Loaded[M]:
-        """Return a file with this scene's drawn numbers, and note them in ``numbers``."""
+        """Return a file with this scene's drawn numbers, and add them to ``numbers``."""
         seed = self.dataset.model.seed
         drawn, own = of.drawn(lambda key: numbering.scene_rng(seed, number, f"drawn {kind}.{key}"))
         numbers |= {f"{kind}.{key}": value for key, value in own.items()}
@@ -325,7 +325,7 @@ class _TownPlanner:
         )
 
     def route_of(self, turn: int) -> tuple[str, float]:
-        """Return the route of the town's scene ``turn``, and how far along the route it starts (0..1)."""
+        """Return the route of the town's scene ``turn`` and its start on the route (0..1)."""
         each = self.dataset.model.scenes_per_route
         lap, route = divmod(turn // each, len(self.route_names))
         share = (turn % each) / each
@@ -334,10 +334,10 @@ class _TownPlanner:
     def fly(
         self, formation: Loaded[Formation], route: str, *, start_share: float, altitude_m: float | None, number: int
     ) -> SwarmTrajectory:
-        """Plan the swarm's flight and check it against the town and itself.
+        """Plan the swarm's flight and check bounds, clearances and distances between drones.
 
         Raises:
-            ConfigError: a drone leaves the town, comes too near to something or to another drone.
+            ConfigError: a drone leaves the town, or comes too near to an obstacle or another drone.
         """
         model, own = self.dataset.model, self.routes.model.routes[route]
         total = (self.whole_samples - 1) * self.keyframe_steps + self.extra_steps
@@ -369,7 +369,7 @@ class _TownPlanner:
         """Fly each drone along the trajectory of its file.
 
         Raises:
-            ConfigError: a file cannot be read or flown, the number of drones differs, or the dataset asks for a height.
+            ConfigError: a file is invalid, the number of drones differs, or the dataset has an altitude.
         """
         key = ("routes", route, "trajectories")
         if len(files.files) != formation.model.drones:
@@ -409,11 +409,11 @@ class _TownPlanner:
 
 
 def _shutter_steps(dataset: Loaded[DatasetConfig], specs: tuple[SensorSpec, ...]) -> int:
-    """Return the steps after each image of which images through the shutters of all rigs are made, too.
+    """Return the number of steps after each image that the shutters of all rigs need.
 
     Raises:
-        ConfigError: sensors that report changes from image to image, and a shutter or a camera that does not film; or a
-            camera of a clip that no rig has.
+        ConfigError: a sensor reports changes between images beside a shutter or a camera without sweeps, or no rig has a
+            camera of the sweeps.
     """
     _check_sweeps(dataset, specs)
     steps = shutter_steps(specs)
@@ -428,7 +428,7 @@ def _shutter_steps(dataset: Loaded[DatasetConfig], specs: tuple[SensorSpec, ...]
 
 
 def _check_sweeps(dataset: Loaded[DatasetConfig], specs: tuple[SensorSpec, ...]) -> None:
-    """Refuse cameras of a clip that no rig has, and those left out of it that report changes from image to image."""
+    """Refuse sweep cameras without a rig, and cameras without sweeps that report changes between images."""
     filming, place = _filming(dataset.model), ("captures", "clip", "cameras")
     names = {spec.name: spec for spec in specs if spec.params.is_optical}
     for name in filming:
@@ -445,7 +445,7 @@ def _check_sweeps(dataset: Loaded[DatasetConfig], specs: tuple[SensorSpec, ...])
 
 
 def _filming(model: DatasetConfig) -> tuple[str, ...]:
-    """Return the only cameras that take images between keyframes; () is all."""
+    """Return the cameras with sweeps; () stands for all."""
     return model.captures.clip.cameras if model.captures else ()
 
 
@@ -464,7 +464,7 @@ def _place_of(key: str, schedule: NameSchedule, name: str) -> tuple[str | int, .
 
 
 def _route_names(dataset: Loaded[DatasetConfig], town: str, routes: Loaded[RoutesConfig]) -> tuple[str, ...]:
-    """Return the routes that a dataset uses in a town: all, or those that it names."""
+    """Return the routes of a dataset in a town; default: all routes of the town."""
     named = dataset.model.towns[town].routes
     for i, name in enumerate(named):
         _located(dataset, ("towns", town, "routes", i), lambda: pick(routes.model.routes, name, what="route"))  # noqa: B023

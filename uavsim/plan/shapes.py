@@ -1,7 +1,7 @@
-"""Formations as offsets: (drones, 3) metres around the reference point, x forward, y left, z up. Drone 0 is the ego.
+"""Formation shapes as (drones, 3) offsets from the reference point, metres, x forward, y left, z up. Drone 0 is the ego.
 
-Drone numbers follow UAV3D where it has a shape: cross is 0 centre, 1 front, 2 back, 3 left, 4 right, and further drones go
-around again one spacing farther out.
+Drone numbers follow UAV3D where it has a shape: cross is 0 centre, 1 front, 2 back, 3 left, 4 right; further drones repeat
+this order one spacing farther out.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Turn route and formation into every drone's pose at every step."""
+"""Compute every drone's pose at every step from route and formation."""
 
 import numpy as np
 from scipy.interpolate import PchipInterpolator
@@ -13,19 +13,19 @@ from uavsim.typing import FloatArray
 
 
 def formation_offsets(formation: Formation, time_s: FloatArray) -> FloatArray:
-    """Return (K, drones, 3) offsets over the scene; between keyframes they glide, before and after they stay."""
+    """Return (K, drones, 3) offsets at (K,) times, metres: smooth between keyframes, constant before and after."""
     keys = np.stack([shapes.offsets(shape, drones=formation.drones) for shape in formation.shapes])
     return _glided(formation, keys, time_s)
 
 
 def formation_altitude(formation: Formation, time_s: FloatArray) -> FloatArray:
-    """Return (K,) altitudes of the reference point above the ground, as the formation has them."""
+    """Return (K,) altitudes of the formation's reference point at (K,) times, metres above the ground."""
     own = [formation.altitude_m if k.altitude_m is None else k.altitude_m for k in formation.keyframes]
     return _glided(formation, np.array(own or [formation.altitude_m]), time_s)
 
 
 def _glided(formation: Formation, keys: FloatArray, time_s: FloatArray) -> FloatArray:
-    """Interpolate (keyframes, ...) values over (K,) times: smooth, and never beyond the two values around."""
+    """Interpolate (keyframes, ...) values at (K,) times smoothly and without overshoot."""
     if len(keys) == 1:
         return np.repeat(keys, len(time_s), axis=0)
     at_s = np.array([keyframe.time_s for keyframe in formation.keyframes])
@@ -47,13 +47,13 @@ def fly_swarm(
     """Fly a formation along a path.
 
     Args:
-        path: of the reference point; its z is above the ground.
+        path: path of the reference point; z is height above the ground.
         formation: shapes, offsets and jitter.
-        time_s: (K,) of the steps, from 0.
-        start_s: when on the path the scene begins.
+        time_s: (K,) times of the steps, from 0.
+        start_s: start time of the scene on the path.
         ground_z_m: height of the ground in the map frame.
-        extra_altitude_m: (K,) or one number, added to every height.
-        rng: draws the jitter.
+        extra_altitude_m: (K,) or scalar addition to every height.
+        rng: generator of the jitter.
     """
     drones = formation.drones
     reference_m, heading_rad = path.at(start_s + time_s)

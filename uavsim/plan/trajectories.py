@@ -1,4 +1,4 @@
-"""Trajectories from files: one file for each drone, in place of a route's path and a formation's offsets."""
+"""Trajectories from files, one per drone, that replace a route's path and a formation's offsets."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -55,7 +55,7 @@ def read_trajectory(text: str, *, frame: str) -> Trajectory:
         frame: ``map`` (body forward-left-up in the dataset's map frame) or ``ned`` (AirSim's: forward-right-down).
 
     Raises:
-        InputError: a line that is not such a row, or fewer than two rows; the text names the line.
+        InputError: a row is invalid, or there are fewer than two rows; the message names the line.
 
     Source: TUM RGB-D benchmark, "File Formats".
     """
@@ -85,7 +85,7 @@ def read_trajectories(library: Library, routes: Loaded[RoutesConfig], route: str
     """Read the trajectory of each drone on a route.
 
     Raises:
-        ConfigError: a file is not there or is not a trajectory; the text names route, file and line.
+        ConfigError: a file is missing or invalid; the message names route, file and line.
     """
     files = routes.model.routes[route].trajectories
     assert files is not None, "a route of files"
@@ -132,7 +132,7 @@ def fly_trajectories(
         drones: one trajectory for each drone.
         files: the route's entry, with the greatest speed.
         time_s: (K,) times of the scene's steps, from 0.
-        start_share: where in the time that the scene leaves over it begins, 0 to 1.
+        start_share: start of the scene as a share of the spare time, 0 to 1.
 
     Raises:
         InputError: a trajectory is shorter than the scene, or a drone flies faster than ``max_speed_mps``.

@@ -48,7 +48,7 @@ PRESETS: Final[dict[str, tuple[float, ...]]] = {
 
 
 def preset_track(name: str) -> WeatherTrack:
-    """Return a preset that stays for the whole scene."""
+    """Return a constant track with a preset's values."""
     return WeatherTrack(name, (0,), np.array([PRESETS[name]]))
 
 

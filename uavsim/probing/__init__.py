@@ -1,1 +1,1 @@
-"""A simulator asked before a long run: its pace, its answers, its frames; joins the command ``uavsim``."""
+"""Checks of a simulator before a long run: pace, conformance and frames, as commands of ``uavsim``."""

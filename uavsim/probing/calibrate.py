@@ -43,7 +43,7 @@ class OriginMeasurement:
 
 
 def solve_origin(places_ue_m: FloatArray, places_ned_m: FloatArray) -> OriginMeasurement:
-    """Solve ``ue = origin + diag(1, 1, -1) ned`` by least squares.
+    """Solve ``ue = origin + diag(1, 1, -1) ned``, metres, by least squares.
 
     Args:
         places_ue_m: (N, 3) in CARLA's frame, N >= 3, not collinear.

@@ -114,7 +114,7 @@ def _available_memory_gb() -> float:
 
 
 def _masks(plan: ScenePlan) -> Iterator[Finding]:
-    """Report cameras with masks and without depth, whose masks cannot be checked."""
+    """Report cameras with masks but no depth: their masks cannot be checked."""
     taken = [set(spec.modalities) for spec in plan.specs]
     if any(INSTANCE in names and DEPTH not in names for names in taken):
         yield Finding("warning", "masks", UNCHECKED_MASKS, "add depth to the rig's sensors")

@@ -36,7 +36,7 @@ from uavsim.typing import JsonDict
 _SAMPLES = 4
 _FIRST_FLIGHTS = 3  # of each simulator in the first town: one loads the map, one is labelled while the last one flies
 _FLIGHTS = 2  # in each further town: one loads the map and is labelled while the other one flies
-_FIXED = ("maps", ".uavsim/maps", finish.SHEET, ".uavsim/logs")  # files whose size does not depend on the samples
+_FIXED = ("maps", ".uavsim/maps", finish.SHEET, ".uavsim/logs")  # files of constant size
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,7 +273,7 @@ class _Ends:
     """Measures tables and validation, like the end of a run, for two sizes of the dataset.
 
     Args:
-        context: of the probe.
+        context: context of the probe.
         planned: samples of the run: the validation of large datasets does not decode every image.
     """
 

@@ -32,7 +32,7 @@ def cards_in_flight(what: str, config: SimulatorConfig, *, simulator: str) -> It
 
     Args:
         what: subject of the findings.
-        config: of the simulator.
+        config: configuration of the simulator.
         simulator: recorded kind of the server: ``unreal`` or another.
     """
     if simulator != "unreal" or not is_on_this_machine(config):

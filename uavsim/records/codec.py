@@ -158,7 +158,7 @@ def _name_elsewhere(record: type) -> str | None:
 
 
 def _params_called(name: str) -> type | None:
-    """Return the parameter class of a modality by its name, or None.
+    """Return a modality's parameter class by name, or None.
 
     Raises:
         DatasetError: two packages have parameter classes of this name.

@@ -1,6 +1,6 @@
 """Ingredients of a scene: traffic, walkers, parked vehicles, corner cases, a town's maps, and those of plug-ins.
 
-An ``Ingredient`` describes one of them by data and by dotted names; its parts are in a module of
+An ``Ingredient`` is described by data and dotted names; its parts are in a module of
 ``uavsim/ingredients``, or of an installed package with an entry point in ``uavsim.ingredients``. Other packages
 ask the registry and branch on no name. This module imports none of the parts, so that reading a plan needs no
 client of a simulator. docs/how-to-add-to-a-scene.md shows a complete example.
@@ -25,9 +25,9 @@ class ActorKind:
 
     Attributes:
         name: value of ``ActorInfo.kind``.
-        written_as: its word in tables; by default its name.
+        written_as: name in tables; default: ``name``.
         has_box: its actors get boxes, by their class.
-        label: class of an actor whose blueprint has none; None where base type and semantic tag report it.
+        label: class of actors with a blueprint without a class; None: base type and semantic tag determine it.
         is_prop: a standing thing with a class of props; its sides may be thin.
         has_own_tag: masks count pixels with its semantic tag, besides those of moving actors.
         is_of_town: part of the town instead of an actor: without actor id, and labelled only on request.
@@ -174,7 +174,7 @@ INGREDIENTS: Final[Registry[Ingredient]] = Registry(
 
 
 def every() -> list[tuple[str, Ingredient]]:
-    """Return every ingredient and its name, in the order in which actors are numbered and tables stand."""
+    """Return all ingredients with names, in the order of instance ids and tables."""
     found = ((name, INGREDIENTS.pick(name)) for name in INGREDIENTS.names())
     return sorted(found, key=lambda one: (one[1].order, one[0]))
 
@@ -195,14 +195,14 @@ def ingredients_of(records: Mapping[str, Any]) -> list[Used]:
         records: of ``ScenePlan.ingredients``.
 
     Raises:
-        UnknownNameError: one is of a package that is not installed.
+        UnknownNameError: the package of an ingredient is not installed.
     """
     found = [Used(name, INGREDIENTS.pick(name), record) for name, record in records.items()]
     return sorted(found, key=lambda used: (used.ingredient.order, used.name))
 
 
 def has_props(records: Mapping[str, Any]) -> bool:
-    """Return whether a scene may have boxes of props, whose classes ordinary traffic does not have."""
+    """Return whether a scene may have boxes of props."""
     return any(kind.is_prop for used in ingredients_of(records) for kind in used.ingredient.kinds)
 
 
@@ -213,10 +213,10 @@ def has_drones(records: Mapping[str, Any]) -> bool:
 
 @cache
 def owner_of_kind(kind: str) -> tuple[str, ActorKind]:
-    """Return the ingredient whose actors are of a kind, by name, and what it says of the kind.
+    """Return the name of the ingredient with an actor kind, and the kind.
 
     Raises:
-        DatasetError: none has such actors.
+        DatasetError: no ingredient has the kind.
     """
     for name, ingredient in every():
         for own in ingredient.kinds:
@@ -226,22 +226,22 @@ def owner_of_kind(kind: str) -> tuple[str, ActorKind]:
 
 
 def actor_kind(kind: str) -> ActorKind:
-    """Return what is said of actors of a kind; ``owner_of_kind`` names the errors."""
-    return owner_of_kind(str(kind))[1]  # a foreign recording may hold anything there
+    """Return an actor kind by name; for errors see ``owner_of_kind``."""
+    return owner_of_kind(str(kind))[1]  # a foreign recording may hold any value
 
 
 def is_of_role(role_name: str) -> bool:
-    """Return whether a prop's ``role_name`` is that of an ingredient's actors, not of other people's props."""
+    """Return whether a prop's ``role_name`` belongs to an ingredient, not to another client."""
     return any(ingredient.role and role_name.partition(" ")[0] == ingredient.role for _, ingredient in every())
 
 
 def folders_made() -> tuple[str, ...]:
-    """Return the dataset's folders that ingredients fill."""
+    """Return the dataset folders of all ingredients."""
     return tuple(dict.fromkeys(folder for _, ingredient in every() for folder in ingredient.folders))
 
 
 def file_kinds() -> dict[str, FileKind]:
-    """Return every kind of file that ingredients bring, by name."""
+    """Return the file kinds of all ingredients by name."""
     return {kind: file for _, ingredient in every() for kind, file in ingredient.files.items()}
 
 
@@ -253,7 +253,7 @@ def _records_of(name: str) -> dict[str, type]:
 
 
 def record_name(record: type) -> str | None:
-    """Return the name under which a plan's record is written, ``corner_cases.CasePart``; None where it is of no ingredient."""
+    """Return the serialised name of a plan's record, ``corner_cases.CasePart``; None without an ingredient."""
     for name in INGREDIENTS.names():
         if _records_of(name).get(record.__name__) is record:
             return f"{name}.{record.__name__}"
@@ -261,6 +261,6 @@ def record_name(record: type) -> str | None:
 
 
 def record_named(name: str) -> type | None:
-    """Return the record of a name as ``record_name`` gives it; None where no installed ingredient has it."""
+    """Return the record type of a name of ``record_name``; None if no installed ingredient has it."""
     owner, _, record = name.partition(".")
     return _records_of(owner).get(record) if owner in INGREDIENTS.names() else None

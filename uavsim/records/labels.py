@@ -117,7 +117,7 @@ class ViewLabels:
 
 
 UNLISTED: Final = "the simulator lists no parked vehicles"
-"""First words of a note on a scene whose masks show parked vehicles without boxes."""
+"""First words of a note on a scene with parked vehicles in masks but without boxes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,8 +128,8 @@ class IgnoredLabels:
         sample_index: (K,) keyframe number.
         channel_index: (K,) index into ``plan.channels``.
         box_px: (K, 4) x_min, y_min, x_max, y_max in pixel edges.
-        pixels: (K,) of the road user.
-        semantic_tag: (K,) of these pixels.
+        pixels: (K,) numbers of pixels of the road user.
+        semantic_tag: (K,) tags of these pixels.
     """
 
     sample_index: IntArray
@@ -144,19 +144,19 @@ class IgnoredLabels:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SceneLabels:
-    """One scene's labels with what the tables also need of the recording.
+    """One scene's labels, and the parts of its recording that tables contain.
 
     Attributes:
-        plan: as flown.
-        facts: of the run; only what is the same in every run of the plan reaches tables.
-        actors: every labelled actor that has a box, by instance id.
-        frames: as recorded, keyframes and sweeps, without the images.
+        plan: flown plan.
+        facts: circumstances of the flight; tables omit values that vary between runs.
+        actors: labelled actors with a box, by instance id.
+        frames: recorded keyframes and sweeps, without images.
         boxes: rows of all keyframes.
         views: rows of all boxes in all images.
         ignored: regions of images that show a road user without a box.
-        notes: what a reader of the dataset should know about this scene.
-        ingredients: what an ingredient labels beyond boxes, by its name.
-        columns: of ``label_columns.COLUMNS``, written beside the built-in ones.
+        notes: remarks for users of the dataset.
+        ingredients: further labels by ingredient.
+        columns: names of ``label_columns.COLUMNS`` beside the built-in ones.
     """
 
     plan: ScenePlan

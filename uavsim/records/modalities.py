@@ -62,7 +62,7 @@ class Modality:
         params: class of the sensor's parameters (``records/sensors.py``).
         folder: folder of the files in the dataset, with subfolders ``<CHANNEL>/``; "" for the channel's own ``sample_data`` in
             ``samples/`` and ``sweeps/``.
-        suffix: of the files, with the dot; "" if it depends on ``images.format``.
+        suffix: suffix of the files, with the dot; "" if it depends on ``images.format``.
         encode: captured array -> bytes of the file; equal arrays give equal bytes.
         decode: path or bytes of a file -> array.
         nuscenes: modality of the channel in the table ``sensor``.
@@ -72,7 +72,7 @@ class Modality:
         block: ``module:name`` of the ``config.rig.Block`` of a sensor that is no camera, or "".
         proof: ``module:name`` in ``capture/proofs.py`` of the proof that a reading has the requested tick and pose, which also
             makes the stored array; "" if stamp, pose and size of the reading suffice.
-        derived_from: the modality whose proof makes this one; no simulator measures it.
+        derived_from: modality with the proof that computes this one; no simulator measures it.
         first_frame_placeholder: parameters -> first array of a scene, for measurements relative to the previous one, which
             belongs to another scene. None for independent measurements.
         through_lens: stored array of the wide pinhole image -> array of the lens's image; None if cameras with lenses cannot

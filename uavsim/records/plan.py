@@ -57,7 +57,7 @@ class WeatherTrack:
     """The 14 CARLA weather parameters over the scene, linear between keys.
 
     Attributes:
-        name: of the weather YAML or CARLA preset.
+        name: name of the weather YAML or CARLA preset.
         times_us: (N,) increasing, N >= 1.
         values: (N, 14) in the order of CARLA's WeatherParameters on the wire (cloudiness, precipitation,
             precipitation_deposits, wind_intensity, sun_azimuth_angle, sun_altitude_angle, fog_density, fog_distance,
@@ -107,7 +107,7 @@ class TownSite:
         map_bounds_m: (x_min, y_min, x_max, y_max) in the map frame.
         ground_z_m: height of the ground below the drones.
         airsim_origin_ue_m: AirSim's PlayerStart in CARLA's frame, metres (merged and bridge).
-        streaming: of a large map; None for other towns.
+        streaming: streaming of a large map; None for other towns.
         mask_origin_map_m: (x, y) of the bottom-left pixel of the dataset's map mask.
     """
 

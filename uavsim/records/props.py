@@ -1,8 +1,8 @@
 """Props of CARLA 0.9.16 for corner cases, by blueprint, with class and half size.
 
 Only props of corner cases have boxes, with classes of nuScenes' movable objects. The sizes are approximations for plans, and
-for implausible boxes of the simulator. Meshes are for ``static.prop.mesh``, whose asset has a path: CARLA's library has no
-such prop, so that an Unreal server needs the asset in its content; the headless simulator has a mesh for each.
+for implausible boxes of the simulator. Meshes are assets of ``static.prop.mesh``, selected by path: CARLA's library lacks
+these props, so an Unreal server needs the asset in its content; the headless simulator has all meshes.
 
 Source: CARLA docs, "Blueprint library" and "Catalogue: props", 0.9.16; nuScenes, instructions to annotators.
 """

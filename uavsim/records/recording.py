@@ -207,9 +207,9 @@ def instances_of_agents(
     """Return the instance ids of the actors that carry agents or are their bodies, by agent.
 
     Args:
-        plan: of the scene.
-        actors: of the scene, with all bodies of drones.
-        states: of the agents in one tick.
+        plan: plan of the scene.
+        actors: actors of the scene, with all bodies of drones.
+        states: states of the agents in one tick.
     """
     bodies = sorted(info.instance_id for info in actors if actor_kind(info.kind).is_drone)
     found = dict(zip(map(Agent, plan.swarm.drone_ids), bodies, strict=False))  # no body, or one per drone

@@ -75,7 +75,7 @@ class RoadMap(Protocol):
     def distance_m(self, points_map_m: FloatArray, layer: str, *, having: str = "") -> FloatArray:
         """Return (N,) distances seen from above to the nearest shape of a layer, 0 inside of one; infinite without one.
 
-        With ``having``, only records whose field of that name is true count: ``is_intersection``.
+        With ``having``, only records with a true field of that name count: ``is_intersection``.
         """
 
     def border_distance_m(self, points_map_m: FloatArray) -> FloatArray:

@@ -91,7 +91,7 @@ class Exposure:
     Attributes:
         mode: adapted to the histogram of luminance of the drawn images, or constant.
         compensation: stops.
-        speed: of the adaptation, stops per second; for ``histogram`` only.
+        speed: speed of the adaptation, stops per second; for ``histogram`` only.
         shutter_speed: 1 / s; this and the next two are for ``manual`` only.
         iso: sensitivity.
         fstop: aperture.
@@ -115,7 +115,7 @@ class CameraParams:
         shutter: shutter of an additional image over several ticks; None for none.
         settle: drawing before each stored image.
         vignetting: a1, a2, a3 of ``light_share``; () without vignetting.
-        exposure: of the colour image.
+        exposure: exposure of the colour image.
     """
 
     prefix: ClassVar[str] = "CAMERA"
@@ -167,7 +167,7 @@ class CameraParams:
         return replace(self, width_px=width_px, height_px=height_px, lens=lens)
 
     def project(self, points_optical_m: FloatArray, *, beyond: bool = False) -> FloatArray:
-        """Project (..., 3) points to (..., 2) pixels; NaN behind the camera, or outside the lens's field of view.
+        """Project (..., 3) optical points, metres, to (..., 2) pixels; NaN behind the camera or outside the lens's view.
 
         Args:
             points_optical_m: x right, y down, z forward.
@@ -188,7 +188,7 @@ class LidarParams:
 
     Attributes:
         channels: number of beams, evenly spaced between the two angles.
-        points_per_second: of all beams; a revolution has ``points_per_second / rotation_hz``.
+        points_per_second: points of all beams; a revolution has ``points_per_second / rotation_hz``.
         rotation_hz: revolutions per second: 1 / step.
         upper_fov_deg, lower_fov_deg: elevation of the highest and the lowest beam.
     """
@@ -266,8 +266,8 @@ class AgentsPlan:
     """Agents beside the drones: base class of the plans of ingredients with agents.
 
     Attributes:
-        agents: of one kind.
-        rig: of each agent.
+        agents: agents of one kind.
+        rig: sensors of each agent.
         rig_name: name of the rig's file.
         labels_itself: the actor that carries an agent has a box in the agent's images, too.
     """

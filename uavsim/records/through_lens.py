@@ -19,12 +19,12 @@ def prepare(lens: Lens) -> None:
 
 
 def colours(wide: AnyArray, lens: Lens) -> AnyArray:
-    """Return an image's colours, averaged over the area of each pixel."""
+    """Return an (H, W, C) image's colours, averaged over the area of each pixel."""
     return _smooth(lens)(wide)
 
 
 def values(wide: AnyArray, lens: Lens) -> AnyArray:
-    """Return ids, tags or depths, which cannot be averaged: the value at each pixel's centre."""
+    """Return (H, W) ids, tags or depths at each pixel's centre, because they cannot be averaged."""
     flat = wide.reshape(-1, *wide.shape[2:])
     return np.ascontiguousarray(flat[_nearest(lens)])
 

@@ -135,7 +135,7 @@ def replayed(planned: ScenePlan, request: Request) -> ScenePlan:
         request: a request with ``replay``.
 
     Raises:
-        InputError: the recording has no motion or belongs to another plan, or has no actor of a name to hide.
+        InputError: the recording has no motion, belongs to another plan, or lacks an actor to hide.
     """
     assert request.replay is not None
     folder = Path(request.replay.folder)

@@ -61,7 +61,7 @@ class Twin:
 
     Attributes:
         name: name of the twin's folder.
-        kind: weather, without (some actors), skin, or traffic (a skin with other traffic, whose boxes are other objects).
+        kind: weather, without (some actors), skin, or traffic (a skin with other traffic and boxes).
         words: name of the weather, hidden actors, or name of the skin and number of its draw.
         hides: occlusions that the twin may prove, by scene, if they are known already.
         skin: skin to draw.
@@ -80,7 +80,7 @@ class TwinsResult:
 
     Attributes:
         images: number of linked images of each twin.
-        causes: number of occlusion labels whose occluder is hidden in a twin.
+        causes: number of occlusion labels with an occluder that a twin hides.
         proven: number of these labels that the twin proves, see ``proven_causes``.
         seconds: elapsed time.
         folders: folders of the twins.
@@ -105,7 +105,7 @@ def requested_twins(
     """Return the requested twins; without any, those of ``twins:`` in the dataset's YAML.
 
     Raises:
-        InputError: there is no twin to make, or two twins have one name.
+        InputError: no twin is requested, or two twins have one name.
     """
     library = Library.of()
     if not (weather or without or occluders or skins):

@@ -1,7 +1,7 @@
 """The cost of a dataset over all machines that flew it: simulator time, processor time, bytes and failures, by scene.
 
-Read from the ledger and the manifests alone. Attempts that were killed with their process left no time behind; of a scene that
-was flown again the last flight counts.
+Only the ledger and the manifests are read. Attempts killed with their process have no recorded time; of a scene flown again,
+the last flight counts.
 """
 
 from collections.abc import Iterable
@@ -17,14 +17,14 @@ class SceneBill:
     """The bill of one scene, or of several.
 
     Attributes:
-        machine: host that flew it; empty before it is committed.
+        machine: host of the flight; empty before the commit.
         samples: keyframes.
         images: RGB images.
-        simulator_s: seconds in simulators of its flight; on a card of its own they are the card's.
-        lost_s: seconds in simulators of its failed attempts.
-        core_s: processor seconds of its flight and labels; of a simulator only where the run started it as a process.
-        size_bytes: of its files.
-        failed: attempts.
+        simulator_s: simulator seconds of the flight; card seconds if the simulator has a card of its own.
+        lost_s: simulator seconds of failed attempts.
+        core_s: processor seconds of flight and labels; includes a simulator that the run started as a process.
+        size_bytes: size of the scene's files.
+        failed: number of failed attempts.
     """
 
     machine: str = ""
@@ -38,7 +38,7 @@ class SceneBill:
 
 
 def bill_of(output: Output) -> dict[str, SceneBill]:
-    """Return the bill of every scene with an attempt, by name."""
+    """Return the bills of all attempted scenes by name."""
     return {name: _bill(entry, size_bytes=committed_bytes(output, name)) for name, entry in read_ledger(output).items()}
 
 
@@ -57,7 +57,7 @@ def _bill(entry: LedgerEntry, *, size_bytes: int) -> SceneBill:
 
 
 def total(bills: Iterable[SceneBill], *, machine: str = "") -> SceneBill:
-    """Add bills up, under the name of a machine."""
+    """Return the sum of bills, labelled with a machine."""
     names = [field.name for field in fields(SceneBill) if field.name != "machine"]
     listed = list(bills)
     return SceneBill(machine, *(round(sum(getattr(bill, name) for bill in listed), 2) for name in names))

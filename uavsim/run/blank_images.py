@@ -7,7 +7,7 @@ from uavsim.records.recording import Recording
 
 
 def refuse_blank_images(recording: Recording) -> None:
-    """Refuse a scene with first images of a single colour, as an overfull graphics memory gives.
+    """Refuse a scene with first images of a single colour, a symptom of full graphics memory.
 
     Raises:
         SceneVoid: every first image of the first drone is of one colour.

@@ -41,13 +41,13 @@ from uavsim.terminal import Screen
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A checked request: the scenes to fly, and where they go.
+    """A checked request with its job and output.
 
     Attributes:
         request: the request.
         job: its scenes and plans.
         output: the dataset to write.
-        there: entries of the scenes that stay: they are committed, with the plan that they have now.
+        there: entries of committed scenes with an unchanged plan.
     """
 
     request: Request
@@ -57,12 +57,12 @@ class Prepared:
 
     @property
     def to_fly(self) -> tuple[str, ...]:
-        """Names of the scenes that are not done."""
+        """Names of the scenes to fly."""
         return tuple(scene.name for scene in self.job.scenes if scene.name not in self.there)
 
 
 def prepared(request: Request, on_top: OnTop = NOTHING) -> Prepared:
-    """Check everything that needs no simulator and writes nothing.
+    """Check a request without a simulator and without writing.
 
     Args:
         request: the request.
@@ -106,14 +106,14 @@ def _with_kept_configuration(request: Request, output: Output) -> Request:
 
 
 def refuse_foreign_servers(ready: Prepared, *, console: Screen) -> None:
-    """Check the versions of attached simulators before a client process is started for them.
+    """Check the versions of attached simulators before starting client processes.
 
     Args:
         ready: the result of ``prepared``.
-        console: says that a server is waited for.
+        console: shows that a server is awaited.
 
     Raises:
-        SimulatorError: no program answers, a different one does, or one of another version.
+        SimulatorError: no simulator answers, another program does, or the version differs.
     """
     backend = backend_of(ready.job.topology)
     for number, config in enumerate(ready.request.run_config().simulators if ready.to_fly else ()):
@@ -129,14 +129,14 @@ def refuse_foreign_servers(ready: Prepared, *, console: Screen) -> None:
 def opened(ready: Prepared, *, console: Screen | None = None) -> Iterator[RunContext]:
     """Open the context of a request.
 
-    The simulators are brought up first: when none answers, nothing has been written. Where no scene is to be flown, none is.
+    Simulators start before anything is written, and only if there is a scene to fly.
 
     Args:
         ready: the result of ``prepared``.
-        console: shows people the progress.
+        console: shows the progress.
 
     Raises:
-        SimulatorError: a simulator that is not there or of another version.
+        SimulatorError: a simulator is missing or has another version.
     """
     job, output, console = ready.job, ready.output, console or Screen(stderr=True)
     run = ready.request.run_config()
@@ -160,19 +160,19 @@ def opened(ready: Prepared, *, console: Screen | None = None) -> Iterator[RunCon
         try:
             with context.progress:
                 yield context
-            output.sweep_leftovers()  # of workers that died, with scenes that this run has flown
+            output.sweep_leftovers()  # left by dead workers for scenes of this run
         finally:
             context.abort(None)
 
 
 def _pool(ready: Prepared, run: RunConfig, *, temp: Path) -> SlotPool:
-    """Make the simulator slots; their logs go beside the data, also when they fail to start."""
+    """Make the simulator slots with their logs in the output."""
     job, logs = ready.job, OutLayout(ready.output.root).logs
     if not ready.to_fly:
         return SlotPool([])
     with storage_errors(f"write {ready.output.address}"):  # before the first log: the user named this path
         make_folders([logs])
-    ours = os.urandom(3).hex()  # ports are read from logs: no other run, in whatever container, may write into these
+    ours = os.urandom(3).hex()  # ports are read from logs, so no other run, in any container, may write these files
     names = [f"{config.name or f'{config.kind}{k}-{os.getpid()}'}-{ours}" for k, config in enumerate(run.simulators)]
     configs = [with_swarm(config, job, temp=temp) for config in run.simulators]
     return SlotPool(
@@ -184,13 +184,13 @@ def _pool(ready: Prepared, run: RunConfig, *, temp: Path) -> SlotPool:
 
 
 def with_swarm(config: SimulatorConfig, job: Job, *, temp: Path) -> SimulatorConfig:
-    """Pass the plans' drones and cameras to a headless simulator of ours; real ones have their settings.json."""
+    """Pass the plans' drones and cameras to a headless simulator; real ones read their settings.json."""
     has_airsim = any(server.name == AIRSIM.name for server in backend_of(job.topology).servers)
     if not has_airsim or config.kind != "mock" or "--airsim-settings" in config.arguments:
         return config
     plan = job.plan_of(job.scenes[0].name)
     x, y, z = plan.town.airsim_origin_ue_m
-    settings = airsim_settings(plan) | {"PlayerStart": {"X": x, "Y": y, "Z": z}}  # read by the headless simulator alone
+    settings = airsim_settings(plan) | {"PlayerStart": {"X": x, "Y": y, "Z": z}}  # only the headless simulator reads it
     path = temp / "airsim_settings.json"
     path.write_text(json.dumps(settings), encoding="utf-8")
     return config.model_copy(update={"arguments": (*config.arguments, "--airsim-settings", str(path))})

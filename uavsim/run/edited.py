@@ -1,6 +1,6 @@
 """Refuse to continue a dataset with a configuration that was edited since its first scene.
 
-Scenes that are committed stay valid as long as their plans are the same, so a file may change in what they do not need.
+Committed scenes stay valid while their plans are unchanged, so unrelated edits are allowed.
 """
 
 from collections.abc import Callable
@@ -21,11 +21,11 @@ def refuse_mixture(request: Request, job: Job, output: Output, *, resolve: Calla
     Args:
         request: the request.
         job: its scenes and plans.
-        output: a place that holds this dataset, or nothing.
-        resolve: makes a job of a request for other scenes.
+        output: this dataset's output, or an empty one.
+        resolve: makes the job of a request.
 
     Raises:
-        InputError: it names the file and the key that were edited.
+        InputError: the configuration was edited; the message names file and key.
     """
     kept = kept_dataset(output)
     if kept is None or not job.kept or (edit := first_edit(_read(kept), job.kept)) is None:

@@ -22,9 +22,9 @@ class FailedAttempt:
     """One failed attempt.
 
     Attributes:
-        at: when, UTC, ISO 8601; "" where the log says no more.
-        simulator: that flew; "" where none did or the log says no more.
-        reason: one line.
+        at: time, UTC, ISO 8601; "" if the log lacks it.
+        simulator: name of the simulator; "" without one or if the log lacks it.
+        reason: error in one line.
     """
 
     at: str
@@ -37,10 +37,10 @@ class FailedScene:
     """A scene in quarantine.
 
     Attributes:
-        scene: its name.
-        index: its number in the dataset.
+        scene: name of the scene.
+        index: scene number in the dataset.
         attempts: oldest first.
-        last_image: path of the last colour image of the last attempt; "" where it drew none.
+        last_image: path of the last colour image of the last attempt; "" without one.
     """
 
     scene: str
@@ -53,7 +53,7 @@ def failed_scenes(out: str) -> list[FailedScene]:
     """Return the scenes in quarantine, in order of their numbers.
 
     Raises:
-        InputError: the folder holds no dataset that a run wrote.
+        InputError: the folder has no dataset of a run.
         StorageError: a log or the ledger cannot be read.
     """
     root = open_output(out).root
@@ -84,7 +84,7 @@ def _attempts(entry: LedgerEntry, log: str) -> tuple[FailedAttempt, ...]:
 
 def _events(log: str) -> Iterator[dict[str, Any]]:
     for row in log.splitlines():
-        with suppress(ValueError):  # the first line is cut where the log is long, the last where the power failed
+        with suppress(ValueError):  # a long log starts in the middle of a line; a power failure truncates the last line
             event = parse_json(row)
             if isinstance(event, dict) and {"event", "time"} <= event.keys():
                 yield event

@@ -33,7 +33,7 @@ __all__ = [
     "validate",
 ]
 
-_TABLES: Final = "tables"  # the name under which the tables are locked and staged, like a scene
+_TABLES: Final = "tables"  # name of the tables' lock and staging folder, like a scene's
 _MASKS: Final = ".uavsim/maps"
 _WAIT_S: Final = 600.0
 _FEW_IMAGES: Final = 12_000  # half a minute on two cores, a tenth of what they took to make
@@ -41,11 +41,11 @@ _FEW_IMAGES: Final = 12_000  # half a minute on two cores, a tenth of what they 
 
 @dataclass(frozen=True, slots=True)
 class ValidationSummary:
-    """The validator's report, in short.
+    """Summary of the validator's report.
 
     Attributes:
         errors: findings with severity error.
-        facts: numbers of checked things.
+        facts: counts of checked objects.
         lines: the first findings, one line each.
     """
 
@@ -55,7 +55,7 @@ class ValidationSummary:
 
     @property
     def ok(self) -> bool:
-        """No error."""
+        """Whether there is no error."""
         return self.errors == 0
 
 
@@ -64,8 +64,8 @@ class Finished:
     """The result of a run's end.
 
     Attributes:
-        versions: version folders that were written; none when no scene is committed.
-        validation: the validator's findings; None when it did not run.
+        versions: written version folders; empty without committed scenes.
+        validation: the validator's findings; None if it did not run.
         contact_sheet: path of the page, or None.
     """
 
@@ -80,17 +80,17 @@ def committed_scenes(output: Output) -> list[LedgerEntry]:
 
 
 def keep_map_mask(output: Output, recording: Recording) -> None:
-    """Keep the town's map mask for the tables; the first scene of a town draws it."""
+    """Store the town's map mask for the tables if the output lacks it."""
     key = f"{_MASKS}/{check_name(recording.plan.town.name, what='town')}.png"
     if recording.drivable_map_m is not None and output.read(key) is None:
         output.create(key, draw_map_mask(recording.plan.town, list(recording.drivable_map_m)))
 
 
 def assemble_tables(output: Output) -> list[str]:
-    """Write all tables from the committed scenes next to the old ones, then replace these.
+    """Write all tables of the committed scenes to a staging folder, then replace the old tables.
 
     Returns:
-        Version folders; none when no scene is committed.
+        Version folders; empty without committed scenes.
     """
     with _tables_lock(output):
         refuse_removed(output)
@@ -112,7 +112,7 @@ def assemble_tables(output: Output) -> list[str]:
 def _assembled(
     output: Output, entries: list[LedgerEntry], *, folder: Path, masks: dict[str, bytes], info: RunInfo
 ) -> list[AssembledVersion]:
-    """Assemble the tables; an error about damaged rows names their scene and the command that makes it again."""
+    """Assemble the tables; an error on damaged rows names the scene and the command that regenerates it."""
     reached: list[LedgerEntry] = []
 
     def fragments() -> Iterator[bytes]:
@@ -134,11 +134,11 @@ def validate(root: Path, *, pixels: bool | None = None) -> ValidationSummary:
     """Validate a dataset.
 
     Args:
-        root: its folder.
-        pixels: decode images and masks; by default when there are not too many to wait for.
+        root: the dataset's folder.
+        pixels: decode images and masks; default: see ``decodes``.
 
     Raises:
-        DatasetError: no dataset there.
+        DatasetError: the folder has no dataset.
     """
     errors, lines, facts = 0, [], {}
     for version in versions_of(root):
@@ -161,18 +161,18 @@ def sheet(root: Path, *, versions: list[str] | None = None) -> Path:
 
 
 def decodes(table_bytes: float, *, asked: bool | None) -> bool:
-    """Return whether validation decodes all images: as requested, else by the size of the table, some 500 bytes an image."""
+    """Return whether validation decodes all images: as requested, else depending on the size of the table."""
     return table_bytes < 500 * _FEW_IMAGES if asked is None else asked
 
 
 def _public_part(identity: JsonDict) -> RunInfo:
-    """Return the part of the identity that is the same in every run of the dataset."""
+    """Return the part of the identity that is equal in all runs of the dataset."""
     return cast("RunInfo", {key: identity[key] for key in RunInfo.__annotations__ if key in identity})
 
 
 @contextmanager
 def _tables_lock(output: Output) -> Iterator[None]:
-    """Wait for the tables' lock: several workers may finish their scenes at the same time."""
+    """Hold the tables' lock: several workers may finish at the same time."""
     end = time.monotonic() + _WAIT_S
     while True:
         with output.lock(_TABLES) as ours:

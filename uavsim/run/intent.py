@@ -1,4 +1,4 @@
-"""The intent of a run, known before anything is started or written: ``uavsim generate --dry-run``."""
+"""Preview of a run that starts and writes nothing: ``uavsim generate --dry-run``."""
 
 from dataclasses import dataclass
 
@@ -14,13 +14,13 @@ class Intent:
     """The intent of a run.
 
     Attributes:
-        dataset: its name.
+        dataset: name of the dataset.
         address: folder or URL of the dataset.
-        samples: of a scene.
-        images_per_scene: RGB images.
-        by_town: names of the scenes that would be flown, towns in their order.
-        kept: scenes that are committed and would stay.
-        replaced: of those that would be flown, the scenes that are committed already.
+        samples: samples per scene.
+        images_per_scene: RGB images per scene.
+        by_town: names of scenes to fly by town, in order.
+        kept: committed scenes that stay.
+        replaced: committed scenes among the scenes to fly.
     """
 
     dataset: str
@@ -33,11 +33,11 @@ class Intent:
 
     @property
     def to_fly(self) -> tuple[str, ...]:
-        """Scenes of all towns that would be flown."""
+        """Scenes to fly in all towns."""
         return tuple(name for names in self.by_town.values() for name in names)
 
     def as_json(self) -> JsonDict:
-        """Write it for machines."""
+        """Return the intent as JSON values."""
         return {
             "dataset": self.dataset,
             "address": self.address,
@@ -50,14 +50,14 @@ class Intent:
 
 
 def intent_of(request: Request, on_top: OnTop = NOTHING) -> Intent:
-    """Check what a run checks, and look at what is committed already; writes nothing.
+    """Check a request like a run, and compare it with the committed scenes; writes nothing.
 
     Args:
         request: the request.
         on_top: functions of higher packages.
 
     Raises:
-        InputError: a name, a key or a number is wrong, or the output holds something else.
+        InputError: a name, a key or a number is wrong, or the output has another dataset.
     """
     ready = prepared(request, on_top)
     job, flown = ready.job, set(ready.to_fly)

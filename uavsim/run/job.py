@@ -1,4 +1,4 @@
-"""The job of a command, planned completely before anything is started or written."""
+"""The completely planned job of a command."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from uavsim.typing import JsonDict
 
 @dataclass(frozen=True, slots=True)
 class PackedPlan:
-    """A scene's plan as bytes, compressed: a thousand of them wait for their turn in 30 MB.
+    """A scene's compressed plan; a thousand plans take 30 MB.
 
     Attributes:
-        digest: hash by which the ledger knows the plan.
+        digest: hash of the plan in the ledger.
         compressed: the compressed bytes; ``data`` decompresses them.
     """
 
@@ -48,19 +48,19 @@ class SceneRef:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Scenes of one dataset, ready to be flown.
+    """Planned scenes of one dataset.
 
     Attributes:
-        dataset: its name.
-        seed: of the dataset.
+        dataset: name of the dataset.
+        seed: seed of the dataset.
         topology: simulator backend.
-        identity: goes to ``.uavsim/dataset.json``; its ``fingerprint`` names the dataset.
-        scenes: asked for, in order of towns, then of index.
+        identity: content of ``.uavsim/dataset.json``; its ``fingerprint`` identifies the dataset.
+        scenes: requested scenes, ordered by town and index.
         samples: keyframes per scene.
-        images_per_scene: RGB images.
-        plans: by scene.
-        further: labels the dataset as a whole when the last scene is there, by name (``labels: {occupancy: ...}``).
-        kept: goes to ``.uavsim/configuration.json``; empty when the configuration came from there.
+        images_per_scene: RGB images per scene.
+        plans: plans by scene.
+        further: functions that label the finished dataset, by name (``labels: {occupancy: ...}``).
+        kept: content of ``.uavsim/configuration.json``; empty if the configuration came from it.
     """
 
     dataset: str
@@ -80,7 +80,7 @@ class Job:
 
     @property
     def towns(self) -> tuple[str, ...]:
-        """The towns in the order of their flights."""
+        """Towns in flight order."""
         return tuple(dict.fromkeys(scene.town for scene in self.scenes))
 
     def scenes_of(self, town: str) -> tuple[SceneRef, ...]:

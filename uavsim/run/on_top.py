@@ -1,4 +1,4 @@
-"""Functions of higher packages that a run calls; the caller passes them in, so that this package need not import them."""
+"""Callbacks of higher packages; passing them in avoids imports by this package."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from uavsim.records.sensors import SensorSpec
 from uavsim.run.request import Request
 
 LabelFolder: TypeAlias = Callable[[Path], None]
-"""Labels the dataset of a folder as a whole, when its last scene is there."""
+"""Labels a finished dataset in a folder."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The outcome of one scene's task, as the ledger's entry has it."""
+"""The outcome of one scene's task by its ledger entry."""
 
 from dataclasses import dataclass
 
@@ -13,10 +13,10 @@ class SceneOutcome:
     """The state of a scene when its task ends.
 
     Attributes:
-        scene: its name.
-        state: committed now or before; quarantined; elsewhere: another process has it; skipped: the run is ending.
-        attempts: failed ones, in all runs.
-        facts: how it was flown; None when it is not committed.
+        scene: name of the scene.
+        state: committed now or before; quarantined; elsewhere: another process holds it; skipped: the run is ending.
+        attempts: failed attempts in all runs.
+        facts: statistics of the flight; None without a commit.
         reason: the last failure, if any.
     """
 
@@ -29,7 +29,7 @@ class SceneOutcome:
 
 
 def outcome_of(entry: LedgerEntry) -> SceneOutcome:
-    """Return the outcome that a scene's ledger entry stands for."""
+    """Return the outcome of a scene by its ledger entry."""
     reason = entry.failures[-1] if entry.failures else ""
     return SceneOutcome(entry.scene, entry.state, entry.town, len(entry.failures), entry.facts, reason)
 

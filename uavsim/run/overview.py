@@ -22,17 +22,17 @@ class Overview:
 
     Attributes:
         address: folder or URL of the dataset.
-        dataset: its name.
-        seed: of it.
-        committed: scenes that are in it.
-        flying: scenes that a process holds right now.
-        interrupted: scenes that were begun and that no process holds.
-        quarantined: entries of scenes that were given up, also those of which the dataset keeps an earlier flight.
-        missing: names of scenes that were asked for and never begun; None when its YAML cannot be read any more.
-        not_asked: how many more the whole dataset has.
-        images: in the dataset.
-        scene_s: how long a scene takes, from the last ones; None before the first.
-        slots: simulator slots that are at work.
+        dataset: name of the dataset.
+        seed: seed of the dataset.
+        committed: number of committed scenes.
+        flying: scenes that a process holds.
+        interrupted: started scenes that no process holds.
+        quarantined: entries of quarantined scenes, including scenes with an earlier committed flight.
+        missing: names of requested scenes without an attempt; None if the YAML is no longer readable.
+        not_asked: number of scenes of the dataset that were not requested.
+        images: number of images in the dataset.
+        scene_s: seconds per scene, from the last ones; None before the first.
+        slots: number of simulator slots in use.
     """
 
     address: str
@@ -50,13 +50,13 @@ class Overview:
 
     @property
     def eta_s(self) -> float | None:
-        """Seconds until nothing is missing, at the pace of the last scenes and with the simulators at work (at least one)."""
+        """Estimated seconds to completion at the pace of the last scenes with the present simulators (at least one)."""
         if self.scene_s is None or self.missing is None:
             return None
         return (len(self.missing) + len(self.interrupted) + len(self.flying)) * self.scene_s / max(self.slots, 1)
 
     def as_json(self) -> str:
-        """Write it for machines."""
+        """Return the overview as JSON text."""
         return json.dumps(
             {
                 "address": self.address,
@@ -78,7 +78,7 @@ def overview(out: str, *, scratch: Path | None = None) -> Overview:
     """Return the state of a finished or unfinished dataset.
 
     Raises:
-        InputError: it is not a dataset of uavsim.
+        InputError: ``out`` is not a dataset of uavsim.
     """
     output = open_output(out, scratch=scratch)
     identity = read_identity(output)
@@ -116,7 +116,7 @@ def _held(output: Output, scene: str) -> bool:
 
 
 def _missing(out: str, identity: dict[str, object], *, kept: str | None, known: set[str]) -> tuple[str, ...] | None:
-    """Return the scenes without an attempt; None when the dataset's YAML is gone or has changed, and was not kept."""
+    """Return the scenes without an attempt; None if the dataset's YAML is missing or edited, and no copy exists."""
     asked = identity.get("request")
     if not isinstance(asked, dict):
         return None

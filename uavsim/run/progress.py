@@ -21,7 +21,7 @@ _LAST_SCENES = 10
 
 @contextlib.contextmanager
 def start_up(console: Screen, what: str) -> Iterator[Callable[[str], None]]:
-    """Show the steps before the first scene: a single updated line on a terminal, else a line each.
+    """Show the steps before the first scene: one updated line on a terminal, else one line per step.
 
     Args:
         console: prints the progress.
@@ -38,11 +38,11 @@ def start_up(console: Screen, what: str) -> Iterator[Callable[[str], None]]:
 
 
 class RunProgress:
-    """Counts scenes, samples and images of a run; fed from the client processes' events by any thread.
+    """Counts scenes, samples and images of a run from client events; thread-safe.
 
     Args:
-        scenes: how many are to be done in all, those done before included.
-        done: how many were done before.
+        scenes: total number of scenes, including finished ones.
+        done: number of scenes finished before.
         samples: keyframes per scene.
         console: prints the progress.
         clock: seconds; replaced in tests.
@@ -90,10 +90,9 @@ class RunProgress:
 
     @property
     def eta_s(self) -> float | None:
-        """Seconds to go; None before the first sample.
+        """Estimated remaining seconds; None before the first sample.
 
-        From the first finished scene on, from what the last scenes took with everything that belongs to a scene; before,
-        from the samples so far, to which loading and traffic are counted.
+        It uses the total times of the last scenes; before the first finished scene, the time of the samples so far.
         """
         if not self._samples_taken:
             return None

@@ -1,4 +1,4 @@
-"""Fly scenes of an existing dataset anew with the settings that it keeps in ``.uavsim/dataset.json``."""
+"""Fly scenes of an existing dataset again with its settings in ``.uavsim/dataset.json``."""
 
 import shlex
 from pathlib import Path
@@ -17,10 +17,10 @@ from uavsim.store.local import LocalOutput
 def request_of_folder(
     folder: Path, *, scenes: str | None, simulators: tuple[str, ...], run: RunConfig | None
 ) -> Request:
-    """Make the request that flies ``scenes`` of ``folder`` anew; without numbers those in quarantine.
+    """Return the request that flies ``scenes`` of ``folder`` again; default: quarantined scenes.
 
     Raises:
-        InputError: not a dataset that a run wrote, a scene that was never flown into it, or nothing to fly.
+        InputError: the folder has no dataset of a run, a scene was never flown, or there is nothing to fly.
     """
     output = LocalOutput(folder.absolute())
     identity = read_identity(output)

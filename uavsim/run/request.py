@@ -1,6 +1,6 @@
 """The request for a run, as one typed object: from the command line, Python, a form in Prefect's UI, or a deployment.
 
-It is the one parameter of every flow. The overrides are fields of its own, so that the form is one list.
+It is the only parameter of every flow. Overrides are fields, so that the form is one list.
 """
 
 from pathlib import PurePath
@@ -15,7 +15,7 @@ from uavsim.store.places import open_output
 
 
 class SkinRequest(BaseModel):
-    """A skin of which one twin is drawn."""
+    """A skin and the number of its draw."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -37,7 +37,7 @@ class ReplayRequest(BaseModel):
 
 
 class OutputRequest(BaseModel):
-    """Where a request's scenes go, and how it treats committed ones."""
+    """The output of a request, and its treatment of committed scenes."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -46,16 +46,16 @@ class OutputRequest(BaseModel):
     run: RunConfig | None = Field(default=None, description="simulators, deadlines, attempts, scratch folder")
 
     def output(self) -> Output:
-        """Return the output that ``out`` names; writes nothing.
+        """Return the output of ``out``; writes nothing.
 
         Raises:
-            InputError: empty, or a URL that cannot be used.
+            InputError: ``out`` is empty or an invalid URL.
         """
         return open_output(self.out, scratch=self.run.scratch if self.run is not None else None)
 
 
 class Request(OutputRequest, Overrides):
-    """One job: the wanted scenes of a dataset, and how to make them."""
+    """The requested scenes of a dataset with options."""
 
     dataset: str = Field(description="name in flight_plans/datasets, or a YAML file")
     towns: tuple[str, ...] = Field(default=(), description="all of the dataset when empty")
@@ -77,7 +77,7 @@ class Request(OutputRequest, Overrides):
 
     @property
     def title(self) -> str:
-        """A readable name: the dataset, its towns, its scenes."""
+        """A readable title: dataset, towns, scenes."""
         name = PurePath(self.dataset).stem if self.dataset.endswith((".yaml", ".yml")) else self.dataset
         return f"{name} {' '.join(self.towns) or 'all towns'} {self.scenes or 'all'}"
 
@@ -85,7 +85,7 @@ class Request(OutputRequest, Overrides):
         """Return the run's configuration with the request's simulators.
 
         Raises:
-            InputError: a simulator that is not of the right form.
+            InputError: the form of a simulator is invalid.
         """
         run = self.run or RunConfig()
         simulators = tuple(parse_simulator(text) for text in self.simulators) or run.simulators

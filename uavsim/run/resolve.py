@@ -1,4 +1,4 @@
-"""Turn a request into a job: look up every name and plan every scene before anything is started."""
+"""Turn a request into a job: look up all names and plan all scenes before the start."""
 
 import importlib.metadata
 import platform
@@ -42,7 +42,7 @@ def resolve(request: Request, on_top: OnTop = NOTHING) -> Job:
         on_top: functions of higher packages.
 
     Raises:
-        InputError: a name, key, number or flight that is not possible; one line, nothing was written.
+        InputError: a name, key, number or flight is invalid; nothing was written.
     """
     planner = DatasetPlanner.open(request.dataset, overrides=request)
     wanted = numbering.parse_numbers(request.scenes) if request.scenes else None
@@ -74,7 +74,7 @@ def resolve(request: Request, on_top: OnTop = NOTHING) -> Job:
 def _further_labels(
     request: Request, loaded: Loaded[DatasetConfig], sensors: Mapping[str, SensorSpec], on_top: OnTop
 ) -> dict[str, LabelFolder]:
-    """Return the functions that label the whole dataset at the run's end, or refuse those that cannot run here."""
+    """Return the functions that label the finished dataset; refuse functions that cannot run here."""
     if (wanted := loaded.model.labels.occupancy) is None:
         return {}
     try:
@@ -87,7 +87,7 @@ def _further_labels(
 
 
 def _configuration(request: Request, planner: DatasetPlanner, towns: Sequence[str]) -> JsonDict:
-    """Return every YAML text that the dataset's towns need, so that it can be made again on any machine."""
+    """Return all YAML texts of the dataset's towns, to regenerate it on any machine."""
     if Path(request.dataset).name == KEPT and request.replay is None:
         return {}
     for name in _drawn_weathers(request):
@@ -106,7 +106,7 @@ def _configuration(request: Request, planner: DatasetPlanner, towns: Sequence[st
 
 
 def _drawn_weathers(request: Request) -> tuple[str, ...]:
-    """Return the weathers that a skin draws from."""
+    """Return the weathers of the request's skin."""
     skin = request.replay.skin if request.replay is not None else None
     return skin.skin.weather.names if skin is not None and skin.skin.weather is not None else ()
 
@@ -114,7 +114,7 @@ def _drawn_weathers(request: Request) -> tuple[str, ...]:
 def _plans(
     request: Request, planner: DatasetPlanner, towns: Sequence[str], wanted: tuple[int, ...] | None, on_top: OnTop
 ) -> Iterator[ScenePlan]:
-    """Plan the requested scenes; a single town gets all numbers, and refuses those of other towns itself."""
+    """Plan the requested scenes; a single town checks all numbers itself."""
     for town in towns:
         numbers = wanted
         if wanted is not None and len(towns) > 1:
@@ -209,7 +209,7 @@ def installed_version(package: str) -> str:
 
 
 def all_scenes(dataset: str) -> tuple[SceneRef, ...]:
-    """Return the name of every scene of a dataset by default, without planning."""
+    """Return all default scenes of a dataset without planning."""
     loaded = Library.of().dataset(dataset)
     return tuple(
         SceneRef(f"scene_{number:0{loaded.model.scene_digits}d}", number, town)

@@ -1,4 +1,4 @@
-"""The result of a run: its scenes, its tables, and what the validator found."""
+"""The result of a run: scenes, tables and validation."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from uavsim.run.outcome import SceneOutcome
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The state of the requested scenes, and what followed them."""
+    """The state of the requested scenes and the end of the run."""
 
     outcomes: tuple[SceneOutcome, ...]
     finished: Finished
 
     def named(self, *states: str) -> tuple[str, ...]:
-        """Return the scenes in some states, state by state."""
+        """Return the names of scenes in the given states, grouped by state."""
         return tuple(outcome.scene for state in states for outcome in self.outcomes if outcome.state == state)
 
 
@@ -28,18 +28,18 @@ class Result:
     """The result of a run.
 
     Attributes:
-        address: of the dataset.
-        committed: scenes of the request that are in it.
-        quarantined: given up, by name.
-        unfinished: neither, by name.
-        images: of the committed scenes.
-        seconds: of the whole run.
-        valid: the validator's result; None when it did not run.
-        contact_sheet: the page, if one was drawn.
+        address: address of the dataset.
+        committed: names of committed scenes of the request.
+        quarantined: names of quarantined scenes.
+        unfinished: names of other scenes.
+        images: number of images of the committed scenes.
+        seconds: duration of the run.
+        valid: the validator's result; None if it did not run.
+        contact_sheet: path of the contact sheet, or None.
         findings: the validator's first findings.
-        simulator_s: in which simulators were kept for the run, all together.
-        flown: scenes that this run flew; the other committed ones were there.
-        size_bytes: of the files of the scenes that were asked for; tables and logs are not counted.
+        simulator_s: total seconds of simulators reserved for the run.
+        flown: scenes of this run; other committed scenes existed before.
+        size_bytes: size of the requested scenes' files without tables and logs.
     """
 
     address: str
@@ -66,7 +66,7 @@ class Result:
         simulator_s: float,
         size_bytes: int,
     ) -> Result:
-        """Make the result of a run from its scenes' outcomes."""
+        """Return the result of a run from its scenes' outcomes."""
         validation = summary.finished.validation
         return cls(
             address=address,

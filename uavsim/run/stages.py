@@ -1,7 +1,7 @@
 """The stages of one scene as ordinary functions, independent of Prefect: fly, label, commit.
 
-A scene's failure is counted in the ledger and becomes quarantine after ``attempts``; a simulator that cannot be brought up
-is the simulator slot's failure, not the scene's; storage that cannot be written ends the run, and the next one continues.
+The ledger counts a scene's failures, up to quarantine after ``attempts``. A simulator that does not start is a failure of the
+simulator slot, not of the scene. A storage failure ends the run; the next run continues.
 """
 
 import socket
@@ -50,7 +50,7 @@ RUN_ENDS: Final = (StorageError, InputError, MapMissing, NoSlotLeft)
 
 
 class SceneQuarantined(SystemFailure):
-    """A scene used up its attempts; the message is the last failure."""
+    """A scene exceeded its attempts; the message is the last failure."""
 
 
 Gate = Callable[[SimulatorSlot], AbstractContextManager[None]]
@@ -72,7 +72,7 @@ def _no_gate(slot: SimulatorSlot) -> AbstractContextManager[None]:
 
 @dataclass(eq=False)
 class RunContext:
-    """State shared by all scenes of a run, in the flow's process only.
+    """State shared by all scenes of a run within the flow's process.
 
     Attributes:
         request: the request.
@@ -80,9 +80,9 @@ class RunContext:
         output: the dataset of the committed scenes.
         run: attempts and deadlines.
         pool: the simulators.
-        progress: shows people how it goes.
-        gate: held while a scene flies on a simulator slot that other runs may use too.
-        there: entries of the scenes that were committed before, with the plan that they have now.
+        progress: shows the progress.
+        gate: held while a scene flies on a simulator shared with other runs.
+        there: entries of scenes committed before with an unchanged plan.
     """
 
     request: Request
@@ -105,7 +105,7 @@ class RunContext:
 
     @property
     def workers(self) -> int:
-        """Number of threads: on every simulator one scene flies while others are labelled."""
+        """Number of threads: each simulator flies one scene while others are labelled."""
         return max(len(self.pool.slots), 1) * (1 + self.run.label_threads)
 
     @property
@@ -119,7 +119,7 @@ class RunContext:
         return self._failure
 
     def is_forced(self, scene: str) -> bool:
-        """Return whether this run still has to fly a scene although it is committed."""
+        """Return whether this run must still fly a committed scene."""
         return self.request.force and scene not in self._settled
 
     def begin(self, scene: str) -> bool:
@@ -133,21 +133,21 @@ class RunContext:
         self._settled.add(scene)
 
     def wait_for_end(self, seconds: float) -> None:
-        """Wait for a time or until the run is ending."""
+        """Wait for a time or until the run ends."""
         self._stop.wait(seconds)
 
     def abort(self, error: UavsimError | None) -> None:
-        """End the run after the scenes in flight; the first reason is kept."""
+        """End the run after the scenes in flight; the first error is kept."""
         self._failure = self._failure or error
         self._stop.set()
 
 
 def fly_scene(context: RunContext, scene: str) -> SceneOutcome:
-    """Bring one scene into the dataset, unless it is there already or another process has it.
+    """Add one scene to the dataset, unless it is committed or another process holds it.
 
     Raises:
-        SceneQuarantined: it failed for the last time.
-        UavsimError: it failed and may be tried once more; or the storage failed, and the context is aborted.
+        SceneQuarantined: the last attempt failed.
+        UavsimError: an attempt failed and another may follow; or the storage failed, and the context is aborted.
     """
     if context.stopped:
         return SceneOutcome(scene, "skipped")
@@ -166,7 +166,7 @@ def fly_scene(context: RunContext, scene: str) -> SceneOutcome:
 
 
 def _root_error(context: RunContext, error: UavsimError) -> UavsimError:
-    """Return the error, or instead one that says that the dataset was removed during the run."""
+    """Return the error, or an error about the removal of the dataset during the run."""
     try:
         refuse_removed(context.output)
     except StorageError as removed:
@@ -194,7 +194,7 @@ def _fly_locked(context: RunContext, scene: str) -> SceneOutcome:
 
 
 def _settled_outcome(entry: LedgerEntry, *, sha: str) -> SceneOutcome | None:
-    """Return the outcome of a scene that needs no flight: committed or in quarantine with this same plan."""
+    """Return the outcome of a scene that is committed or quarantined with this plan; else None."""
     if entry.plan_sha256 == sha and entry.state != "flying":
         return outcome_of(entry)
     again = entry.replacing
@@ -204,13 +204,13 @@ def _settled_outcome(entry: LedgerEntry, *, sha: str) -> SceneOutcome | None:
 
 
 def _entry_to_fly(entry: LedgerEntry | None, *, plan: ScenePlan, sha: str, anew: bool) -> LedgerEntry:
-    """Return a scene's entry for the flight; a committed scene stays committed until the new one is.
+    """Return a scene's entry for a flight; a committed scene stays committed until the new commit.
 
     Args:
         entry: the scene's entry in the ledger.
-        plan: of the scene.
-        sha: of the packed plan.
-        anew: count the attempts from none.
+        plan: plan of the scene.
+        sha: hash of the packed plan.
+        anew: reset the count of attempts.
     """
     if entry is not None and entry.state == "committed":
         again = entry.replacing
@@ -253,7 +253,7 @@ def _attempt(context: RunContext, entry: LedgerEntry, *, plan: ScenePlan, packed
             journal.add("stopped", kind=type(error).__name__, reason=str(error))
             return SceneOutcome(entry.scene, "skipped", reason=str(error))
         raise _record_failure(context, entry, error=error, folder=folder, journal=journal) from error
-    except Exception as error:  # a mistake of ours: it ends this scene alone, and must not end it without a word
+    except Exception as error:  # a defect of uavsim ends this scene only, with a report
         kind, where = type(error).__name__, "".join(traceback.format_exception(error))
         journal.add("mistake", kind=kind, reason=str(error), traceback=where)
         said = f" a mistake of uavsim, report it: {kind}: {error} (all of it is in {context.layout.scene_log(entry.scene)})"
@@ -268,9 +268,9 @@ def _attempt(context: RunContext, entry: LedgerEntry, *, plan: ScenePlan, packed
 
 
 def _with_other_traffic(context: RunContext, entry: LedgerEntry, *, plan: ScenePlan, packed: PackedPlan) -> bytes:
-    """Return the plan to fly: the scene's own, with new traffic after each attempt with stalled traffic.
+    """Return the scene's plan, with new traffic after each attempt with stalled traffic.
 
-    Other failures change nothing, so that a scene depends on its plan and on this number alone.
+    Other failures do not change the plan, so a scene depends on its plan and this number only.
     """
     stalled = sum(reason.startswith(f"{TrafficStalled.__name__}:") for reason in entry.failures)
     retry = context.request.traffic_retries.get(entry.scene, 0) + stalled
@@ -278,7 +278,7 @@ def _with_other_traffic(context: RunContext, entry: LedgerEntry, *, plan: SceneP
 
 
 def _committed_meanwhile(context: RunContext, entry: LedgerEntry) -> LedgerEntry | None:
-    """Return the entry that another process committed during this attempt, after this one had lost its lock while frozen."""
+    """Return the entry that another process committed while this frozen process had lost its lock."""
     try:
         now = read_entry(context.output, entry.scene)
     except StorageError:  # the attempt's own error says more

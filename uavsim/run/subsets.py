@@ -1,7 +1,7 @@
 """Select, merge, split and compare finished datasets.
 
-Works scene by scene on what a run committed: files are hard-linked, table rows are copied as text, tokens stay. Nothing is
-decoded. A command that is stopped continues when it is given again.
+Works scene by scene on committed data without decoding: files are hard-linked, table rows are copied as text, tokens stay.
+A repeated command continues an interrupted one.
 """
 
 import filecmp
@@ -53,23 +53,23 @@ class StoredScene:
 
     @property
     def name(self) -> str:
-        """The scene's name."""
+        """Name of the scene."""
         return self.entry.scene
 
     def rows(self) -> PackedFragment:
-        """Read its table rows.
+        """Read the scene's table rows.
 
         Raises:
-            StorageError: they are gone.
-            DatasetError: they are damaged.
+            StorageError: the rows are missing.
+            DatasetError: the rows are damaged.
         """
         return open_fragment(read_fragment(self.output, self.entry))
 
     def files(self) -> list[str]:
-        """Return the keys of its files in the dataset's folder, without table rows and recording.
+        """Return the keys of the scene's files without table rows and recording.
 
         Raises:
-            DatasetError: the dataset does not say which files are the scene's.
+            DatasetError: the scene has no manifest.
         """
         marks = read_manifest(self.output, generation_of(self.entry))
         if marks is None:
@@ -149,7 +149,7 @@ def scenes_of(folder: Path) -> list[StoredScene]:
     """Return the committed scenes of a dataset in the order of their numbers.
 
     Raises:
-        InputError: the folder holds no dataset of uavsim, or no finished scene.
+        InputError: the folder has no dataset of uavsim, or no finished scene.
     """
     output = LocalOutput(folder.absolute())
     if not folder.is_dir() or read_identity(output) is None:
@@ -161,10 +161,10 @@ def scenes_of(folder: Path) -> list[StoredScene]:
 
 
 def choose(folder: Path, wanted: SceneFilter) -> list[StoredScene]:
-    """Return the scenes of a dataset that meet the conditions.
+    """Return the scenes of a dataset that match a filter.
 
     Raises:
-        InputError: none does, or a number, town or split that the dataset does not have.
+        InputError: no scene matches, or the dataset lacks a number, town or split.
     """
     scenes = scenes_of(folder)
     known = {scene.entry.index for scene in scenes}
@@ -187,10 +187,10 @@ def scenes_with(event: str, labels: Path) -> frozenset[str]:
 
     Args:
         event: a cause, such as ``occluded``.
-        labels: folder that ``uavsim events`` wrote.
+        labels: output folder of ``uavsim events``.
 
     Raises:
-        InputError: the folder holds no labels, or no image has the event; the text names those there are.
+        InputError: the folder has no labels, or no image has the event; the message lists the events.
     """
     path, found = labels / "image_event.jsonl", dict[str, set[str]]()
     try:
@@ -212,8 +212,8 @@ def select(scenes: Sequence[StoredScene], target: Path) -> list[str]:
         Names of the version folders.
 
     Raises:
-        InputError: the place cannot be used.
-        StorageError: it cannot be written.
+        InputError: the target is invalid.
+        StorageError: the target cannot be written.
     """
     source = scenes[0].output
     identity = read_identity(source)
@@ -226,14 +226,14 @@ def select(scenes: Sequence[StoredScene], target: Path) -> list[str]:
 
 
 def merge(folders: Sequence[Path], target: Path) -> list[str]:
-    """Make one dataset of the scenes of several.
+    """Make one dataset of the scenes of several datasets.
 
     Returns:
         Names of the version folders.
 
     Raises:
-        InputError: two of them have a scene of one name or number, or are of another version.
-        StorageError: the place cannot be written.
+        InputError: two datasets share a scene name or number, or versions differ.
+        StorageError: the target cannot be written.
     """
     scenes = sorted((scene for folder in folders for scene in scenes_of(folder)), key=lambda scene: scene.entry.index)
     for before, after in itertools.pairwise(scenes):
@@ -255,14 +255,14 @@ def split(folder: Path, target: Path, assigned: Mapping[str, Sequence[int]], *, 
         folder: the dataset.
         target: the new folder.
         assigned: split -> scene numbers.
-        rest: the split of all other scenes; None leaves them without one.
+        rest: split of all other scenes; None: no split.
 
     Returns:
         Names of the version folders.
 
     Raises:
-        InputError: a split's name or a number that cannot be, or a place that cannot be used.
-        StorageError: the place cannot be written.
+        InputError: a split, a number or the target is invalid.
+        StorageError: the target cannot be written.
     """
     for name in (*assigned, *([rest] if rest is not None else [])):
         if check_name(name, what="split") in RESERVED_SPLITS:
@@ -281,10 +281,10 @@ def split(folder: Path, target: Path, assigned: Mapping[str, Sequence[int]], *, 
 
 
 def differences(first: Path, second: Path) -> Iterator[str]:
-    """Yield one line for each scene, table and kind of file in which two datasets differ; nothing where they are equal.
+    """Yield one line for each scene, table and kind of file that differs between two datasets.
 
     Raises:
-        InputError: one of them is no dataset of uavsim.
+        InputError: a folder has no dataset of uavsim.
     """
     ours, theirs = ({scene.name: scene for scene in scenes_of(folder)} for folder in (first, second))
     for folder, own, other in ((first, ours, theirs), (second, theirs, ours)):
@@ -324,7 +324,7 @@ def _by_folder(keys: set[str]) -> dict[str, int]:
 
 
 def _derived(identities: Sequence[JsonDict], what: str) -> JsonDict:
-    """Return the identity of a dataset without a configuration: no scene can be flown into it."""
+    """Return the identity of a dataset without a configuration, which cannot be extended."""
     marks = sorted({identity["fingerprint"] for identity in identities})
     first = identities[0]
     return {
@@ -366,7 +366,7 @@ def _written(
 
 
 def _bring(scene: StoredScene, output: LocalOutput, *, splits: tuple[str, ...] | None) -> None:
-    """Commit a scene of another dataset: its files by hard link, its rows with new splits if given."""
+    """Commit a scene of another dataset: hard links of its files, its rows with optional new splits."""
     rows = read_fragment(scene.output, scene.entry)
     staged = output.stage(scene.name)
     try:

@@ -1,4 +1,4 @@
-"""Files that ingredients make from a town's roads, once per town: its maps, with a digest of their inputs."""
+"""Files that ingredients make once per town from its roads, such as maps, with a digest of their inputs."""
 
 import hashlib
 import json
@@ -23,8 +23,8 @@ def keep_town_files(output: Output, recording: Recording) -> None:
     """Make the files of a scene's town unless they exist.
 
     Raises:
-        DatasetError: scenes before were flown in a town of this name with other roads.
-        StorageError: something that is not ours is in the way; it is left as it is.
+        DatasetError: earlier scenes have a town of this name with other roads.
+        StorageError: a foreign file is in the way; it stays unchanged.
     """
     town = check_name(recording.plan.town.name, what="town")
     for used in ingredients_of(recording.plan.ingredients):
@@ -33,7 +33,7 @@ def keep_town_files(output: Output, recording: Recording) -> None:
         roads = (recording.folder / ROADS_NAME).read_bytes()
         of_what = hashlib.sha256(roads + repr(pack_value(used.record)).encode()).hexdigest()
         key = f".uavsim/maps/{town}~{used.name}.json"
-        with _ONE:  # scenes of one town end at the same time where several simulators fly
+        with _ONE:  # with several simulators, scenes of one town may end at the same time
             data = output.read(key)
             if data is None:
                 _make(output, used.ingredient.town_files.load()(_source(recording.folder, roads), town, used.record))

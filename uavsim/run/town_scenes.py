@@ -16,7 +16,7 @@ class TownScenes:
     """The scenes of one town, and their outcomes so far.
 
     Args:
-        context: of the run.
+        context: context of the run.
         town: name of the town.
     """
 
@@ -26,7 +26,7 @@ class TownScenes:
         self._outcomes = {name: outcome_of(context.there[name]) for name in self._names if name in context.there}
 
     def rounds(self) -> Iterator[list[str]]:
-        """Yield the names to submit: first all missing scenes, then those that another process held and gave up.
+        """Yield the names to submit: first all missing scenes, then scenes released by other processes.
 
         Scenes of other processes are polled until they are done, or the run ends.
         """
@@ -38,7 +38,7 @@ class TownScenes:
             yield [name for name in elsewhere if not is_held(self._context, name)]
 
     def note(self, name: str, ended: SceneOutcome | BaseException) -> None:
-        """Keep the result of a submitted scene: its outcome, or the error of its last attempt."""
+        """Store a submitted scene's outcome, or the error of its last attempt."""
         self._outcomes[name] = ended if isinstance(ended, SceneOutcome) else _outcome_of_error(name, ended)
 
     @property
@@ -61,7 +61,7 @@ def is_held(context: RunContext, scene: str) -> bool:
 
 
 def retry_delays_s(run: RunConfig) -> list[float]:
-    """Return the delays before the second and each further attempt at a scene, in seconds."""
+    """Return the delays before each further attempt at a scene, seconds."""
     return [run.retry_delay_s * 2**k for k in range(run.attempts - 1)]
 
 

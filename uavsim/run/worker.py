@@ -1,7 +1,7 @@
 """Guard a worker against a flow's parameters: any user of a shared server may have written them.
 
-They name things that the worker knows: datasets of its library, simulators of its own configuration. Commands, images and
-paths of programs come from a run's YAML on the worker's machine alone, which ``UAVSIM_WORKER_RUN`` names.
+Parameters may name datasets of the worker's library and simulators of its configuration only. Commands, container images and
+program paths come from the run YAML on the worker's machine (``UAVSIM_WORKER_RUN``).
 """
 
 import os
@@ -21,10 +21,10 @@ _NAMES: Final = ("dataset", "formation", "rig", "weather")
 
 
 def of_worker(request: R) -> R:
-    """Return the request with the worker's own configuration of the simulators that it names.
+    """Return the request with the worker's configuration of its simulators.
 
     Raises:
-        InputError: it carries a configuration of its own, a path, or a simulator that the worker does not know.
+        InputError: the request has a configuration, a path, or an unknown simulator.
     """
     if request.run is not None:
         raise InputError(

@@ -1,1 +1,1 @@
-"""Scene plan -> a live session: ports, an adapter for each vendor's client, lockstep."""
+"""Live simulator sessions: ports, adapters for the vendors' clients, lockstep."""

@@ -14,8 +14,8 @@ def refuse_foreign_servers(topology: str, endpoints: Mapping[str, Endpoint], *, 
 
     Args:
         topology: name of the backend.
-        endpoints: where its servers listen, by their names.
-        python: the interpreter of the client process, if named, whose client then decides on the version.
+        endpoints: addresses of the servers by name.
+        python: interpreter of the client process; its client then checks the version.
 
     Raises:
         SimulatorError: another program, another version or no server answers at a port.
@@ -43,7 +43,7 @@ def refuse_foreign_server(server: Server, where: Endpoint, *, topology: str, pyt
 
 
 def client_python_of(topology: str, endpoints: Mapping[str, Endpoint]) -> str:
-    """Return the interpreter whose CARLA client has the version of a backend's server; "" for uavsim's own.
+    """Return the interpreter with a CARLA client of a server's version; "" for uavsim's own.
 
     Raises:
         SimulatorError: there is no client for this version.

@@ -17,7 +17,7 @@ class DrawSchedule:
 
     Attributes:
         reading: step -> sensors to read, with all their modalities, in the plan's order.
-        settling: step -> other sensors whose settling modalities render; their images are dropped.
+        settling: step -> other sensors that render settling modalities; their images are dropped.
     """
 
     def __init__(self, plan: ScenePlan) -> None:

@@ -88,7 +88,7 @@ class GroundAgents:
         return SceneVoid(f"tick {frame}: the vehicle of agent {agent.agent.id} ({blueprint}) {what}")
 
     def _overlapping_actor(self, actors: ActorStates, agent: AgentState) -> ActorInfo | None:
-        """Return an actor whose box overlaps an agent's, or None."""
+        """Return an actor with a box that overlaps an agent's box, or None."""
         off_m = actors.map_SE3_actor.translation_m - agent.map_SE3_flu.translation_m
         reach_m = np.array([_NEAR_M, _NEAR_M, _LEVEL_M])
         near = np.flatnonzero((np.abs(off_m) < reach_m).all(axis=1) & (actors.instance_id != agent.instance_id))

@@ -21,14 +21,14 @@ _PHASES: Final = ("warmup", "fly")
 
 @runtime_checkable
 class WakeableWorld(Protocol):
-    """A ``WorldPort`` whose ticks can hang. Not that of merged builds, which passes ticks while it waits for images."""
+    """A ``WorldPort`` with ticks that can hang; merged builds pass ticks while they wait for images, and are excluded."""
 
     @property
     def frame(self) -> int:
         """Frame number of the newest state that the server sent, in any thread."""
 
     def wake(self) -> bool:
-        """Wake what the tick waits for, from any thread; returns False if that fails."""
+        """Wake the hanging tick from any thread; returns False on failure."""
 
 
 class HangWatch:

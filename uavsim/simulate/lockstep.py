@@ -27,7 +27,7 @@ from uavsim.simulate.ports import (
 from uavsim.simulate.traffic_watch import IN_SCENE, IN_WARMUP, TrafficWatch
 
 PosesOf: TypeAlias = Callable[[Sequence[DroneState | AgentState], Sequence[Sensor]], list[SensorPose]]
-"""(Agent states, sensors) -> the poses of those of the sensors that these agents carry, in the sensors' order."""
+"""(Agent states, sensors) -> poses of the agents' sensors, in the sensors' order."""
 
 _NOTHING = SceneTraffic()
 _CLOCK_TOLERANCE_S = 1e-4  # float errors of the simulator's clock; a lost tick is 0.05 s
@@ -70,7 +70,7 @@ class Lockstep:
         At its end RGB cameras settle at their poses of step 0.
 
         Raises:
-            TrafficStalled: too little of it moves.
+            TrafficStalled: too few vehicles move.
         """
         self._set_weather(0)
         for step in range(-self._plan.warmup_ticks, 0):
@@ -86,12 +86,12 @@ class Lockstep:
         """Advance to ``step`` and capture all sensors in that tick.
 
         Args:
-            step: a plan step after the last capture, whose readings have arrived.
+            step: a plan step after the last capture; all earlier readings have arrived.
             poses_of: computes sensor poses.
 
         Raises:
             MissedTick: the actor that carries an agent has disappeared.
-            SceneVoid: it has turned over, left the map or collided.
+            SceneVoid: the actor has turned over, left the map or collided.
         """
         while self._next < step:
             drones = self._swarm.advance(self._next)
@@ -134,7 +134,7 @@ class Lockstep:
         """Return the counts of moving traffic (``TrafficWatch.counts``).
 
         Raises:
-            TrafficStalled: too little of it moves.
+            TrafficStalled: too few vehicles move.
         """
         self._watch.judge(IN_SCENE)
         return self._watch.counts()

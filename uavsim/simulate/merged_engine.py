@@ -197,7 +197,7 @@ class MergedEngine:
     def close(self) -> None:
         """Stop the threads."""
         for thread in self._threads.values():
-            thread.shutdown(wait=False, cancel_futures=True)  # one that waits for a tick waits for ever
+            thread.shutdown(wait=False, cancel_futures=True)  # a thread that waits for a tick waits indefinitely
         self._threads = {}
 
 
@@ -213,7 +213,7 @@ def largest_move_m(before: TickState, after: TickState) -> tuple[float, int]:
         return 0.0, 0
     off = after.actors.map_SE3_actor.translation_m - before.actors.map_SE3_actor.translation_m
     turn_deg = np.abs((after.actors.ue_euler_deg - before.actors.ue_euler_deg + 180.0) % 360.0 - 180.0).max(axis=1)
-    move_m = np.linalg.norm(off, axis=1) + np.radians(turn_deg)  # a turn moves what is a metre off the origin
+    move_m = np.linalg.norm(off, axis=1) + np.radians(turn_deg)  # a turn moves points a metre off the origin
     row = int(move_m.argmax())
     return float(move_m[row]), int(before.actors.instance_id[row])
 

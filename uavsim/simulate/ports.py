@@ -82,7 +82,7 @@ class Reading:
     """A measurement of a sensor, verified to be of the requested tick and pose.
 
     Attributes:
-        channel: of the sensor.
+        channel: channel of the sensor.
         modality: its name; ``records/modalities.py`` defines its array.
         data: an image (H, W) or (H, W, K), a cloud or a list (N, K), by modality; for a mask also (runs, tags).
         owner: the object that owns the memory of ``data``.
@@ -124,7 +124,7 @@ class TickState:
         frame: the simulator's frame number.
         elapsed_s: the simulator's clock, seconds.
         lazy_actors: computes ``actors``; most ticks need none.
-        motion: recorded motion of the actors; None from backends that report none, whose scenes cannot be replayed.
+        motion: recorded motion of the actors; None if the backend reports none: such scenes cannot be replayed.
         carried: poses of the sensors that actors carry, in this tick.
     """
 
@@ -180,7 +180,7 @@ class WorldPort(Protocol):
         """Set the planned poses of a step, effective in the next tick; called before each tick.
 
         Args:
-            step: of the plan.
+            step: step of the plan.
             drones: their states at the step; none during the warm-up.
         """
 
@@ -237,8 +237,8 @@ class SensorPort(Protocol):
         """Prepare the sensors of the scene's ``DrawSchedule`` to measure in the next tick, and no others.
 
         Args:
-            step: of the plan; negative in the warm-up. The measurements of all earlier steps have arrived.
-            poses: of the sensors that no actor carries; they are moved there.
+            step: step of the plan; negative in the warm-up. The measurements of all earlier steps have arrived.
+            poses: poses of the sensors that no actor carries; they are moved there.
         """
 
     def stop(self) -> None:

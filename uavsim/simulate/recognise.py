@@ -31,7 +31,7 @@ class Answerer:
     """The identity of the server at a port.
 
     Attributes:
-        kind: of the server.
+        kind: kind of the server.
         detail: its version, or its reply.
     """
 
@@ -75,7 +75,7 @@ def recognise(where: Endpoint, *, expected: str = "carla") -> Answerer:
 
     Args:
         where: host and port.
-        expected: the server whose request is sent first: carla, or anything else for AirSim.
+        expected: server to ask first: carla, or any other value for AirSim.
     """
     order = sorted(_QUESTIONS, key=lambda name: name != ("carla" if expected == "carla" else "airsim"))
     found = Answerer("silent")

@@ -37,7 +37,7 @@ def choose_generation(output: Output, scene: str, *, folder: Path, moves: Mappin
     Args:
         output: the dataset.
         scene: name of the scene; the caller holds its lock.
-        folder: of the recording.
+        folder: folder of the recording.
         moves: names in ``folder`` -> keys of generation 0.
     """
     for generation in known_generations(output):  # interrupted attempts of this run

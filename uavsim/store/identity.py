@@ -53,7 +53,7 @@ def check_identity(output: Output, *, mark: str, name: str, config: JsonDict | N
     Args:
         output: the output.
         mark: fingerprint of the dataset.
-        name: of the dataset.
+        name: name of the dataset.
         config: resolved configuration of the fingerprint; the error reports its first difference.
 
     Raises:

@@ -24,7 +24,7 @@ _NAME: Final = re.compile(rf"([A-Za-z0-9][A-Za-z0-9_.-]*){GENERATION_MARK}(\d{{1
 
 @dataclass(frozen=True, slots=True, order=True)
 class Generation:
-    """One flight of a scene, whose files have names of their own; the first is number 0."""
+    """One flight of a scene with its own file names; the first is number 0."""
 
     scene: str
     number: int

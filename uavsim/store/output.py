@@ -46,7 +46,7 @@ class Output(Protocol):
         """Return whether ``key`` has the same bytes as a local file."""
 
     def remove(self, marks: Mapping[str, FileMark | None]) -> list[str]:
-        """Remove keys whose files have these marks (None matches any file); returns the removed keys."""
+        """Remove keys if their files have these marks (None matches any file); returns the removed keys."""
 
     def adopt(self, folder: Path, *, moves: Mapping[str, str]) -> None:
         """Move files from a local folder durably, without replacing any; ``moves`` maps names in ``folder`` to keys."""

@@ -138,7 +138,7 @@ class ObjectOutput:
         return self._size(key) == path.stat().st_size and self.read(key) == path.read_bytes()
 
     def remove(self, marks: Mapping[str, FileMark | None]) -> list[str]:
-        """Remove objects whose size matches; stores do not report the time of the original file."""
+        """Remove objects of matching size; stores do not report the time of the original file."""
         removed = []
         for key, mark in marks.items():
             size = self._size(key)

@@ -1,8 +1,8 @@
 """The supervisor's side of a client process: it sends commands, reads events, and kills a silent process at a deadline.
 
-libcarla can abort its interpreter or deadlock below any time-out of its own, so nothing here trusts the client: every line
-must arrive within the phase's deadline, a scene has a deadline of its own, and whatever goes wrong ends in one of our
-errors with the client process dead.
+libcarla can abort its interpreter or deadlock below its own time-outs, so this module does not trust the client: every line
+must arrive within the phase's deadline, a scene has its own deadline, and every failure kills the client process and raises a
+uavsim error.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ def client_command(*, topology: str, endpoints: Mapping[str, str], deadlines: De
 
     Args:
         topology: a backend of ``config/backends.py``.
-        endpoints: ``HOST:PORT`` of its servers, by their names; none: ``ClientProcess.connect`` says them later.
-        deadlines: of its calls.
-        python: the interpreter that has its clients.
+        endpoints: ``HOST:PORT`` of its servers by name; empty: ``ClientProcess.connect`` sends them later.
+        deadlines: time limits of its calls.
+        python: interpreter with the clients.
     """
     limits = ("--deadlines", deadlines.model_dump_json())
     where = [word for name, address in endpoints.items() for word in ("--endpoint", f"{name}={address}")]
@@ -64,7 +64,7 @@ def client_environment(home: Path) -> Mapping[str, str | None]:
     home.mkdir(parents=True, exist_ok=True)
     env = {"HOME": str(home), **ONE_THREAD}
     if (caches := cache_home()) is not None:
-        env["XDG_CACHE_HOME"] = str(caches)  # numba keeps machine code there, for the next run
+        env["XDG_CACHE_HOME"] = str(caches)  # numba caches machine code there
     return env
 
 
@@ -74,7 +74,7 @@ class ClientProcess:
     Args:
         command: see ``client_command``.
         log: gets the output of the client process, except events.
-        deadlines: how long a silence and a scene may last.
+        deadlines: time limits of silence and of a scene.
         home: folder for the client's caches; CARLA's client writes into $HOME.
     """
 
@@ -94,7 +94,7 @@ class ClientProcess:
 
     @property
     def phase(self) -> str:
-        """Phase in its last heartbeat."""
+        """Phase of the last heartbeat."""
         return self._phase
 
     @property
@@ -118,15 +118,15 @@ class ClientProcess:
         return core_s(self.pid)
 
     def connect(self, endpoints: Mapping[str, str]) -> None:
-        """Send the addresses of its servers, which started after it."""
+        """Send the addresses of servers that started later."""
         self._send(ConnectCommand(dict(endpoints)))
 
     def wait_ready(self) -> ClientReady:
         """Wait until the client process is connected.
 
         Raises:
-            SimulatorError: not there, another version, or silent.
-            InputError: the client process is of another version of uavsim.
+            SimulatorError: the simulator is missing, silent, or has another version.
+            InputError: the client process has another version of uavsim.
         """
         ready = self._until(ClientReady, end=time.monotonic() + self._deadlines.silence_s("connect"))
         if ready.protocol != PROTOCOL:
@@ -138,13 +138,13 @@ class ClientProcess:
         return ready
 
     def probe(self) -> ClientReady:
-        """Ask for a sign of life from client process and simulator."""
+        """Check that client process and simulator respond."""
         self._phase = "connect"
         self._send(ProbeCommand())
         return self._until(ClientReady, end=time.monotonic() + self._deadlines.silence_s("connect"))
 
     def fly(self, plan: Path, *, out: Path, on_event: Callable[[ClientEvent], None]) -> SceneFlown:
-        """Fly one scene into ``out``; events arrive in ``on_event`` as they come.
+        """Fly one scene into ``out``; ``on_event`` receives events immediately.
 
         Raises:
             UavsimError: the error that the client process reported, or SimulatorLost when it died or was killed as silent.
@@ -188,7 +188,7 @@ class ClientProcess:
                 return event
 
     def _next_event(self, *, end: float) -> ClientEvent:
-        """Return the next event; kill a client process that sends no valid one for too long."""
+        """Return the next event; kill a client process without a valid event before ``end``."""
         silence_s = self._deadlines.silence_s(self._phase)
         until = min(time.monotonic() + silence_s, end)
         while not self._events:

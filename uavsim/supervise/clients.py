@@ -1,4 +1,4 @@
-"""Check that an interpreter has the clients of a backend, before anything is started."""
+"""Check that an interpreter has the clients of a backend."""
 
 import importlib.util
 import json
@@ -21,7 +21,7 @@ def check_clients(backend: Backend, *, python: str = "") -> None:
         python: the interpreter of the client process; empty: this one.
 
     Raises:
-        InputError: a client is not installed, or there is no such interpreter; the message says what to do.
+        InputError: a client is not installed, or the interpreter does not exist.
     """
     python = python or sys.executable
     modules = [module for server in backend.servers for module in server.clients]

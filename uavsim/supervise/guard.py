@@ -1,13 +1,12 @@
 """``python guard.py LIFELINE_FD STOP_JSON COMMAND...``: run a command that cannot outlive the process that started it.
 
 Simulators fork helpers, ignore signals and are started from threads, so a death signal alone is not enough. The guard
-adopts every descendant of the command (child subreaper) and holds the reading end of a pipe whose other end only the
-supervisor has: when the supervisor dies, however it dies, the pipe ends and the guard kills everything and goes too.
-Standard library only, started with ``-I -S``: it costs some milliseconds and a few megabytes.
+adopts every descendant of the command (child subreaper) and holds the reading end of a pipe; only the supervisor has the
+writing end: when the supervisor dies for any reason, the pipe closes, and the guard kills all descendants and exits.
+It uses the standard library only and starts with ``-I -S``, which costs milliseconds and a few megabytes.
 
-It ends as the command ended: the same exit code or the same signal. SIGTERM and SIGINT are passed on to the command's group;
-SIGUSR1 kills everything at once.
-STOP_JSON is a command (a JSON list, may be empty) that is run when everything was killed: ``docker rm -f NAME``.
+It exits with the command's exit code or signal. It forwards SIGTERM and SIGINT to the command's group; SIGUSR1 kills all
+descendants at once. STOP_JSON is a command (a JSON list, may be empty) that runs after the kill: ``docker rm -f NAME``.
 """
 
 import ctypes
@@ -23,7 +22,7 @@ _SIGNALS = (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal
 
 
 def main() -> None:
-    """Run the command under guard and end as it ended."""
+    """Run the command under guard and exit with its status."""
     lifeline, stop_command, command = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
     wake_read, wake_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
@@ -32,7 +31,7 @@ def main() -> None:
         signal.signal(number, lambda *_: None)
     child = _start(command, lifeline=lifeline)
     null = os.open(os.devnull, os.O_RDWR)
-    os.dup2(null, 0)  # the command's pipes are the command's alone: their end must be seen when it dies
+    os.dup2(null, 0)  # only the command may hold its pipes, so that they close when it dies
     os.dup2(null, 1)
     status = _watch(child, lifeline=lifeline, wake_read=wake_read)
     _kill_descendants()
@@ -42,7 +41,7 @@ def main() -> None:
 
 
 def _stop(stop_command: str, null: int) -> None:
-    import json  # two megabytes, for which most guards have no use as long as their command runs
+    import json  # saves two megabytes: most guards need no json while the command runs
     import subprocess
 
     words = json.loads(stop_command)
@@ -71,7 +70,7 @@ def _start(command: list[str], *, lifeline: int) -> int:
 
 
 def _watch(child: int, *, lifeline: int, wake_read: int) -> int:
-    """Wait until the command ends or the supervisor does; returns the wait status."""
+    """Wait until the command or the supervisor ends; returns the wait status."""
     ready = select.poll()
     ready.register(lifeline, select.POLLIN)
     ready.register(wake_read, select.POLLIN)

@@ -1,4 +1,4 @@
-"""Health of a simulator slot without asking the simulator: graphics memory, and the pace over the scenes."""
+"""Health of a simulator slot without calls to the simulator: graphics memory and pace."""
 
 import shutil
 import subprocess
@@ -7,21 +7,21 @@ from typing import Literal
 
 from uavsim.config.run import SimulatorConfig
 
-MIN_FREE_GPU_MB = 300  # below, CARLA's images are spoiled without an error
-LOW_FREE_GPU_MB = 1500  # below, people are warned: a town or a few cameras more fill it
-_SLOW_SCENES = 3  # one scene may be slow for good reasons: it loaded a map, or the machine was busy
+MIN_FREE_GPU_MB = 300  # below, CARLA's images are corrupted without an error
+LOW_FREE_GPU_MB = 1500  # warning threshold: a town or a few cameras fill the rest
+_SLOW_SCENES = 3  # a single scene may be slow because of a loaded map or a busy machine
 _QUERY_S = 20
 
 
 def ask_cards(fields: str, index: int | None = None) -> list[list[str]] | None:
-    """Ask the driver about graphics cards.
+    """Query the driver for fields of graphics cards.
 
     Args:
-        fields: of ``nvidia-smi --query-gpu``, with commas between them.
-        index: of one card; all of them by default.
+        fields: comma-separated fields of ``nvidia-smi --query-gpu``.
+        index: number of one card; default: all cards.
 
     Returns:
-        The fields of each card; None where no driver answers.
+        The fields of each card; None without a driver.
     """
     tool = shutil.which("nvidia-smi")
     if tool is None:
@@ -37,26 +37,26 @@ def ask_cards(fields: str, index: int | None = None) -> list[list[str]] | None:
 
 
 def memory_mb(what: Literal["free", "used"], index: int | None) -> list[int]:
-    """Return the memory of each graphics card, or of the named one; empty when no driver answers."""
+    """Return the memory of each graphics card, or of one, MB; empty without a driver."""
     return [int(value) for (value,) in ask_cards(f"memory.{what}", index) or () if value.isdigit()]
 
 
 def free_gpu_mb(index: int | None) -> int | None:
-    """Return the free memory of the named graphics card, else of the fullest; None when no driver answers."""
+    """Return the free memory of a graphics card, default the fullest one, MB; None without a driver."""
     return min(memory_mb("free", index), default=None)
 
 
 def is_on_this_machine(config: SimulatorConfig) -> bool:
-    """Return whether a simulator runs on this machine, so that the local driver reports its graphics card."""
+    """Return whether a simulator runs on this machine."""
     return config.kind != "mock" and config.host in {"127.0.0.1", "::1", "localhost"}
 
 
 @dataclass(slots=True)
 class Pace:
-    """Images per second, scene by scene; a simulator far below its own best pace is unhealthy (leaks, swaps, lost its card).
+    """Images per second by scene; a pace far below the simulator's best one indicates a leak, swapping or a lost card.
 
     Attributes:
-        slow_share: of the best pace, below which a scene was slow; 0: none is.
+        slow_share: share of the best pace below which a scene is slow; 0 disables the check.
     """
 
     slow_share: float = 0.25

@@ -1,4 +1,4 @@
-"""A child process under ``guard.py``: logged to a file, and certain to end."""
+"""A child process under ``guard.py``, with a log file and a guaranteed end."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ class GuardedProcess:
     Args:
         command: the command line.
         log: file that gets the child's stderr (and stdout, unless ``pipes``); appended to.
-        env: added to this process's environment; None takes a variable out.
+        env: additions to this process's environment; None removes a variable.
         pipes: stdin and stdout are pipes (``stdin``, ``stdout_fd``); otherwise stdin is empty.
-        stop_command: run by the guard after the child was killed.
+        stop_command: command that the guard runs after killing the child.
         cwd: working folder.
 
     Raises:
@@ -116,7 +116,7 @@ class GuardedProcess:
         """Write one line to the child's standard input.
 
         Raises:
-            BrokenPipeError: the child is gone.
+            BrokenPipeError: the child has ended.
         """
         assert self._process.stdin is not None, "started without pipes"
         self._process.stdin.write(line.encode() + b"\n")
@@ -133,14 +133,14 @@ class GuardedProcess:
         return self._process.poll()
 
     def wait(self, timeout_s: float) -> int | None:
-        """Wait for the end; None when it still runs after ``timeout_s``."""
+        """Wait for the end and return the exit code; None after ``timeout_s``."""
         try:
             return self._process.wait(timeout_s)
         except subprocess.TimeoutExpired:
             return None
 
     def stop(self, *, grace_s: float) -> int:
-        """End the child and everything it started: SIGTERM, then after ``grace_s`` SIGKILL. Returns the exit code."""
+        """End the child and its descendants: SIGTERM, then SIGKILL after ``grace_s``; returns the exit code."""
         if self._process.poll() is None and grace_s > 0:
             self._process.terminate()
             self.wait(grace_s)
@@ -157,15 +157,15 @@ class GuardedProcess:
             self._process.send_signal(signal.SIGUSR1)
         code = self.wait(_GUARD_GRACE_S)
         if code is None:
-            self._process.kill()  # a guard that is stuck; its death takes the child along
+            self._process.kill()  # the guard hangs; its death ends the child
             code = self._process.wait()
         return code
 
     def log_tail(self, *, lines: int = 12) -> str:
-        """Return the last lines that this child logged.
+        """Return the last lines of the child's log.
 
         Raises:
-            StorageError: they cannot be read.
+            StorageError: the log cannot be read.
         """
         return tail_of(self.log, lines=lines, start_bytes=self._log_start)
 

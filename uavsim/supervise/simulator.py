@@ -1,4 +1,4 @@
-"""One simulator process: start, wait until ready, stop, restart. An attached one is only watched."""
+"""One simulator process: start, wait until ready, stop, restart; an attached simulator is only watched."""
 
 import os
 import socket
@@ -27,14 +27,14 @@ class Simulator:
     """The server side of one simulator slot.
 
     Args:
-        config: how to reach or start it.
-        servers: that the backend talks to; with none, nothing is started.
+        config: configuration of the simulator.
+        servers: servers of the backend; empty: nothing is started.
         name: for logs.
         logs: folder for ``<name>.log``, the output of the process.
 
     Attributes:
         say: prints a line of progress, such as the headless simulator's compiling.
-        ending: set by another thread when it is no longer needed; a start that waits for it then fails at once.
+        ending: set by another thread to end the simulator; a waiting start then fails at once.
     """
 
     def __init__(self, config: SimulatorConfig, *, servers: Sequence[Server], name: str, logs: Path) -> None:
@@ -50,7 +50,7 @@ class Simulator:
 
     @property
     def is_ours(self) -> bool:
-        """Return whether the run starts and stops it, unlike an attached one."""
+        """Return whether the run starts and stops the simulator; False for an attached one."""
         return self.config.kind != "attach"
 
     @property
@@ -61,48 +61,48 @@ class Simulator:
 
     @property
     def is_stopped(self) -> bool:
-        """Return whether its process is stopped by a signal; False when attached."""
+        """Return whether the process is stopped by a signal; False when attached."""
         process = self._process
         return process is not None and is_stopped(process.pid)
 
     @property
     def printed_bytes(self) -> int:
-        """Return the size of its log; 0 when attached or nothing was printed."""
+        """Return the size of the log, bytes; 0 when attached."""
         return self._log.stat().st_size if self._log.exists() else 0
 
     @property
     def is_compiling(self) -> bool:
-        """Return whether the last line of its log reports compiling, which takes a minute or two."""
+        """Return whether the last line of the log reports compiling, which takes minutes."""
         return self.log_tail().rstrip().rpartition("\n")[2].startswith(_COMPILING)
 
     @property
     def log_hint(self) -> str:
-        """Return a hint at its log for a failed start; empty when attached."""
+        """Return a reference to the log for a failed start; empty when attached."""
         return f" (log: {self._log})" if self.is_ours else ""
 
     @property
     def end(self) -> str | None:
-        """Describe how its process ended by itself; None while it runs and when attached."""
+        """Describe an unexpected end of the process; None while it runs or when attached."""
         code = self._process.poll() if self._process else None
         return None if code is None else exit_text(code)
 
     @property
     def due_for_recycling(self) -> bool:
-        """Return whether it has flown enough scenes or uses too much memory."""
+        """Return whether the simulator reached its limit of scenes or memory."""
         heavy = rss_bytes(self.pid) > self.config.recycle_rss_mb * 1e6
         return self.is_ours and (heavy or self.scenes_flown >= self.config.recycle_scenes)
 
     @property
     def address(self) -> str:
-        """Return the address of its first server when attached: equal for two runs that share the simulator."""
+        """Return the first server's address when attached: equal for all runs that share the simulator."""
         first = self._servers[0].name if self._servers else ""
         return _join(self.config.host, self.config.ports.get(first, 0))
 
     def ensure(self) -> dict[str, str]:
-        """Return the addresses of its servers, ``HOST:PORT`` by name; start it first unless it runs or is attached.
+        """Start the simulator unless it runs or is attached; returns its servers' ``HOST:PORT`` by name.
 
         Raises:
-            SimulatorError: it does not answer; the message says what was tried and what came back.
+            SimulatorError: the simulator does not answer.
         """
         if self._process is not None and (code := self._process.poll()) is not None:
             tail = self._process.log_tail(lines=1)
@@ -115,24 +115,24 @@ class Simulator:
         return self._endpoints
 
     def stop(self) -> None:
-        """End it with SIGTERM, then SIGKILL; an attached one is left alone."""
+        """End the process with SIGTERM, then SIGKILL; no effect when attached."""
         process = self._process  # another thread may be waiting for it, or ending it too
         if process is not None:
             process.stop(grace_s=4.0)
         self._process, self._endpoints, self.scenes_flown = None, None, 0
 
     def kill(self) -> None:
-        """Kill its process from another thread than the one that waits for it; an attached one is left alone."""
+        """Kill the process from any thread; no effect when attached."""
         process = self._process
         if process is not None:
             process.kill()
 
     def log_tail(self) -> str:
-        """Return the last lines of its log; empty when attached."""
+        """Return the last lines of the log; empty when attached."""
         return self._process.log_tail(lines=200) if self._process is not None else ""
 
     def lost(self) -> None:
-        """Note a failure: kill it, or check an attached one again before the next scene."""
+        """Handle a failure: kill the process, or check an attached simulator before the next scene."""
         self.kill()
         self.stop()
 
@@ -162,7 +162,7 @@ class Simulator:
         return {server.name: _join("127.0.0.1", ports[server.name]) for server in self._servers}
 
     def _chosen_ports(self) -> dict[str, int]:
-        """Return a port for every server that the backend needs or the configuration names."""
+        """Return a port for each server of the backend or the configuration."""
         adjacent = {server.name: server.adjacent_ports for server in self._servers}
         names = dict.fromkeys([*adjacent, *self.config.ports])
         return {name: self.config.ports.get(name) or _free_ports(adjacent.get(name, 1)) for name in names}
@@ -174,7 +174,7 @@ class Simulator:
         return python_command("headless_simulator", *ports, *self.config.arguments)
 
     def _command(self, ports: Mapping[str, int]) -> tuple[list[str], list[str]]:
-        """Return the command that starts it and the one that ends it."""
+        """Return the start command and the stop command."""
         if self.config.kind == "command":
             fill = {f"{name}_port": port for name, port in ports.items()} | {"gpu": self.config.gpu or 0}
             return [_filled(part, fill) for part in (*self.config.command, *self.config.arguments)], []
@@ -258,7 +258,7 @@ class Simulator:
 
 
 def _end_of(what: str, code: int, tail: str) -> SimulatorError:
-    """Return the error of a process that ended during its start; after a signal another start may succeed."""
+    """Return the error of a process that ended during its start; after a signal, a retry may succeed."""
     said = f"{what}: {tail.strip()}" if tail.strip() else what
     return SimulatorLost(said) if code < 0 else SimulatorError(said)
 

@@ -29,24 +29,24 @@ __all__ = ["NoSlotLeft", "SimulatorSlot", "SlotPool"]
 T = TypeVar("T")
 _SLOT_ATTEMPTS = 3
 _POLL_S = 0.1
-_TIDY_S = 60.0  # a client process that leaves takes its actors with it; on a busy server that is some hundred calls
+_TIDY_S = 60.0  # an ending client process removes its actors, with hundreds of calls on a busy server
 
 
 class NoSlotLeft(SystemFailure):
-    """No simulator can be used any more: each was given up, or the run ends."""
+    """No simulator is usable: all slots failed, or the run ends."""
 
 
 class SimulatorSlot:
     """One simulator, one client process.
 
     Args:
-        config: of the simulator.
-        run: deadlines and recycling.
+        config: configuration of the simulator.
+        run: deadlines and recycling limits.
         topology: the backend, a name of ``config/backends.py``.
         name: for logs.
         logs: folder for the output of the two processes.
         home: $HOME of the client: CARLA's client writes its cache there.
-        command: makes the client process's command line, see ``client_command``; replaced in tests.
+        command: returns the client process's command line, see ``client_command``; replaced in tests.
     """
 
     def __init__(
@@ -76,16 +76,16 @@ class SimulatorSlot:
         self.pace = Pace(config.recycle_below_pace)
 
     def ready(self) -> ClientReady:
-        """Start simulator and client process unless they run, and check that both answer.
+        """Start simulator and client process if needed, and check that both answer.
 
         Raises:
-            SimulatorError: not there, another version, dead.
+            SimulatorError: the simulator is missing, dead, or has another version.
         """
         self._recycle_if_due()
         if self._client is not None and self._client.alive:
             self.client_facts = self._guarded(self._client.probe)
             return self.client_facts
-        self._stop_client(grace_s=0)  # one that died between two scenes has pipes that are open
+        self._stop_client(grace_s=0)  # a client that died between two scenes leaves open pipes
         with watched_start(self.simulator, kill=self._kill):
             self.client_facts = self._start()
         return self.client_facts
@@ -94,9 +94,7 @@ class SimulatorSlot:
         """Start the client, and the simulator unless it runs."""
         fresh = self.simulator.is_ours and self.simulator.pid is None
         python = self._python
-        early = (
-            fresh and not python
-        )  # both import for most of a second; another interpreter's worker may be an older one
+        early = fresh and not python  # both import for most of a second; another interpreter's worker may be older
         client = self._started_client(python) if early else None
         try:
             endpoints = self.simulator.ensure()
@@ -105,7 +103,7 @@ class SimulatorSlot:
             raise
         self.simulator_starts += fresh
         if not python and (python := client_python_of(self._backend.topology, _parsed(endpoints))):
-            self._python, client = python, None  # the server is of a version whose client is in another environment
+            self._python, client = python, None  # another environment has the client of the server's version
             self._stop_client(grace_s=0)
         if client is None:
             client = self._started_client(python, endpoints)
@@ -128,7 +126,7 @@ class SimulatorSlot:
         return client
 
     def fly(self, plan: Path, *, out: Path, town: str, on_event: Callable[[ClientEvent], None]) -> SceneFlown:
-        """Fly one scene; after an error, end the failed processes, so that the slot can be used again.
+        """Fly one scene; after an error, end the failed processes, so that the slot stays usable.
 
         Raises:
             UavsimError: see ``ClientProcess.fly`` and ``ready``.
@@ -156,7 +154,7 @@ class SimulatorSlot:
         return self.simulator.log_tail()
 
     def interrupt(self) -> None:
-        """End the slot for good: kill the client process even during a flight, and make a waiting start fail."""
+        """End the slot permanently: kill the client process, even in flight, and fail a waiting start."""
         self.simulator.ending.set()
         self._kill_client()
 
@@ -170,7 +168,7 @@ class SimulatorSlot:
             client.kill()
 
     def close(self) -> None:
-        """End client process and simulator; the client need not tidy up a simulator that ends too."""
+        """End client process and simulator; the client skips the cleanup of a simulator that ends too."""
         self._stop_client(grace_s=0 if self.simulator.is_ours else _TIDY_S)
         self.simulator.stop()
 
@@ -179,8 +177,7 @@ class SimulatorSlot:
             return act()
         except UavsimError as error:
             end = self.simulator.end
-            # A client that fails leaves its vehicles and cameras behind: a simulator that is ours is started anew, whatever
-            # the failure was. An attached one is cleared by the next client.
+            # A failed client leaves vehicles and cameras behind: our own simulator restarts; the next client clears others.
             self._stop_client(grace_s=0.5)
             self.simulator.lost()
             if end is not None and not isinstance(error, SimulatorLost):  # the client's report is only its own view
@@ -209,7 +206,7 @@ class SimulatorSlot:
         return free_gpu_mb(config.gpu) if is_on_this_machine(config) else None
 
     def card_warning(self) -> str:
-        """Return a line when the card of a server on this machine is nearly full, the first time; else ""."""
+        """Return a warning the first time a local server's card is nearly full; else ""."""
         free_mb = None if self._warned else self._free_gpu_mb()
         if free_mb is None or free_mb >= LOW_FREE_GPU_MB:
             return ""
@@ -235,7 +232,7 @@ class SlotPool:
         self._changed = threading.Condition()
         self._last_failure: UavsimError | None = None
         self._ending = False
-        self.closed_s: float | None = None  # when simulators were given back, by the monotonic clock
+        self.closed_s: float | None = None  # return times of simulators, monotonic clock
 
     def __enter__(self) -> SlotPool:
         return self
@@ -247,14 +244,14 @@ class SlotPool:
     def borrow_ready(self, *, town: str, journal: Callable[..., None]) -> Iterator[SimulatorSlot]:
         """Wait for a ready slot, preferably one with the town loaded: loading a map is slow and leaks memory.
 
-        A slot that cannot be brought up three times in a row is given up. That is its failure, not the scene's.
+        A slot is given up after three failed starts in a row; the scene's attempts do not count them.
 
         Args:
-            town: that is to be flown.
-            journal: gets an event for every failure of a slot.
+            town: town of the next scene.
+            journal: receives an event for every failure of a slot.
 
         Raises:
-            NoSlotLeft: every slot was given up; the message is the last reason.
+            NoSlotLeft: all slots were given up; the message is the last reason.
         """
         slot = self._take(town)
         try:
@@ -293,7 +290,7 @@ class SlotPool:
             return slot
 
     def interrupt(self) -> None:
-        """End every flight at once by killing its client process, and lend no further slot."""
+        """Kill all client processes in flight, and lend no further slot."""
         with self._changed:
             self._ending = True
             self._changed.notify_all()
@@ -301,13 +298,13 @@ class SlotPool:
             slot.interrupt()
 
     def ready_all(self, *, say: Callable[[str], None] | None = None) -> None:
-        """Start all slots in parallel; a start that fails is tried again, as in flight.
+        """Start all slots in parallel; failed starts are retried as in flight.
 
         Args:
-            say: takes lines for people, from any thread.
+            say: receives lines of progress, from any thread.
 
         Raises:
-            UavsimError: the first failure of a slot that did not come up.
+            UavsimError: the first failure of a slot that did not start.
         """
         failures: queue.SimpleQueue[UavsimError] = queue.SimpleQueue()
         # Waited for by events: a join that is interrupted makes Python 3.11 take a running thread for one that has ended.
@@ -330,9 +327,9 @@ class SlotPool:
             for thread in threads:
                 thread.start()
             for done in over:
-                while not done.wait(_POLL_S):  # a signal on the way into an endless wait would be seen at its end only
+                while not done.wait(_POLL_S):  # a signal just before an unlimited wait would be noticed at its end only
                     pass
-        except BaseException:  # an interrupt: starting simulators end, and the threads waiting for them fail
+        except BaseException:  # after an interrupt, starting simulators end, and their waiting threads fail
             self._ending = True
             while any(thread.is_alive() for thread in threads):
                 self.close()
@@ -349,14 +346,14 @@ class SlotPool:
             try:
                 slot.ready()
                 return
-            except SimulatorLost as error:  # it ran and died; a missing simulator or another version will not change
+            except SimulatorLost as error:  # a simulator that died may return; a missing one or a wrong version stays
                 if not left or self._ending or slot.simulator.ending.is_set():
                     raise
                 reason = str(error).removeprefix(f"{slot.name}: ")
                 slot.simulator.say(f"{slot.name}: {reason}; it is started again")
 
     def close(self) -> None:
-        """End every client process and every simulator that is not attached."""
+        """End all client processes and all simulators that are not attached."""
         self.closed_s = self.closed_s or time.monotonic()
         for slot in self.slots:
             slot.close()

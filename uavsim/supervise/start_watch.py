@@ -16,8 +16,8 @@ def watched_start(simulator: Simulator, *, kill: Callable[[], None]) -> Iterator
     """Watch a simulator in a thread while it and its client start; report by ``simulator.say``.
 
     Args:
-        simulator: that starts.
-        kill: kills it, and the client that waits for it, if its process is stopped.
+        simulator: the starting simulator.
+        kill: kills a stopped simulator and its waiting client.
     """
     over = threading.Event()
     thread = threading.Thread(target=_watch, args=(simulator, over, kill), daemon=True, name=f"start-{simulator.name}")

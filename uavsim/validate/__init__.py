@@ -1,4 +1,4 @@
-"""The validator of datasets on disk, ours and others': its own idea of format, frames and classes, from the disk alone."""
+"""The validator of datasets on disk, with its own definitions of format, frames and classes."""
 
 from uavsim.validate.findings import Finding, Report
 from uavsim.validate.validator import validate_dataset, validate_version

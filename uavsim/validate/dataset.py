@@ -213,7 +213,7 @@ def box_finding(data: DataSet, row: int, code: str, message: str, **numbers: obj
 
 
 def follow(first: IntArray, second: IntArray) -> IntArray:
-    """Return ``second[first]``; negative values of ``first`` stay as they are."""
+    """Return (N,) ``second[first]`` of (N,) row numbers; negative ones stay unchanged."""
     if not len(second):
         return np.minimum(first, -1)
     return np.where(first >= 0, second[np.maximum(first, 0)], first)

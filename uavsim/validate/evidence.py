@@ -71,7 +71,7 @@ def ready_to_look(folder: Path, *, workers: int) -> Iterator[Run]:
     """Start processes while tables are read, or threads for few images.
 
     Args:
-        folder: of the tables.
+        folder: folder of the tables.
         workers: number of processes or threads.
     """
     table = folder / "sample_data.json"

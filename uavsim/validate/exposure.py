@@ -1,4 +1,4 @@
-"""Detection of scenes whose first images precede the adaptation of the cameras to the light.
+"""Detection of scenes with first images from before the cameras' adaptation to the light.
 
 Brightness is in stops: 2.2 log2 of an image's mean level. Two properties reveal such a first image: the later images of its
 camera change far less from one to the next; and all cameras of its scene settle together, whatever they show. Changing weather

@@ -12,7 +12,7 @@ from uavsim.images.compiled import kernel
 
 Array: TypeAlias = npt.NDArray[Any]
 
-_STRIDE: Final = 3  # of the pixels whose levels are counted
+_STRIDE: Final = 3  # of the pixels in the histogram
 
 
 def ids_of_mask(mask: Array) -> Array:
@@ -66,7 +66,7 @@ def count_levels(luma: Array) -> Array:
 def count_instances(
     ids: Array, box_of_id: Array, box_R_optical: Array, eye: Array, half: Array, intrinsic: Array, rays: Array
 ) -> tuple[Array, Array]:
-    """Count the pixels of every box, and those whose ray meets the box.
+    """Count the pixels of every box, and those with a ray that meets the box.
 
     Args:
         ids: (H, W) uint16 of the mask.
@@ -159,7 +159,7 @@ def border_pairs(ids: Array) -> tuple[Array, Array]:
 
 @kernel
 def border_steps(luma: Array, first: Array, second: Array, moves: Array) -> tuple[float, float]:
-    """Return the mean step of a flat image between pairs of pixels, and between the pairs moved by each of ``moves``."""
+    """Return the mean step of an (H * W,) image between (P,) pairs of pixels, and between pairs shifted by (M,) moves."""
     here, beside, count = np.int64(0), np.int64(0), 0
     for at in range(len(first)):
         a, b = first[at], second[at]

@@ -31,7 +31,7 @@ class Lens:
 
     @classmethod
     def of(cls, model: str, k: FloatArray, intrinsic: FloatArray) -> Lens:
-        """Make a lens from the columns of a row; missing coefficients are NaN."""
+        """Make a lens from a row's (K,) coefficients, NaN for missing ones, and (3, 3) intrinsics."""
         fx, cx, fy, cy = intrinsic[[0, 0, 1, 1], [0, 2, 1, 2]].tolist()
         return cls(model, tuple(k[np.isfinite(k)].tolist()), (fx, fy), (cx, cy))
 

@@ -57,7 +57,7 @@ class FrameLook:
     """The measurements of one image and its mask.
 
     Attributes:
-        digest: of the file's bytes; equal files have equal digests.
+        digest: digest of the file's bytes; equal files have equal digests.
         found_px: (width, height) in the file.
         mean, spread: of the green channel, 0..255.
         edge_contrast: mean step of the image across the borders of this frame's mask, of the previous and of the next
@@ -68,7 +68,7 @@ class FrameLook:
             if one of them fits the image better.
         box_row: (P,) rows of sample_annotation with pixels in the mask.
         visible_px: (P,) pixels of each.
-        inside_px: (P,) pixels whose ray meets the box.
+        inside_px: (P,) pixels with a ray that meets the box.
         mask_box_px: (P, 8) least x, y, x + y, x - y of the visible pixels, and the largest.
         box_px: (P, 8) the same of the projected box, clipped to the image; NaN if a corner is behind the camera.
         cut: (P,) bool, the projected box extends beyond the image.

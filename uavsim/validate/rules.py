@@ -65,7 +65,7 @@ def of(
     only: Dialect | None = None,
     where: tuple[str, ...] = (),
 ) -> Check:
-    """Return a check whose rule is the first paragraph of its function's docstring.
+    """Return a check; the first paragraph of its function's docstring is the rule.
 
     Args:
         name: ``group.rule``.

@@ -58,7 +58,7 @@ def _wrong(found: Records, *, count: int, rate_hz: float) -> str:
 
 
 def _carried(data: DataSet, sensor: IntArray, channel: str) -> BoolArray:
-    """Return (N,) bool, rows of sample_data whose sensors have the carrier of a channel."""
+    """Return (N,) bool, rows of sample_data with a sensor on the carrier of a channel."""
     agent = channel.rpartition("_id_")[2]
     own = np.array([name.rpartition("_id_")[2] == agent for name in data.channels] + [False])
     return np.asarray(own[np.where(sensor >= 0, sensor, -1)])

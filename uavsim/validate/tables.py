@@ -326,7 +326,7 @@ def _finish(table: ColumnTable, spec: Field, parts: list[Any]) -> None:
 
 
 def resolve(keys: IntArray, target: ColumnTable) -> IntArray:
-    """Return row numbers of ``target`` for hashes of tokens: NONE for "", DANGLING for a token without a row."""
+    """Return (N,) rows of ``target`` for (N,) hashes of tokens: NONE for "", DANGLING for a token without a row."""
     if not len(target):
         return np.where(keys == 0, NONE, DANGLING)
     order = np.argsort(target.keys, kind="stable")

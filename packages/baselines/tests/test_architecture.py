@@ -1,4 +1,4 @@
-"""uavsim is used by its public names only."""
+"""The baselines use uavsim's public names only."""
 
 import ast
 from pathlib import Path
@@ -13,7 +13,7 @@ PUBLIC = {
     "uavsim.occupancy.classes",
     "uavsim.occupancy.files",
     "uavsim_benchmarks.evaluate.occupancy",
-}  # what docs/evaluation.md and docs/api-occupancy.md name stands there
+}  # documented in docs/evaluation.md and docs/api-occupancy.md
 
 
 def imports(path: Path) -> set[str]:

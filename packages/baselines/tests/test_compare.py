@@ -14,7 +14,7 @@ from tests.conftest import small
 
 
 class NotedProgress:
-    """Keeps what the parts of the work are and how far each came."""
+    """Records the parts of the work and their progress."""
 
     def __init__(self) -> None:
         self.parts: dict[str, int] = {}

@@ -14,7 +14,7 @@ from uavsim_baselines.scores import DETECTIONS
 
 
 def places(pixels: np.ndarray, rgb: tuple[int, int, int]) -> np.ndarray:
-    """Return (N, 2) rows and columns of nearly that colour."""
+    """Return (N, 2) rows and columns of pixels with nearly the given colour."""
     return np.argwhere((np.abs(pixels.astype(int) - rgb) < 40).all(-1))
 
 

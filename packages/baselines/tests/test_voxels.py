@@ -21,7 +21,7 @@ def silent(_what: str, _total: int):
 
 @pytest.fixture
 def voxels(config: Config, tmp_path: Path) -> Path:
-    """A road below air; the first drone sees half of it, the other one all but a row."""
+    """Write voxels of a road below air; the first drone sees half of it, the other one all but a row."""
     semantics = np.full((8, 8, 2), FREE, np.uint8)
     semantics[:, :, 0] = ROAD
     seen = np.full((8, 8, 2), 2, np.uint8)

@@ -1,7 +1,6 @@
 """A made-up dataset in nuScenes' format: drones above a plane with coloured cuboids, drawn by projecting their corners.
 
-It is for tests and trials of training: what an image shows is exactly what the labels say, and a model of a few thousand
-weights learns it. No simulator is needed.
+Images and labels agree exactly, so that a model of a few thousand weights learns them in tests. No simulator is needed.
 """
 
 import json
@@ -16,7 +15,7 @@ import numpy.typing as npt
 
 _VERSION: Final = "v1.0-mini"
 _DOWN: Final = np.array([[0.0, -1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, -1.0]])
-"""Rotation flu_R_optical of a camera that looks down: the top of its image is where the drone heads."""
+"""Rotation flu_R_optical of a camera that looks down; the top of the image points along the heading."""
 _COLOURS: Final = ((220, 40, 40), (40, 90, 230), (240, 200, 40), (240, 240, 240))
 _SIZE_LWH_M: Final = (4.6, 2.0, 1.6)
 _STEP_US: Final = 500_000
@@ -27,19 +26,19 @@ class Toy:
     """The content of the dataset.
 
     Args:
-        scenes: the last ones are in uav_val, the others in uav_train.
-        held_out: how many are in uav_val.
-        samples: of each scene, half a second apart.
-        drones: in a row along x.
-        spacing_m: between them.
-        altitude_m: of all.
+        scenes: number of scenes; the last ones are in uav_val, the others in uav_train.
+        held_out: number of scenes in uav_val.
+        samples: number of samples per scene, half a second apart.
+        drones: number of drones in a row along x.
+        spacing_m: distance between drones.
+        altitude_m: altitude of all drones.
         size_px: width, height of the images; the field of view is 90 degrees.
-        boxes: cars of each scene, at constant speed.
-        reach_m: how far from the map's origin they start.
-        seed: of places.
-        agents: also say which drones see a box, and what drones report: 2 m too far along x, a second late, every second
+        boxes: number of cars per scene, at constant speed.
+        reach_m: largest start distance from the map's origin.
+        seed: seed of the positions.
+        agents: write the drones that see each box, and reports with errors: 2 m along x, a second of delay, every second
             image lost.
-        cars: so many of the drones, the last ones, are named as cars are, and have a second camera beside the first.
+        cars: number of drones, the last ones, that are cars with a second camera.
     """
 
     scenes: int = 2
@@ -154,7 +153,7 @@ def _put_scene(root: Path, rows: _Rows, toy: Toy, scene: int) -> None:
 
 
 def _spread(rng: np.random.Generator, toy: Toy) -> _Array:
-    """Draw places at least 6 m apart."""
+    """Draw (N, 2) positions at least 6 m apart, metres."""
     places: list[_Array] = []
     while len(places) < toy.boxes:
         place = rng.uniform(-toy.reach_m, toy.reach_m, 2)
@@ -190,7 +189,7 @@ def _put_data(rows: _Rows, toy: Toy, *, channel: str, filename: str, map_T_flu: 
 
 
 def _seen_by(toy: Toy, centre_m: _Array, yaw_rad: float) -> dict[str, list[int]]:
-    """Return the drones whose images show a box's centre, where the dataset is to report them."""
+    """Return the drones that see a box's centre, if the dataset has them."""
     seen = _who_sees(toy, centre_m, yaw_rad)
     return {"uav_seen_by": [drone for drone in seen if drone < toy.drones - toy.cars]} if toy.agents else {}
 

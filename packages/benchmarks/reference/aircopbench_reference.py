@@ -3,8 +3,8 @@
     PYTHON aircopbench_reference.py CHECKOUT CASES
 
 CHECKOUT is a folder of https://github.com/zhajirong/AirCopBench. CASES is {"texts": [...], "responses": [[{"dataset",
-"question_type", "correct_answer", "predicted_answer"}, ...], ...]}. The client of a language model and the image library,
-which scoring does not need, are stood in for.
+"question_type", "correct_answer", "predicted_answer"}, ...], ...]}. Stubs replace the client
+of a language model and the image library, which scoring does not need.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from unittest import mock
 
 
 def main() -> int:
-    """Print the letters that its parser finds and the accuracies of each set of responses."""
+    """Print the parsed letters and the accuracies of each set of responses."""
     openai, image = types.ModuleType("openai"), types.ModuleType("PIL")
     vars(openai)["AzureOpenAI"] = vars(image)["Image"] = mock.MagicMock()
     sys.modules |= {"openai": openai, "PIL": image}

@@ -23,7 +23,7 @@ from typing import Any
 
 
 def main() -> int:
-    """Print the summaries; where the metrics end, what they said."""
+    """Print the summaries, or the error of the metrics."""
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)
     sys.path.insert(0, str(Path(sys.argv[1]) / "core" / "metrics"))

@@ -28,7 +28,7 @@ EVALUATION = "projects/mmdet3d_plugin/datasets/eval_utils/nuscenes_eval.py"
 
 
 def main() -> int:
-    """Print what Griffin's code answers for each case."""
+    """Print the answer of Griffin's code for each case."""
     asked = json.loads(Path(sys.argv[2]).read_text())
     with contextlib.redirect_stdout(sys.stderr):
         griffin = _module(Path(sys.argv[1]) / EVALUATION)

@@ -1,8 +1,8 @@
 """Open every scene of an OpenAD folder with OpenAD's own loader: ``python openad_loader.py CHECKOUT FOLDER``.
 
-The loader imports torch, torchvision, clip and open3d, of which it needs little to read: a tensor of points, an image as one,
-and the points of a PCD file. Those are given to it here in numpy; clip and its models are not needed to read. Prints one JSON
-line with what was opened; ends with an exception where the loader does.
+The loader imports torch, torchvision, clip and open3d, but reading needs only tensors of points and images, and PCD files.
+This script provides these in numpy, without clip and its models. It prints one JSON line with the opened scenes, and ends with
+the loader's exception, if any.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ import numpy as np
 
 
 class Dataset:
-    """What ``torch.utils.data.Dataset`` is to a class that only indexes."""
+    """Stub of ``torch.utils.data.Dataset`` for a class that only indexes."""
 
 
 def tensor(values: np.ndarray, dtype: object = None) -> np.ndarray:
-    """Return the values as torch would, 32 bits each."""
+    """Return the values with 32 bits each, as torch does."""
     assert dtype is not None
     return np.asarray(values, dtype=np.float32)
 
@@ -50,7 +50,7 @@ def read_point_cloud(path: str) -> SimpleNamespace:
 
 
 def main() -> None:
-    """Stand in for what is not there, then open everything."""
+    """Install the stubs and open all scenes."""
     checkout, folder = sys.argv[1:]
     torch, torchvision, open3d = mock.MagicMock(), mock.MagicMock(), mock.MagicMock()
     torch.utils.data.Dataset, torch.tensor, torch.float32 = Dataset, tensor, np.float32

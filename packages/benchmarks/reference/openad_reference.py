@@ -17,7 +17,7 @@ from typing import Any
 
 
 def main() -> int:
-    """Print what their ``main`` returns for each case."""
+    """Print the result of their ``main`` for each case."""
     answers: list[dict[str, Any]] = []
     with contextlib.redirect_stdout(sys.stderr):
         for case in json.loads(Path(sys.argv[2]).read_text()):

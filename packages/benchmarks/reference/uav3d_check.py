@@ -45,11 +45,11 @@ EVAL_SETS = {"v1.0-mini": ("mini_val", "mini_train"), "v1.0-trainval": ("val", "
 MIN_PX, INSIDE_SHARE, REACH_PX = 100, 0.95, 10.0
 
 
-DUMPED: dict[str, Any] = {}  # what their ``mmcv.dump`` was given, by file name
+DUMPED: dict[str, Any] = {}  # arguments of their ``mmcv.dump`` by file name
 
 
 def stand_ins() -> None:
-    """Put empty mmcv and mmdet3d where their imports look."""
+    """Install empty modules mmcv and mmdet3d."""
     mmcv = types.ModuleType("mmcv")
     mmcv.track_iter_progress = iter  # type: ignore[attr-defined]
     mmcv.dump = lambda data, path: DUMPED.__setitem__(Path(path).name, pickle.loads(pickle.dumps(data)))  # type: ignore[attr-defined]
@@ -62,7 +62,7 @@ def stand_ins() -> None:
 
 
 def load(path: Path) -> types.ModuleType:
-    """Import one of their files by its place."""
+    """Import one of their files by path."""
     spec = importlib.util.spec_from_file_location(f"uav3d_{path.stem}", path)
     if spec is None or spec.loader is None:
         raise FileNotFoundError(path)
@@ -72,7 +72,7 @@ def load(path: Path) -> types.ModuleType:
 
 
 def converters(options: argparse.Namespace) -> dict[str, Any]:
-    """Run both converters and hold their infos against ours and against the tables, field by field."""
+    """Run both converters and compare their infos with ours and the tables, field by field."""
     report: dict[str, Any] = {}
     problems: list[str] = []
     for name, place in CONVERTERS.items():
@@ -106,7 +106,7 @@ def _compare(options: argparse.Namespace, converter: str, file: str, theirs: lis
 
 
 def _with_fields_aligned(nusc: NuScenes, info: dict[str, Any]) -> dict[str, Any]:
-    """Undo their one slip: columns cut to the number of boxes left by the range filter instead of filtered like them."""
+    """Undo their one error: columns are truncated to the number of filtered boxes instead of filtered."""
     if "gt_boxes" not in info:
         return info
     tokens = nusc.get("sample", info["token"])["anns"]
@@ -178,7 +178,7 @@ def _masks(options: argparse.Namespace) -> dict[str, Path]:
 
 
 def _hulls_by_them(functions: types.ModuleType, nusc: NuScenes, token: str, channel: str) -> list[np.ndarray]:
-    """(8, 3) pixels and depth of each box in front of the camera, through their pickles in the current folder."""
+    """Return (8, 3) pixels and depth of each box in front of the camera, by their pickles in the current folder."""
     functions.get_gt_boxes(nusc, token)
     functions.get_sensor(nusc, token, "gt")
     functions.transform_boxes(channel, "gt")
@@ -187,7 +187,7 @@ def _hulls_by_them(functions: types.ModuleType, nusc: NuScenes, token: str, chan
 
 
 def _inside_shares(nusc: NuScenes, mask: Path | None, sample: dict[str, Any], hulls: list[np.ndarray]) -> list[float]:
-    """Share of each instance's visible pixels in the hull that fits it best."""
+    """Return the share of each instance's visible pixels in its best hull."""
     if mask is None:
         return []
     image = _read(mask, cv2.IMREAD_UNCHANGED)
@@ -213,7 +213,7 @@ def _read(path: Path, flags: int) -> np.ndarray:
 
 
 def _share_in(hull: np.ndarray, rows: np.ndarray, columns: np.ndarray, shape: tuple[int, ...]) -> float:
-    """Share of pixels in a hull grown by two pixels; 0 for a hull over the whole image, which explains nothing."""
+    """Return the share of pixels in a hull grown by two pixels; 0 for a hull over the whole image."""
     filled = np.zeros(shape, np.uint8)
     cv2.fillConvexPoly(filled, np.round(hull).astype(np.int32), 1)
     filled = cv2.dilate(filled, np.ones((5, 5), np.uint8))
@@ -227,7 +227,7 @@ def _near(points: np.ndarray) -> bool:
 def _drawn_by_them(
     functions: types.ModuleType, options: argparse.Namespace, nusc: NuScenes, token: str, channel: str
 ) -> int:
-    """Let ``draw_boxes`` draw: it looks for image 440 of a folder that is written into it."""
+    """Run ``draw_boxes`` on image 440 of its hard-coded folder."""
     image = Path(nusc.get_sample_data_path(token)).resolve()
     if _read(image, cv2.IMREAD_COLOR).shape[1] != THEIR_WIDTH_PX:
         return 0
@@ -247,7 +247,7 @@ def _drawn_by_them(
 
 
 def detection(options: argparse.Namespace) -> dict[str, Any]:
-    """Their evaluation of the ground truth as predictions: AP of car is 1."""
+    """Run their evaluation with the ground truth as predictions: AP of car is 1."""
     from nuscenes.eval.common.config import config_factory
 
     sys.path.insert(0, str(Path(options.folder) / BEVFUSION))
@@ -275,7 +275,7 @@ def detection(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _in_range(nusc: NuScenes, sample: dict[str, Any], token: str) -> bool:
-    """Predict what their ground truth keeps: near drone 0, |z| < 10 m, seen."""
+    """Return whether their filter keeps a box: near drone 0, |z| < 10 m, seen."""
     box = nusc.get("sample_annotation", token)
     data = nusc.get("sample_data", sample["data"][CENTRE])
     ego = nusc.get("calibrated_sensor", data["calibrated_sensor_token"])["translation"]
@@ -305,7 +305,7 @@ CHECKS: dict[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
 
 @contextlib.contextmanager
 def in_folder_of_its_own(options: argparse.Namespace) -> Iterator[None]:
-    """Work in a temporary folder: their code writes into the current one."""
+    """Use a temporary working folder, because their code writes into it."""
     for name in ("folder", "dataroot", "infos", "images"):
         if getattr(options, name):
             setattr(options, name, str(Path(getattr(options, name)).resolve()))
@@ -319,7 +319,7 @@ def in_folder_of_its_own(options: argparse.Namespace) -> Iterator[None]:
 
 
 def main() -> int:
-    """Run the checks; an exception in their code is that check's failure, reported as it is."""
+    """Run the checks; an exception in their code is a failure of its check."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", help="checkout of UAV3D")
     parser.add_argument("dataroot", help="dataset in the uav3d dialect")

@@ -37,7 +37,7 @@ def main() -> int:
 
 
 class _Tensor:
-    """An array as the scoring takes it from torch: it asks where the array lies, and for the array."""
+    """Stub of a torch tensor with the attributes that the scoring uses."""
 
     is_cuda = False
 

@@ -1,4 +1,4 @@
-"""Fixtures of the pipeline's tests that these need, too."""
+"""Fixtures shared with the pipeline's tests."""
 
 from tests.conftest import _own_home
 

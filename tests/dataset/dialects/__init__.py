@@ -1,1 +1,1 @@
-"""Each dialect by its name."""
+"""Tests of dialects."""

@@ -1,4 +1,4 @@
-"""Dialects: what each is, and how they are distinguished."""
+"""Properties and detection of dialects."""
 
 import json
 import shutil

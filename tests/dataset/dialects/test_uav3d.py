@@ -1,4 +1,4 @@
-"""The uav3d dialect by the formulas that UAV3D's code prints, in the simulator's own frame."""
+"""The uav3d dialect by the formulas of UAV3D's code, in the simulator's frame."""
 
 from pathlib import Path
 from typing import Any
@@ -108,7 +108,7 @@ def test_cameras_that_look_straight_down_survive_their_euler_angles(
 
 
 def test_the_plain_quaternion_would_not_survive() -> None:
-    """The guard has a reason: among attitudes 1e-12 degrees from the pole many are read wrongly."""
+    """The adjustment is needed: many attitudes 1e-12 degrees from the pole are read wrongly."""
     rng = np.random.default_rng(0)
     euler = np.stack([np.zeros(500), np.full(500, -90 + 1e-12), rng.uniform(-180, 180, 500)], axis=1)
     plain = frames.quat_ned_from_map(unreal.map_q_flu_from_ue_euler(euler))

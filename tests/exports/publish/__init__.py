@@ -1,1 +1,1 @@
-"""Packs, opened by the tools that they are for."""
+"""Packs, opened with their target tools."""

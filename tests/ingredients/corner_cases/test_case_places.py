@@ -1,4 +1,4 @@
-"""Where a corner case may stand: worked out on paper, with a ground of our own."""
+"""Places of corner cases, calculated by hand on a synthetic ground."""
 
 from dataclasses import dataclass, field, replace
 
@@ -18,7 +18,7 @@ EYES = eyes_of_plan(PLAN)
 
 @dataclass
 class PaperGround:
-    """Level at one height, with holes where rows of ``bad`` are near; ``walls`` hide what is east of x."""
+    """A level ground with holes near rows of ``bad``; ``walls`` occlude everything east of x."""
 
     height_m: float = 0.25
     bad: list[tuple[float, float]] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""What CARLA's map and rays say of places for corner cases, with lanes and hits on paper."""
+"""Places of corner cases by CARLA's map and rays, with synthetic lanes and hits."""
 
 from types import SimpleNamespace
 from typing import Any, cast
@@ -18,7 +18,7 @@ Kind = carla.LaneType
 
 
 def lanes(*kinds: tuple[Any, float], yaw: float = 90.0) -> Any:
-    """Return the innermost of lanes side by side, each with its width, heading along UE's y."""
+    """Return the innermost of adjacent lanes of given widths along UE's y."""
     here: Any = None
     for kind, width in reversed(kinds):
         pose = carla.Transform(carla.Location(10.0, 20.0, 0.5), carla.Rotation(yaw=yaw))
@@ -56,7 +56,7 @@ def town() -> carla.Map:
 
 
 def places_m(town: carla.Map, on: Any, at: Any) -> Any:
-    """Return the (N, 2) places of a rule in a world that has only its map, in the simulator's frame."""
+    """Return (N, 2) places of a rule in a world with a map only, simulator frame, metres."""
     world = SimpleNamespace(get_map=lambda: town)
     cases = CornerCasesPlan("street", 1, (), {}, {})
     lanes = PlacedCases(cast("Any", None), cast("Any", world), scene_plan(samples=2), cases).lanes_for(on, at)
@@ -69,7 +69,7 @@ def test_a_case_at_a_crossing_is_near_one_of_carlas(town: carla.Map, on: str) ->
     found = places_m(town, on, "crossing")
     assert 10 < len(found) < len(places_m(town, on, None)) / 2
     away = np.linalg.norm(found[:, None] - corners[None], axis=2).min(axis=1)
-    assert away.max() < 5.0 + 6.0  # of a crossing, whose corners are up to 12 m apart
+    assert away.max() < 5.0 + 6.0  # of a crossing with corners up to 12 m apart
 
 
 def test_only_cases_at_junctions_are_in_or_before_one(town: carla.Map) -> None:
@@ -92,7 +92,7 @@ ROAD, BUILDING = carla.CityObjectLabel.Roads, carla.CityObjectLabel.Buildings
 
 
 class _Rays:
-    """A world whose rays meet what a function says."""
+    """A world with ray hits from a function."""
 
     def __init__(self, hit: Any) -> None:
         self._hit = hit

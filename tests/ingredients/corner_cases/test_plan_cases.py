@@ -1,4 +1,4 @@
-"""Corner cases of a scene follow from its number and the dataset's seed, and are refused where no camera could show them."""
+"""Corner cases depend on scene number and dataset seed, and are refused if no camera could show them."""
 
 from pathlib import Path
 from typing import Any

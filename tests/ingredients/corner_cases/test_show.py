@@ -1,4 +1,4 @@
-"""A request for corner cases that cannot be: one line with what could, and nothing begun."""
+"""Impossible corner cases: one line with alternatives, before anything starts."""
 
 import sys
 from pathlib import Path
@@ -50,4 +50,4 @@ def test_an_impossible_request_is_one_line(
     assert ended.value.code == 2
     assert error.count("\n") == 1
     assert said in error
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["flight_plans", "mine.yaml"]  # nothing is begun
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["flight_plans", "mine.yaml"]  # nothing started

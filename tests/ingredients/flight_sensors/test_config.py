@@ -1,4 +1,4 @@
-"""What cannot be is refused where it is typed."""
+"""Invalid settings are refused with their line."""
 
 import importlib.util
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Files of streams: what is in them, whose motion they are of, and that they are the same bytes again."""
+"""Stream files: content, carrier of the motion, and reproducible bytes."""
 
 import io
 import json
@@ -24,7 +24,7 @@ CAR = Agent(0, "vehicle")
 
 @pytest.fixture(scope="module")
 def flown(tmp_path_factory: pytest.TempPathFactory) -> Recording:
-    """A recording whose car 7 drives a circle, tick by tick, as CARLA reports it: float32, y to the right, degrees."""
+    """Return a recording with car 7 on a circle, tick by tick as in CARLA: float32, y to the right, degrees."""
     made = make_recording(tmp_path_factory.mktemp("flown"), samples=3, sweeps=0, drones=2, size_px=(32, 18))
     steps = made.plan.capture_steps[-1] + 1
     t = np.arange(steps) * 0.05
@@ -63,7 +63,7 @@ def test_a_car_on_a_circle_has_the_right_imu_readings(flown: Recording) -> None:
 
 
 def test_a_flown_drones_forces_do_not_jump_where_its_simulator_pauses_a_little_late(flown: Recording) -> None:
-    """At 12 m/s to the front, slower by 1 m/s^2; places are of whole 3 ms of a physics of its own."""
+    """The drone flies forward at 12 m/s and brakes at 1 m/s^2; its physics has steps of 3 ms."""
     assert flown.motion is not None
     motion, t = flown.motion.open(), np.ceil(np.arange(21) * 0.05 / 0.003) * 0.003
     places, speeds = np.zeros((21, 2, 3)), np.zeros((21, 2, 3))

@@ -1,4 +1,4 @@
-"""Readings against motion worked out on paper, and against what their errors' model predicts."""
+"""Readings against motion calculated by hand, and against predictions of the error model."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ def read(unit: Unit, motion: CarrierMotion, seed: int = 0) -> Stream:
 def moved(
     place_m: FloatArray, yaw_rad: FloatArray, *, rate_hz: float = 200.0, until_s: float | None = None
 ) -> CarrierMotion:
-    """CarrierMotion along places and headings at every step, read at a rate."""
+    """Return the motion along (N, 3) positions, metres, and (N,) headings, radians, read at a rate."""
     quats = np.stack([np.cos(yaw_rad / 2), 0 * yaw_rad, 0 * yaw_rad, np.sin(yaw_rad / 2)], axis=1)
     last_us = (len(place_m) - 1) * STEP_US if until_s is None else int(until_s * 1e6)
     times_us = np.arange(0, last_us + 1, round(1e6 / rate_hz))
@@ -43,7 +43,7 @@ def steps(seconds: float) -> FloatArray:
 
 
 def integrated(found: Stream) -> FloatArray:
-    """Integrate measured rates and forces as a strapdown navigator does; return (N, 3) places."""
+    """Integrate measured rates and forces like a strapdown navigator; returns (N, 3) positions, metres."""
     dt_s = np.diff(found["timestamp_us"]) / 1e6
     rates, forces = found["gyroscope_radps"], found["accelerometer_mps2"]
     turn = Rotation.from_quat(found["quat_wxyz"][0], scalar_first=True)
@@ -95,7 +95,7 @@ def test_integrated_twice_a_planned_flight_ends_where_the_drone_was() -> None:
 
 
 def test_with_errors_a_hundred_flights_end_as_far_away_as_the_model_predicts() -> None:
-    """White noise of the accelerometer alone: after T seconds the place is off by white * sqrt(T^3 / 3) on each axis."""
+    """With white accelerometer noise only, the position error after T seconds is white * sqrt(T^3 / 3) per axis."""
     t, white = steps(10.0), 0.02
     unit = Imu(rate_hz=200.0, gyroscope=NONE, accelerometer=InertialNoise(white=white))
     motion = moved(np.stack([5 * t, 0 * t, 0 * t], axis=1), 0 * t)
@@ -110,7 +110,7 @@ def test_with_errors_a_hundred_flights_end_as_far_away_as_the_model_predicts() -
 
 
 def test_all_errors_together_spread_a_hundred_navigators_as_the_model_predicts() -> None:
-    """White noise and walking biases of a real IMU, 10 s of a planned flight: what tilts also leaks gravity sideways."""
+    """White noise and bias walks of a real IMU over 10 s of a planned flight; tilt errors also project gravity."""
     plan = plan_scenes("uav3d-mini", scenes=[3])[0]
     track = Track(plan.swarm.map_SE3_flu[:, 0], step_us=plan.step_us, start_us=0)
     found = [read(Imu(), track.at(np.arange(0, 10_000_001, 5_000)), seed) for seed in range(100)]
@@ -142,7 +142,7 @@ def test_a_bias_walks_as_far_as_the_model_predicts() -> None:
 
 
 def test_the_allan_deviation_is_the_models() -> None:
-    """IEEE 952: at a second the white noise alone, later the bias' walk, whose deviation is walk * sqrt(tau / 3)."""
+    """By IEEE 952, white noise dominates at one second, later the bias walk with a deviation of walk * sqrt(tau / 3)."""
     still, white, walk = moved(np.zeros((20_001, 3)), np.zeros(20_001)), 1e-3, 2e-4  # 1,000 s
     both = Imu(rate_hz=200.0, gyroscope=InertialNoise(white=white, random_walk=walk), accelerometer=NONE)
     angle_rad = np.cumsum(read(both, still)["gyroscope_radps"], axis=0) / 200

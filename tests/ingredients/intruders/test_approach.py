@@ -16,7 +16,7 @@ def test_a_crossing_on_paper() -> None:
     assert approach.range_m(STANDING, other)[0] == pytest.approx(50.0)
     assert approach.closing_mps(TIME_S[:3] / 1000, STANDING[:3], other[:1] - [[0, 0, 0], [0, 0.01, 0], [0, 0.02, 0]])[
         0
-    ] == pytest.approx(8.0, rel=1e-4)  # 10 m/s at an angle whose cosine is 40/50
+    ] == pytest.approx(8.0, rel=1e-4)  # 10 m/s at an angle with cosine 40/50
 
 
 def test_the_closest_approach_lies_between_samples() -> None:

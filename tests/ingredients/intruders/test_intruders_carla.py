@@ -1,4 +1,4 @@
-"""Intruders through CARLA's client: where they are put, and what is said where a server has no such body."""
+"""Intruders in CARLA: poses, and the error for a missing blueprint."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from uavsim.simulate.carla.spawning import SpawnContext, Spawned
 
 
 class PaperServer:
-    """World and client in one: remembers what was spawned and asked for."""
+    """A world and client that record spawned actors and requests."""
 
     def __init__(self, *, blueprints: tuple[str, ...] = ("static.prop.aeroplane",), error: str = "") -> None:
         self.blueprints, self.error = blueprints, error
@@ -69,7 +69,7 @@ def test_the_middle_of_its_box_is_put_where_the_plan_has_it() -> None:
     assert flown.actor_ids == [41]
     assert server.spawned[0].location.z > 400.0  # high above its path
     flown.set_actor_infos({41: info(box_above_m=1.35)})
-    assert server.attributes == [("role_name", "intruder")]  # by which it is found when its client is gone
+    assert server.attributes == [("role_name", "intruder")]  # identifies it after its client has ended
     flown.before_tick(10)
 
     (command,) = server.batches[-1]

@@ -1,4 +1,4 @@
-"""Labels of intruders against figures worked out on paper."""
+"""Labels of intruders against values calculated by hand."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -95,7 +95,7 @@ def test_an_intruder_beside_the_camera_is_found_in_the_mask(tmp_path: Path) -> N
 
 
 def test_an_intruder_partly_outside_a_lens_is_found_in_the_mask(tmp_path: Path) -> None:
-    """Its middle and most of its corners are beyond what the lens sees, its wing tip has pixels."""
+    """Its centre and most corners are outside of the lens's view, but its wing tip has pixels."""
     recording = make_encounter(tmp_path)
     last = recording.frames[-1]
     lens = Lens("brown_conrady", (-0.25, 0.06, 0.001, -0.0005, 0.0), (FOCAL_PX, FOCAL_PX), (100.0, 80.0), SIZE_PX)

@@ -1,4 +1,4 @@
-"""Encounters of scenes: from YAML to paths, drawn by the seed, refused with what would do."""
+"""Encounters of scenes: from YAML to seeded paths, and refusals with alternatives."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -32,7 +32,7 @@ ONE = HEAD + "encounters: [{kind: aeroplane, range_m: 1500, cpa_m: 100, time_to_
 
 
 def place(*, drones: int = 1, height_m: float = 100.0, y_m: float = 0.0, steps: int = 601) -> EncounterScene:
-    """Return drones side by side, 20 m apart, flying east at 5 m/s over Town10HD; for a minute by default."""
+    """Return adjacent drones, 20 m apart, that fly east at 5 m/s over Town10HD; default: for a minute."""
     xyz = np.zeros((steps, drones, 3))
     xyz[..., 0] = 0.5 * np.arange(steps)[:, None] - 100.0
     xyz[..., 1] = y_m + 20.0 * np.arange(drones)
@@ -148,7 +148,7 @@ def test_some_flights_have_several_intruders_and_some_nothing_planned_beside_the
 
 
 def test_further_encounters_come_from_far_above_and_below_and_leave_the_others_as_they_were() -> None:
-    """From beyond the camera's 28.4 degrees, and still inside of its image for a while."""
+    """They start outside of the camera's 28.4 degrees, and are in its image for a time."""
     source = Library.of().of_ingredient("encounters", "aot")
     steep = source.model.draw.further[0].model_copy(update={"intruders": {"1": 1.0}})
     flat = source.model.draw.model_copy(update={"further": ()})

@@ -1,4 +1,4 @@
-"""What ``uavsim plan`` shows of encounters."""
+"""Encounters in the output of ``uavsim plan``."""
 
 import json
 import sys
@@ -90,4 +90,4 @@ def test_an_impossible_encounter_is_one_line_with_the_nearest_possible(
     assert "fast.yaml:3: encounters[0]" in error
     assert reason in error
     assert nearest in error
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["flight_plans", "mine.yaml"]  # nothing is begun
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["flight_plans", "mine.yaml"]  # nothing started

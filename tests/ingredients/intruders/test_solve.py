@@ -1,4 +1,4 @@
-"""The solver against figures worked out on paper, and against flights that are measured anew."""
+"""The solver against values calculated by hand, and against measurements of flights."""
 
 from dataclasses import replace
 

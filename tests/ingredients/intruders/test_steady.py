@@ -1,4 +1,4 @@
-"""Labels near the floor: one rule by hand, and a far aeroplane that comes nearer without a label that comes and goes."""
+"""Labels near the size limit: one rule by hand, and stable labels of an approaching aeroplane."""
 
 import numpy as np
 import pytest

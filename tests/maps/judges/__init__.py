@@ -1,1 +1,1 @@
-"""Judges of maps: CARLA's own map, Lanelet2, nuScenes' devkit, exact integrals. Tests run them."""
+"""References for maps: CARLA's own map, Lanelet2, nuScenes' devkit, exact integrals."""

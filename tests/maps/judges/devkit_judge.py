@@ -1,4 +1,4 @@
-"""Render every layer of a map with the unmodified devkit, and ask it all that it can answer; prints JSON.
+"""Render every layer of a map and call all queries of the unmodified devkit; prints JSON.
 
 ``.venv-judge/bin/python tests/maps/judges/devkit_judge.py DATAROOT NAME FIGURES``
 """
@@ -23,7 +23,7 @@ descartes.patch.asarray = lambda ring: np.asarray(getattr(ring, "coords", ring))
 
 
 def main() -> None:
-    """Ask, draw, print."""
+    """Query, draw and print."""
     root, name, figures = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
     figures.mkdir(parents=True, exist_ok=True)
     if name not in map_api.locations:
@@ -74,7 +74,7 @@ def main() -> None:
 
 
 def _joints(town: map_api.NuScenesMap, tokens: list[str]) -> list[float]:
-    """Return how far lanes' points end from their curves, and lanes from their next ones: metres, metres, radians."""
+    """Return gaps between lane points and curve ends, and between successive lanes: metres, metres, radians."""
     curves = {token: town.get_arcline_path(token) for token in tokens}  # stops where one has none
     poses = {token: np.array(discretize_lane(curve, 0.5)) for token, curve in curves.items()}
     first = np.array([poses[token][0] - curves[token][0]["start_pose"] for token in tokens])
@@ -87,7 +87,7 @@ def _joints(town: map_api.NuScenesMap, tokens: list[str]) -> list[float]:
 
 
 def _closest(town: map_api.NuScenesMap, poses: dict[str, list[tuple[float, float, float]]], token: str) -> float:
-    """Return how far the lane that the devkit finds at a lane's middle lies from it."""
+    """Return the distance of the devkit's lane at a lane's centre from this point, metres."""
     x, y, _ = poses[token][len(poses[token]) // 2]
     found = np.array(poses[town.get_closest_lane(x, y, 5)])
     return float(np.linalg.norm(found[:, :2] - [x, y], axis=1).min())

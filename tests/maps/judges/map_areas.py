@@ -22,7 +22,7 @@ def areas_by_integral(data: bytes) -> dict[tuple[str, int, int], float]:
     """Return the area of every lane, m^2, by road, section and lane.
 
     A strip between t1(s) and t2(s) beside a line of curvature k(s) has the integral of (t2 - t1) - k (t2^2 - t1^2) / 2. Roads
-    that are no lines, arcs and spirals, or lean, are left out.
+    that are not lines, arcs and spirals, or are banked, are excluded.
     """
     found: dict[tuple[str, int, int], float] = {}
     for road in ElementTree.fromstring(data).iter("road"):
@@ -91,7 +91,7 @@ def _cubic(element: Element) -> list[float]:
 
 
 def compare_areas(data: bytes, name: str) -> dict[str, Any]:
-    """Return by how much areas differ, in parts of one: of all lanes together, and the single lanes that are off."""
+    """Return relative differences of areas: of all lanes together, and of deviating lanes."""
     network = read_network(data, name=name)
     pieces = [piece for piece in lane_pieces(network) if piece.lane.type in DRIVING]
     ours = shapely.area(polygons_of([piece.ring_m for piece in pieces]))

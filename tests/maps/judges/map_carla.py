@@ -1,4 +1,4 @@
-"""Compare with ``carla.Map``: places, heights and areas of lanes, their ways and lights, and crossings."""
+"""Compare with ``carla.Map``: positions, heights and areas of lanes, successors, lights and crossings."""
 
 import time
 from typing import Any
@@ -16,7 +16,7 @@ __all__ = ["compare"]
 
 
 def compare(data: bytes, name: str, *, places: int, seed: int) -> dict[str, Any]:
-    """Return the largest differences over random places on lanes, and the lanes whose ways on differ."""
+    """Return the largest differences over random points on lanes, and the lanes with different successors."""
     begun = time.monotonic()
     network = read_network(data, name=name)
     town = build(network, name)
@@ -52,9 +52,9 @@ def compare(data: bytes, name: str, *, places: int, seed: int) -> dict[str, Any]
 
 
 def _areas(pieces: Any, judge: Any) -> dict[str, float]:
-    """Return by how much lanes' areas differ, in parts of one: all together, and the worst one of 50 m^2 or more.
+    """Return relative differences of lane areas: of all lanes, and of the worst one of at least 50 m^2.
 
-    The judge's are its widths times the way along its centre, sampled.
+    The reference area is the sampled width times the length of the centre line.
     """
     ours = shapely.area(polygons_of([piece.ring_m for piece in pieces.values()]))
     theirs = np.array([_sampled_area(piece, judge) for piece in pieces.values()])
@@ -76,14 +76,14 @@ def _sampled_area(piece: LanePiece, judge: Any) -> float:
 
 
 def _crossings(town: VectorMap, judge: Any) -> float:
-    """Return by how much the area of all crossings differs, in parts of one."""
+    """Return the relative difference of the area of all crossings."""
     ours = float(shapely.area(town.layer("ped_crossing").shapes).sum())
     theirs = float(sum(shapely.area(ring) for ring in _rings([(p.x, -p.y) for p in judge.get_crosswalks()])))
     return abs(theirs / ours - 1) if ours else theirs
 
 
 def _different_lights(town: VectorMap, judge: Any) -> list[str]:
-    """Return the traffic lights that other lanes heed, by the file's validities as CARLA reads them."""
+    """Return the traffic lights with different lanes, by the file's validities as CARLA reads them."""
     lanes = {
         token: (row["uav_road"], row["uav_lane"])
         for kind in ("lane", "lane_connector")
@@ -104,7 +104,7 @@ def _different_lights(town: VectorMap, judge: Any) -> list[str]:
 
 
 def _rings(corners: list[tuple[float, float]]) -> list[Any]:
-    """Return the polygons of a list of corners, in which each ring ends where it began; what no ring ends at is left out."""
+    """Return the polygons of a list of corners with closed rings, without unclosed rings."""
     found, at = [], 0
     while at < len(corners):
         ends = (n for n in range(at + 3, min(at + 20, len(corners))) if np.allclose(corners[n], corners[at], atol=1e-3))
@@ -115,7 +115,7 @@ def _rings(corners: list[tuple[float, float]]) -> list[Any]:
 
 
 def _centre(piece: LanePiece, s_m: float) -> Any:
-    """Return the middle of a lane at a place, evaluated there."""
+    """Return the centre of a lane at a station."""
     s = np.array([s_m])
     borders = piece.road.borders_m(piece.section, s)
     side = [0, *(lane.id for lane in piece.section.side(1 if piece.lane.id > 0 else -1))]

@@ -1,7 +1,7 @@
 """Read a town's Lanelet2 file with Lanelet2's own loader, rules and routing graph, and compare it with the map.
 
-Compared are what the loader complains about, which lanes lead where in the routing graph and in the map, how far borders lie
-from the map's, and latitudes and longitudes with WGS 84's own formula.
+Compared are the loader's complaints, lane successors in routing graph and map, distances of borders from the map's, and
+latitudes and longitudes by WGS 84's formula.
 """
 
 import tempfile
@@ -27,7 +27,7 @@ _AXIS_M, _ECCENTRICITY2 = 6_378_137.0, 6.694379990141e-3
 
 
 def compare_lanelets(data: bytes, name: str) -> dict[str, Any]:
-    """Write a town's file, load it, and return what differs and what there is."""
+    """Write and load a town's file; returns differences and counts."""
     town = build(read_network(data, name=name), name)
     begun = time.monotonic()
     text = osm_file(town)
@@ -63,7 +63,7 @@ def compare_lanelets(data: bytes, name: str) -> dict[str, Any]:
 
 
 def _ways(roads: dict[int, Any], graph: Any) -> set[tuple[str, str]]:
-    """Return which lane follows which in a routing graph; parts of one lane are one."""
+    """Return pairs of successive lanes in a routing graph; parts of a lane count as one."""
     found = set()
     for one in roads.values():
         for after in graph.following(one):
@@ -82,7 +82,7 @@ def _asked(town: VectorMap) -> set[tuple[str, str]]:
 
 
 def _border_off_m(town: VectorMap, roads: dict[int, Any]) -> float:
-    """Return how far a border lies from that of the map, at any of their points; and in which order its parts run."""
+    """Return the largest distance of border points from the map's border, metres, with the parts in order."""
     parts: dict[str, list[Any]] = {}
     for one in sorted(roads.values(), key=lambda lanelet: lanelet.id):
         parts.setdefault(one.attributes["uav_token"], []).append(one)
@@ -98,7 +98,7 @@ def _border_off_m(town: VectorMap, roads: dict[int, Any]) -> float:
 
 
 def _geo_off_m(text: bytes, loaded: Any, origin_deg_m: tuple[float, float, float]) -> float:
-    """Return how far the loaded points lie from where the file's latitudes and longitudes put them, by WGS 84's formula."""
+    """Return the distance of loaded points from their latitudes and longitudes by WGS 84's formula, metres."""
     nodes = {int(node.get("id", "0")): node for node in ElementTree.fromstring(text).iter("node")}
     points = list(loaded.pointLayer)[::7]
     own = [nodes[point.id] for point in points]
@@ -113,7 +113,7 @@ def _geo_off_m(text: bytes, loaded: Any, origin_deg_m: tuple[float, float, float
 
 
 def _earth_fixed_m(lat: Any, lon: Any, height_m: Any) -> Any:
-    """Return (..., 3) places of WGS 84's ellipsoid in its own frame."""
+    """Return (..., 3) earth-fixed positions of (...) latitudes, longitudes, degrees, and heights, metres."""
     normal = _AXIS_M / np.sqrt(1.0 - _ECCENTRICITY2 * np.sin(lat) ** 2)
     flat = (normal + height_m) * np.cos(lat)
     up = (normal * (1.0 - _ECCENTRICITY2) + height_m) * np.sin(lat)

@@ -1,4 +1,4 @@
-"""Look down at the town of a CARLA server with depth and semantic cameras; writes what they saw as points of the map frame.
+"""Observe the town of a CARLA server from above with depth and semantic cameras; writes points in the map frame.
 
 ``.venv/bin/python tests/maps/judges/roofs_judge.py HOST:PORT NPZ``: ``points_map_m`` (N, 3), ``tags`` (N,);
 ``cameras_map_m`` (M, 3), and ``reach``, half of an image's width at a distance of one.
@@ -18,7 +18,7 @@ PLACES_M = ((0.0, 0.0), (-60.0, 60.0), (60.0, -40.0))
 
 
 def main() -> None:
-    """Look, write."""
+    """Capture and write the points."""
     host, _, port = sys.argv[1].rpartition(":")
     client = carla.Client(host, int(port))
     client.set_timeout(60.0)

@@ -1,4 +1,4 @@
-"""What a server answers selects the behaviours of a simulator that behaves alike."""
+"""A server's answers select the behaviours of a similar headless simulator."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,7 +22,7 @@ TOGETHER = [
     (("large-map",), "Town12", ("placements",)),
     ((), "Town12", ("placements",)),
 ]
-"""Behaviours that do not meet, and the probes of the server that has them; of none, test_run.py asks all."""
+"""Independent behaviours with the probes that detect them; test_run.py tests the defaults."""
 
 
 def test_every_behaviour_is_asked_for() -> None:
@@ -53,7 +53,7 @@ def test_masks_and_traffic_are_told_as_faults(fault: str, probe: str, told: list
 
 
 def answered(*words: str, probes: Sequence[str]) -> AnswerFile:
-    """Return what a simulator answers."""
+    """Return the answers of a simulator with options ``words`` to some probes."""
     with running_simulator(*words) as simulator:
         answers = [one for name in probes for one in answers_of(name, simulator.carla, simulator.airsim)]
     return AnswerFile(

@@ -27,7 +27,7 @@ from uavsim.simulate.versions import CLIENT_VERSION
 
 
 def test_the_headless_simulator_answers_as_stored(tmp_path: Path) -> None:
-    """If a change to the simulator is wanted: uavsim conform, and its answers.json becomes conform/headless.json."""
+    """After an intended change of the simulator, copy answers.json of ``uavsim conform`` to conform/headless.json."""
     (tmp_path / "settings.json").write_text(json.dumps(FAST_CLOCK))
     out = tmp_path / "out"
     with running_simulator("--airsim-settings", str(tmp_path / "settings.json")) as simulator:
@@ -90,7 +90,7 @@ _WHO = json.dumps({"simulator": "headless", "client": "", "server": "", "town": 
 def test_a_server_that_stops_answering_is_asked_no_more(
     who: str, asked: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What it answered is given after each probe; the rest is not asked."""
+    """The answers so far are reported after each probe; further probes are skipped."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(run, "require", lambda *_: SimpleNamespace(detail=CLIENT_VERSION))
     monkeypatch.setattr(run, "_LIMIT_S", 0.5)

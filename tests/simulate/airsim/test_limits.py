@@ -1,4 +1,4 @@
-"""Limits against what a real merged build was measured to take (carla-air-testbed)."""
+"""Time limits against measurements of a real merged build (carla-air-testbed)."""
 
 import pytest
 

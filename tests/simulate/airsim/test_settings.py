@@ -19,7 +19,7 @@ def test_five_drones_with_five_cameras_each() -> None:
 
 
 def test_left_in_the_map_is_minus_y_in_ned() -> None:
-    """The test swarm is turned by 0.3 rad: its left drone (id 3) stands at (-20 sin 0.3, 20 cos 0.3) of the map."""
+    """The test swarm is rotated by 0.3 rad: its left drone (id 3) is at map (-20 sin 0.3, 20 cos 0.3)."""
     left = airsim_settings(scene_plan())["Vehicles"]["uav3"]
     assert (left["X"], left["Y"], left["Z"]) == (-5.91, -19.107, 0.0)
 

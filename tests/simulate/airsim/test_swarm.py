@@ -26,7 +26,7 @@ AS_UNREAL = ("set-pose=stale", "continue=stepped", "reset=slow")
 
 
 def plan_of_two(*, shift_m: float = 0.0, wind_mps: float = 0.0) -> ScenePlan:
-    """Two drones at 5 m/s, elsewhere for each shift."""
+    """Return a plan of two drones at 5 m/s, shifted by ``shift_m``."""
     plan = scene_plan(samples=3)
     poses = plan.swarm.map_SE3_flu[:, :2]
     moved = SE3(poses.quat_wxyz, poses.translation_m + [shift_m, 0.0, shift_m / 4])
@@ -43,7 +43,7 @@ def never(*_: object, **__: object) -> None:
 
 @pytest.fixture(scope="module")
 def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., int]]:
-    """Start a simulator of the plan's drones that behaves as said; returns AirSim's port."""
+    """Return a function that starts a simulator with the plan's drones and given behaviours, and returns AirSim's port."""
     settings = tmp_path_factory.mktemp("swarm") / "settings.json"
     settings.write_text(json.dumps(airsim_settings(plan_of_two())))
     with contextlib.ExitStack() as running:

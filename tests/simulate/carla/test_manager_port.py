@@ -21,7 +21,7 @@ HOST = "127.0.0.1"
 
 @contextmanager
 def manager(*answers: bytes) -> Iterator[tuple[int, list[bytes]]]:
-    """Listen as a Traffic Manager does, on all addresses, and give these answers, one a message."""
+    """Listen like a Traffic Manager on all addresses, and send one of the answers per message."""
     heard: list[bytes] = []
     with socket.create_server(("0.0.0.0", 0)) as server:
 
@@ -44,7 +44,7 @@ def replies(*numbers: int, error: object = None) -> bytes:
 
 
 def others_connect(port: int) -> bool:
-    """Let another process try, as any program of this machine could."""
+    """Return whether another process can connect."""
     program = f"import socket; socket.create_connection(('{HOST}', {port}), timeout=0.5)"
     return subprocess.run([sys.executable, "-c", program], stderr=subprocess.DEVNULL, check=False).returncode == 0
 
@@ -130,11 +130,11 @@ first = world.tick(captured=False).frame
 print(woken, [world.tick(captured=False).frame - first for _ in range(5)], flush=True)
 os._exit(0)
 """
-"""A process of its own: libcarla's threads may abort the one in which they are."""
+"""Program of a separate process, because libcarla's threads may abort it."""
 
 
 UNPRIVILEGED = ("setpriv", "--bounding-set=-all", "--inh-caps=-all")
-"""Root of this process's files with no more rights than any user has."""
+"""Command prefix that runs root without capabilities."""
 
 
 @pytest.mark.parametrize("rights", [(), UNPRIVILEGED], ids=["as we are", "unprivileged"])
@@ -180,7 +180,7 @@ os._exit(0)
 
 
 def test_traffic_manager_is_reused_in_the_next_town(simulator: RunningSimulator) -> None:
-    """One more in each town made a tick of the fourth town eight times as expensive."""
+    """A new manager per town would make a tick of the fourth town eight times as expensive."""
     words = [sys.executable, "-c", TWO_TOWNS, simulator.carla.rpartition(":")[2]]
     done = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True)
     (first, port), (second, same_port) = (line.split() for line in done.stdout.splitlines())

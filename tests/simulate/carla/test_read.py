@@ -1,4 +1,4 @@
-"""Conversion of CARLA's objects, made by carla's own classes where they need no server."""
+"""Conversion of CARLA's objects, created by carla's classes without a server."""
 
 from types import SimpleNamespace
 from typing import Any

@@ -1,4 +1,4 @@
-"""Measurements of CARLA's client, worked out on paper."""
+"""Measurements of CARLA's client, calculated by hand."""
 
 import struct
 import weakref
@@ -22,7 +22,7 @@ def test_semantic_tags_are_the_red_channel() -> None:
 
 
 def test_flow_is_in_pixels_right_and_down() -> None:
-    """An image of 4 x 2: a quarter of the clip space right is half a pixel, a half of it up is half a pixel up."""
+    """In an image of 4 x 2, 0.25 of clip space to the right is half a pixel, 0.5 up is half a pixel up."""
 
     class Image:
         width, height = 4, 2
@@ -32,7 +32,7 @@ def test_flow_is_in_pixels_right_and_down() -> None:
 
 
 def test_event_times_are_relative_to_the_image() -> None:
-    """Two events of an image of second 12.5: at the pixel (3, 1) 2 ms before it, at (0, 0) at its very time."""
+    """The image at 12.5 s has two events: at pixel (3, 1) 2 ms earlier, and at (0, 0) at the same time."""
 
     class Image:
         timestamp = 12.5
@@ -56,7 +56,7 @@ def test_radar_axes() -> None:
 
 
 def test_mask_image_is_released_after_copying() -> None:
-    """A measurement that is held when the next one comes takes libcarla memory for good."""
+    """A measurement held until the next one makes libcarla allocate memory permanently."""
 
     class Image:
         frame, timestamp, transform, width, height, fov = 7, 0.35, "where", 2, 1, 90.0

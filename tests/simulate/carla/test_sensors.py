@@ -30,7 +30,7 @@ STATE = TickState(frame=7, elapsed_s=1.5, lazy_actors=lambda: None)  # type: ign
 
 
 class World:
-    """Remembers what is spawned and where it was put, and measures on demand."""
+    """A stub world that records spawned actors and poses, and measures on demand."""
 
     generation = 1
 
@@ -76,7 +76,7 @@ def _transform(t: np.ndarray, e: np.ndarray) -> SimpleNamespace:
 
 @dataclass
 class Turn:
-    """Two beams, the upper with one point ahead, the lower with two: right of it, and an actor below."""
+    """A scan of two beams: one point ahead on the upper beam, two points on the lower beam."""
 
     frame: int
     timestamp: float
@@ -176,7 +176,7 @@ def test_only_due_sensors_are_listened_to_and_read(world: World) -> None:
 
 @pytest.mark.parametrize("late", [(), range(10), [8]], ids=["none", "all", "one"])
 def test_masks_are_listened_to_early_if_first_images_lag(world: World, late: Collection[int]) -> None:
-    """One camera that misses the tick after ``listen()`` is enough: the next one may be a mask."""
+    """A single camera without an image in the tick after ``listen()`` suffices."""
     plan = settled(PLAN, ticks=2, first_ticks=3)
     cameras = CarlaSensors(world, deadline_s=0.2)  # type: ignore[arg-type]
     cameras.begin(plan, traffic=SceneTraffic())
@@ -193,7 +193,7 @@ def test_masks_are_listened_to_early_if_first_images_lag(world: World, late: Col
 
 
 def test_incomplete_turn_is_reported(world: World, cameras: CarlaSensors) -> None:
-    """A tick that was longer or shorter than the step leaves the head elsewhere."""
+    """After a tick of another length, the head's angle differs."""
     world.measure()
     cameras.collect(STATE).wait()
     world.frame = 16
@@ -216,7 +216,7 @@ def test_sensor_is_stopped_after_its_image_arrives(world: World, cameras: CarlaS
 
 
 def test_images_of_two_ticks_in_flight(world: World, cameras: CarlaSensors) -> None:
-    """Where no sensor is stopped in between, the next tick is asked for before the last one's images are here."""
+    """If no sensor stops in between, the next tick is requested before the last images arrive."""
     plan = replace(PLAN, keyframe_every_steps=1)
     cameras.begin(plan, traffic=SceneTraffic())
     swarm = planned_swarm(plan)
@@ -234,7 +234,7 @@ def test_images_of_two_ticks_in_flight(world: World, cameras: CarlaSensors) -> N
 
 
 def _ridden(world: World) -> tuple[CarlaSensors, list[SensorPose]]:
-    """Return sensors of which an actor carries those of one agent, and where they are in a tick."""
+    """Return sensors, one agent's attached to an actor, and their poses in a tick."""
     agent = Agent(0, "vehicle")
     spec = SensorSpec("FRONT", (1.0, 0.5, 2.0), (0.0, -10.0, 90.0), CameraParams(32, 18, 90.0), ("rgb", "instance"))
     plan = replace(PLAN, ingredients={"vehicles": VehiclesPlan((agent,), (spec,), "own", labels_itself=False)})

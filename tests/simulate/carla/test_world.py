@@ -15,7 +15,7 @@ from uavsim.simulate.carla.world import CarlaWorld
 
 
 class SilentServer:
-    """A world left in synchronous mode: its client knows of no actor before a tick."""
+    """A stub server left in synchronous mode: its client lists no actor before a tick."""
 
     def __init__(self) -> None:
         self.ticks = 0
@@ -42,19 +42,19 @@ class SilentServer:
 
 
 def test_actors_of_a_killed_client_are_swept_from_a_silent_server() -> None:
-    """A new client's first snapshot may come late, and from a real server never, unless it ticks."""
+    """A new client's first snapshot may be late, and a real server sends none without a tick."""
     world = CarlaWorld.__new__(CarlaWorld)
     server: Any = SilentServer()
     world._world = world._client = server
     world._swept, world._manager, world.deadlines = False, None, Deadlines()
     world._sweep()
-    assert server.destroyed == [7, 9, 11, 13]  # other people's props stay
+    assert server.destroyed == [7, 9, 11, 13]  # props of other clients stay
     assert world._swept
-    assert server.ticks == 2  # one to know, one to be rid of them
+    assert server.ticks == 2  # one to list them, one to remove them
 
 
 def test_every_proving_ingredient_checks_the_tick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With two of them, as bodies of drones beside a package's, the first was not."""
+    """There may be two, such as drone bodies and a plug-in's ingredient."""
     asked: list[str] = []
 
     class Proving(Spawned):
@@ -85,7 +85,7 @@ def test_dormant_actors_of_a_large_map_are_left_out() -> None:
 
 
 class ForgetfulServer:
-    """Its weather changes some questions after it was set, or never."""
+    """A stub server with a weather that changes some queries after the call, or never."""
 
     def __init__(self, *, questions: int | None) -> None:
         self._left, self._shown, self._set = questions, "old", "old"

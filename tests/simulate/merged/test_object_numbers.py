@@ -31,7 +31,7 @@ WORDS = [
 
 
 class _Link:
-    """Numbers names as AirSim does: whole names, in any case, the last call wins."""
+    """A stub link that numbers objects like AirSim: full names in any case, the last call wins."""
 
     def __init__(self, names: list[str]) -> None:
         self.numbers = dict.fromkeys(names, 7)

@@ -1,1 +1,1 @@
-"""The report: stands alone, can be read by everyone, says what the tables say."""
+"""Tests of the report: self-contained, accessible, and consistent with the tables."""

@@ -1,4 +1,4 @@
-"""Datasets that are damaged, half there, or others': one line says what is missing, and what still works is shown."""
+"""Damaged, incomplete and third-party datasets: one line names missing parts, and the rest is shown."""
 
 import shutil
 from pathlib import Path

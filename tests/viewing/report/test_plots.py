@@ -1,4 +1,4 @@
-"""Plots are SVG that a browser reads, with the numbers that they are of, and nothing of it is cut off."""
+"""Plots are valid SVG with their numbers, and nothing is clipped."""
 
 import itertools
 import re
@@ -46,7 +46,7 @@ def test_long_label_leaves_room_for_its_bar() -> None:
 
 
 def assert_no_text_covers_another(svg: str) -> None:
-    """Hold the boxes of all texts, 8 units a letter and 13 high, against each other and against the page."""
+    """Check that boxes of texts, 8 units per letter and 13 high, do not overlap or leave the page."""
     page = read(svg)
     _, _, width, height = map(float, page.get("viewBox", "").split())
     boxes = []
@@ -54,7 +54,7 @@ def assert_no_text_covers_another(svg: str) -> None:
         x, y, length = float(text.get("x", "")), float(text.get("y", "")), 8.0 * len(text.text or "")
         left = x - {"start": 0.0, "middle": 0.5, "end": 1.0}[text.get("text-anchor", "")] * length
         box = (left, y - 10, left + length, y + 3)
-        if text.get("transform"):  # turned by a quarter about its place
+        if text.get("transform"):  # rotated by 90 degrees about its position
             box = (x - 10, y - length / 2, x + 3, y + length / 2)
         boxes.append((text.text, box))
     for name, (x0, y0, x1, y1) in boxes:

@@ -15,7 +15,7 @@ from uavsim.viewing.report import ReportRequest, write_report
 
 
 class Outline(html.parser.HTMLParser):
-    """What a reader of the page, or of its sound, meets."""
+    """Collect the page's elements for readers and screen readers."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -50,7 +50,7 @@ def test_page_is_accessible(page: str) -> None:
     assert len(outline.ids) == len(set(outline.ids))
     images = [a for tag, a in outline.tags if tag == "img"]
     assert all(a.get("alt") for a in images)
-    for a in images:  # a lazy image without its size moves what is below it
+    for a in images:  # a lazy image without its size shifts the layout
         jpeg = decode_rgb(base64.b64decode(a["src"].partition(",")[2]))
         assert (int(a["width"]), int(a["height"])) == jpeg.shape[1::-1]
     assert page.count('role="img" aria-label="Map of ') == page.count("<clipPath") > 0

@@ -1,1 +1,1 @@
-"""Recordings for Rerun, read back."""
+"""Tests of recordings for Rerun."""

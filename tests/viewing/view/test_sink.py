@@ -20,7 +20,7 @@ def test_written_file_is_complete(tmp_path: Path) -> None:
 
 
 def write(path: Path, *, then: Exception | None = None) -> None:
-    """Write as somebody does who asks nothing of the disk."""
+    """Write to the sink without checks of the disk."""
     with whole_sink(path) as name:
         Path(name).write_bytes(MUCH)
         if then is not None:

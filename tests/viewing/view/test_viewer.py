@@ -1,4 +1,4 @@
-"""The viewer: its address is given when it can be opened, and it has ended when nobody needs it, however that comes about."""
+"""The viewer: its address is valid when returned, and it ends with its last user, for any reason."""
 
 import os
 import signal

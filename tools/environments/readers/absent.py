@@ -1,4 +1,4 @@
-"""Let modules be imported whose neighbours ask for packages that are not there; a name taken from one is an empty class."""
+"""Stub missing packages, so that modules that import them load; every imported name is an empty class."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 class _Nothing:
     def __init__(self, *_: object, **__: object) -> None:
-        """Take anything."""
+        """Accept any arguments."""
 
 
 class _Empty(types.ModuleType):
@@ -36,9 +36,9 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return _Empty(spec.name)
 
     def exec_module(self, module: types.ModuleType) -> None:
-        """Leave it empty."""
+        """Leave the module empty."""
 
 
 def let_be_absent(*names: str) -> None:
-    """Give an empty module for each of these names and everything below it."""
+    """Install an empty module for each name and its submodules."""
     sys.meta_path.insert(0, _Finder(names))

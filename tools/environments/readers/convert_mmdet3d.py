@@ -13,7 +13,7 @@ sys.path.insert(0, f"{checkout}/tools/dataset_converters")
 # What the devkit and mmdet3d need to draw, score and run.
 let_be_absent("sklearn", "descartes", "fire", "mmcv.ops", "mmdet.models", "mmdet3d.models")
 let_be_absent("lyft_dataset_sdk", "trimesh", "plyfile", "skimage")
-linked = Path(work, "data/nuscenes")  # where the second step looks
+linked = Path(work, "data/nuscenes")  # input folder of the second step
 linked.parent.mkdir(parents=True)
 linked.symlink_to(Path(root).resolve())
 os.chdir(work)

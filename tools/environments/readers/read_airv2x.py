@@ -1,4 +1,4 @@
-"""Read a split with AirV2X's own BaseDataset and print what it gives: read_airv2x.py AIRV2X FOLDER KIND_OF_EGO."""
+"""Read a split with AirV2X's own BaseDataset and print its content: read_airv2x.py AIRV2X FOLDER KIND_OF_EGO."""
 
 import importlib
 import json
@@ -20,9 +20,9 @@ for name in (
     package = types.ModuleType(name)
     package.__path__ = [f"{checkout}/{name.replace('.', '/')}"]
     sys.modules[name] = package
-let_be_absent("torchvision", "pypcd", "pandas")  # imported where this is read, not used to read
+let_be_absent("torchvision", "pypcd", "pandas")  # imported, but not used for reading
 importlib.import_module("torchvision.transforms")
-if not hasattr(cm, "get_cmap"):  # matplotlib 3.9 took it away
+if not hasattr(cm, "get_cmap"):  # matplotlib 3.9 removed it
     setattr(cm, "get_cmap", matplotlib.colormaps.get_cmap)  # noqa: B010 - mypy knows the module as it is
 from opencood.data_utils.datasets.airv2x.basedataset import BaseDataset  # noqa: E402 - after the lines above
 from opencood.utils import camera_utils  # noqa: E402
@@ -37,7 +37,7 @@ options = {
     "ego_type": ego_type,
 }
 data = BaseDataset(options, False, train=False)
-data.correct_lidar_coordinate_system = False  # as its fusion datasets set it by default
+data.correct_lidar_coordinate_system = False  # the default of its fusion datasets
 found = []
 for number in range(len(data)):
     agents = {}

@@ -1,4 +1,4 @@
-"""Print what LeRobot's own dataset class makes of a folder, as one line of JSON: ``read_lerobot.py FOLDER``."""
+"""Print a folder's content by LeRobot's own dataset class as one line of JSON: ``read_lerobot.py FOLDER``."""
 
 import json
 import sys

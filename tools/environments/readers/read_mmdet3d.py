@@ -1,4 +1,4 @@
-"""Read infos with mmdet3d's own NuScenesDataset and print what it gives: read_mmdet3d.py DATAROOT INFOS.pkl."""
+"""Read infos with mmdet3d's own NuScenesDataset and print its content: read_mmdet3d.py DATAROOT INFOS.pkl."""
 
 import json
 import sys

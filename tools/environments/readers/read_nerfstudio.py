@@ -1,4 +1,4 @@
-"""Read a scene with nerfstudio's own data parser and print what it gives: read_nerfstudio.py FOLDER."""
+"""Read a scene with nerfstudio's own data parser and print its content: read_nerfstudio.py FOLDER."""
 
 import json
 import sys

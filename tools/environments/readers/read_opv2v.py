@@ -1,4 +1,4 @@
-"""Read a split with OpenCOOD's own BaseDataset and print what it gives: read_opv2v.py OPENCOOD FOLDER."""
+"""Read a split with OpenCOOD's own BaseDataset and print its content: read_opv2v.py OPENCOOD FOLDER."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""Read logs that ``py123d-conversion`` wrote by py123d's own scenes, maps and cameras: read_py123d.py ROOT OUT.json."""
+"""Read output of ``py123d-conversion`` with py123d's own scenes, maps and cameras: read_py123d.py ROOT OUT.json."""
 
 import json
 import sys
@@ -10,7 +10,7 @@ from py123d.api.scene.scene_filter import SceneFilter
 from py123d.common.execution import SequentialExecutor
 
 root = Path(sys.argv[1])
-longest: dict[tuple[str, str], Any] = {}  # a scene begins at each frame of a log: the one that begins at its first
+longest: dict[tuple[str, str], Any] = {}  # a scene starts at each frame of a log: use the first
 for scene in ArrowSceneBuilder(root / "logs", root / "maps").get_scenes(SceneFilter(), SequentialExecutor()):
     log = scene.get_log_metadata()
     key = (log.dataset, log.log_name)

@@ -37,7 +37,7 @@ class Answer(_Model):
         rule: comparison with another simulator's answer. ``equal``: same value; ``near``: within ``tolerance``, number by
             number; ``at_most`` and ``at_least``: ``tolerance`` is a bound for both; ``holds_all``: the other has all names of
             this one; ``shown``: not compared, for example a speed.
-        tolerance: of the rule, in the value's unit.
+        tolerance: tolerance of the rule, in the value's unit.
         town_only: compared only with answers from the same town.
         note: reason of a missing value.
     """

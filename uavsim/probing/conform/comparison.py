@@ -1,4 +1,4 @@
-"""Comparison of the answers of two simulators: as here, other, or not there."""
+"""Comparison of the answers of two simulators: equal, different or missing."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -35,7 +35,7 @@ def ask_everything(
         carla: ``HOST:PORT``.
         airsim: ``HOST:PORT``; empty: without AirSim.
         heard: called after each probe with its name, all answers so far and its seconds.
-        python: interpreter of the clients; empty: one whose client has the server's version.
+        python: interpreter of the clients; empty: one with a client of the server's version.
 
     Raises:
         InputError: an address is invalid.

@@ -1,6 +1,6 @@
 """A connection to AirSim through its own client: the only module that imports ``airsim`` or a fork's client.
 
-AirSim's calls use each vehicle's own home frame: NED axes whose origin is where that vehicle spawned. ``AirSimLink`` adds the
+AirSim's calls use each vehicle's own home frame: NED axes with the origin at the vehicle's spawn. ``AirSimLink`` adds the
 spawn offset and the town's measured origin. A client serves one thread. AirSim's and Cosys-AirSim's clients have the same
 classes in modules of different names; an environment has only one of them.
 """
@@ -45,8 +45,8 @@ class AirSimLink:
         """Connect.
 
         Args:
-            host: of the server.
-            port: of the server.
+            host: host of the server.
+            port: port of the server.
             origin_ue_m: AirSim's PlayerStart in CARLA's frame.
             client: the vendor's module.
             learn: call ``learn`` at once.
@@ -88,7 +88,7 @@ class AirSimLink:
     def close(self) -> None:
         """Close the connection, in its own thread; a server keeps a thread for each connection and limits their number."""
         for reader in self._readers:
-            reader.cancel()  # a reader whose stream closes would reconnect
+            reader.cancel()  # a reader would reconnect after its stream closes
         self._loop.run_until_complete(asyncio.gather(*self._readers, return_exceptions=True))
         self.client.client.close()
 
@@ -136,7 +136,7 @@ class AirSimLink:
             return self._map_SE3_ned.apply(xyz(self.client.simGetObjectPose(name).position))
 
     def number_objects(self, name: str, number: int, *, is_regex: bool) -> None:
-        """Set the segmentation number of an object, or of all whose full names match a pattern in any case."""
+        """Set the segmentation number of an object, or of all objects with full names that match a pattern in any case."""
         with self.translated(f"numbering {name}"):
             self.client.simSetSegmentationObjectID(name, number, is_regex)
 
@@ -149,7 +149,7 @@ class AirSimLink:
         """Convert a pose of the wire, in ``home``'s frame, to ``ned_SE3_frd``.
 
         Raises:
-            SimulatorLost: it holds a NaN.
+            SimulatorLost: the pose has a NaN.
         """
         position_m, turn = xyz(position) + self.home_ned_m(home), _wxyz(orientation)
         if not (np.isfinite(position_m).all() and np.isfinite(turn).all()):
@@ -189,7 +189,7 @@ class AirSimLink:
         return [self.vendor.ImageRequest(camera, image.image_type, image.as_float, False) for camera, image in images]
 
     def images(self, name: str, requests: Sequence[Any]) -> list[Any]:
-        """Capture all images of a vehicle in one call, so that they are of one moment."""
+        """Capture all images of a vehicle in one call, at one instant."""
         with self.translated(f"taking {name}'s images"):
             return list(self.client.simGetImages(list(requests), name))
 
@@ -200,16 +200,16 @@ class AirSimLink:
 
 
 def await_pose(read: Callable[[str], SE3], name: str, target: SE3, *, within_s: float) -> None:
-    """Wait until a vehicle is at the pose that was set: AirSim returns the previous pose for a while.
+    """Wait until a vehicle reaches its set pose: AirSim returns the previous pose for a while.
 
     Args:
         read: returns the vehicle's ``ned_SE3_frd``: ``AirSimLink.rendered_pose`` or ``AirSimLink.physics_pose``.
-        name: of the vehicle.
+        name: name of the vehicle.
         target: ``ned_SE3_frd`` that was set.
         within_s: time limit.
 
     Raises:
-        SceneVoid: it is elsewhere after that time.
+        SceneVoid: the vehicle is elsewhere after the limit.
 
     Source: AirSim issues 3049 and 1246.
     """

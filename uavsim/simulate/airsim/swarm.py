@@ -39,7 +39,7 @@ class AirSimPoses:
     """
 
     def __init__(self, host: str, port: int, *, engine: MergedEngine) -> None:
-        """Store AirSim's address; the first scene, whose town has the origin, opens the connection."""
+        """Store AirSim's address; the first scene opens the connection, because its town has the origin."""
         self.endpoint, self.engine = (host, port), engine
         self.link: AirSimLink | None = None
         self._plan_follower = PlannedSwarm()
@@ -108,7 +108,7 @@ class AirSimPoses:
         """Set a drone's pose through a client of the calling thread, while another thread passes the required ticks.
 
         Raises:
-            SceneVoid: AirSim still renders it elsewhere.
+            SceneVoid: AirSim still renders the drone elsewhere.
         """
         target, name = link.from_map(drone.map_SE3_flu), vehicle_name(drone.drone_id)
         link.put(name, target)
@@ -168,10 +168,10 @@ class AirSimFlight:
         self.worst_lag_m = 0.0
 
     def _refuse_merged_build(self) -> None:
-        """Refuse an AirSim in one process with CARLA, whose answers wait for CARLA's next tick.
+        """Refuse a merged build, because its answers wait for CARLA's next tick.
 
         Raises:
-            InputError: it answers a ping, which needs no tick, but not a query of vehicles.
+            InputError: AirSim answers a ping, which needs no tick, but not a query of vehicles.
         """
         link = AirSimLink(*self._endpoint, client=self._client, learn=False, limit_s=min(self._call_s, _FIRST_ANSWER_S))
         try:

@@ -77,9 +77,9 @@ class SensorsPending:
         """Wrap an inbox.
 
         Args:
-            inbox: of the tick.
+            inbox: inbox of the tick.
             frame: the tick's number.
-            names: of the sensors in the order of their numbers, for messages.
+            names: names of the sensors in the order of their numbers, for messages.
             silent: numbers of sensors that send nothing in this tick.
             deadline_s: time limit of ``wait``.
             proven: verifies the measurements (None for silent sensors) and converts them to readings.

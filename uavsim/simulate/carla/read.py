@@ -23,7 +23,7 @@ def snapshot_rows(snapshot: Iterable[carla.ActorSnapshot], instance_of: Mapping[
     """Convert a snapshot to a table.
 
     Args:
-        snapshot: of a tick.
+        snapshot: snapshot of a tick.
         instance_of: actor id -> instance id; other actors are left out.
 
     Returns:
@@ -73,7 +73,7 @@ def states_from_table(table: FloatArray) -> ActorStates:
 def lazy_states(
     table: FloatArray, parked: Parked, *, proven: Sequence[Callable[[ActorStates], ActorStates]] = ()
 ) -> Callable[[], ActorStates]:
-    """Return a function that computes the states of a tick once, when they are needed: between captures they are not.
+    """Return a function that computes the states of a tick at first use; most ticks need none.
 
     Args:
         table: (N, 16) of ``snapshot_rows``.
@@ -158,7 +158,7 @@ NOTHING_PARKED = Parked((), ActorStates(np.zeros(0, np.int64), SE3.identity((0,)
 
 
 def with_parked(movers: ActorStates, parked: Parked) -> ActorStates:
-    """Append the parked vehicles, whose instance ids are larger, to the moving ones."""
+    """Append the parked vehicles to the moving ones; their instance ids are larger."""
     if not parked.infos:
         return movers
     return _stacked(movers, parked.states)

@@ -33,9 +33,9 @@ class CarlaReader:
     """CARLA's source of a modality.
 
     Attributes:
-        blueprint: of the sensor.
+        blueprint: blueprint of the sensor.
         attributes: parameters -> attributes of the blueprint.
-        fault: (measurement, parameters, sensor state) -> why it is not the requested one; "" if it is.
+        fault: (measurement, parameters, sensor state) -> difference from the requested measurement; "" without one.
         read: (measurement or its copy) -> the array of the modality; for a mask its runs and tags.
         optional: parameters -> attributes that only some versions have.
         copy: (measurement, (256,) bool labelled tags) -> a replacement, made in libcarla's thread. The memory of a released
@@ -152,7 +152,7 @@ def _other_turn(measurement: carla.SemanticLidarMeasurement, lidar: LidarParams,
 
 
 def _returns(measurement: carla.SemanticLidarMeasurement) -> Returns:
-    """Convert a ``SemanticLidarMeasurement``, whose points are sorted by beam, the highest first.
+    """Convert a ``SemanticLidarMeasurement``; its points are sorted by beam, the highest first.
 
     A semantic lidar measures no intensity; the cosine of the angle of incidence replaces it.
     """

@@ -122,7 +122,7 @@ class CarlaSensors:
         )
 
     def _renew(self) -> None:
-        """Respawn stateful sensors, and attached ones, whose actor is another."""
+        """Respawn stateful sensors, and attached sensors with a new actor."""
         for index, spawned in enumerate(self._spawned):
             if spawned.modality.is_stateful or spawned.is_carried:
                 if not spawned.is_carried:

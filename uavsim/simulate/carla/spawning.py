@@ -24,9 +24,9 @@ class SpawnContext:
 
     Attributes:
         client: of CARLA.
-        world: of that client.
-        plan: of the scene.
-        map_name: of the loaded town.
+        world: world of that client.
+        plan: plan of the scene.
+        map_name: map name of the loaded town.
         pass_a_tick: passes a tick, after which the client knows the spawned actors.
         traffic_manager: returns the Traffic Manager and starts it if needed.
         kept_free: locations with a radius, metres, in which no vehicle may start.
@@ -59,8 +59,8 @@ class Spawned:
     """The actors of an ingredient in the world; subclasses override methods for behaviour.
 
     Attributes:
-        kind: of the actors.
-        actor_ids: of the simulator, in the order of their instance ids.
+        kind: kind of the actors.
+        actor_ids: ids of the simulator, in the order of their instance ids.
         helpers: further actors without labels, such as walker controllers.
         counts: (requested, spawned) by ``vehicles`` or ``walkers``.
         instance_of: actor id -> instance id if prescribed; else actors are numbered.
@@ -123,8 +123,8 @@ def flying_prop(world: carla.World, name: str, *, role: str, what: str, where: s
     """Return the blueprint of a flying object.
 
     Args:
-        world: of the server.
-        name: of a blueprint, or the path of a static mesh, which begins with a slash.
+        world: world of the server.
+        name: name of a blueprint, or the path of a static mesh, which begins with a slash.
         role: for the ``role_name``.
         what: the object's name in messages.
         where: the key that names another blueprint, for messages.

@@ -348,8 +348,8 @@ class CarlaWorld:
         """Spawn a sensor without a listener; returns the actor.
 
         Args:
-            blueprint_id: of the sensor.
-            attributes: of the blueprint.
+            blueprint_id: blueprint of the sensor.
+            attributes: attributes of the blueprint.
             optional: attributes that only some versions have; set if present.
             carried: actor to attach the sensor to, and the mount; the sensor is destroyed before the actor.
         """
@@ -365,7 +365,7 @@ class CarlaWorld:
         """Teleport N actors in one batch, effective in the next tick.
 
         Args:
-            actor_ids: of the actors.
+            actor_ids: ids of the actors.
             ue_location_m: (N, 3) locations in CARLA's frame, metres.
             ue_euler_deg: (N, 3) roll, pitch, yaw, degrees.
 

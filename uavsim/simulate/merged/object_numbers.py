@@ -75,7 +75,7 @@ class ObjectNumbers:
         """Number every object; returns the (256,) mask ids and (256,) semantic tags of the numbers.
 
         Args:
-            plan: of the scene.
+            plan: plan of the scene.
             traffic: actors of the scene.
             state: poses of the actors.
             link_of: returns a drone's connection; called in the drone's thread.

@@ -22,14 +22,14 @@ from nuscenes.eval.tracking.evaluate import TrackingEval
 from nuscenes.eval.tracking.utils import category_to_tracking_name
 from nuscenes.nuscenes import NuScenes
 
-EVALUATION_RANGE_M = 102.4  # UAV3D's square; the devkit's 30-50 m would cut what a drone 60 m up sees
+EVALUATION_RANGE_M = 102.4  # UAV3D's square; the devkit's 30-50 m would cut the view of a drone at 60 m
 OWN_SPLIT = "judge_split"
 CAMERA_ONLY = {"use_camera": True, "use_lidar": False, "use_radar": False, "use_map": False, "use_external": False}
 
 
 @contextlib.contextmanager
 def shown_with_split(dataroot: Path, version: str, scenes: list[str], work: Path) -> Iterator[Path]:
-    """Yield a data root of links whose split ``OWN_SPLIT`` has the given scenes."""
+    """Yield a data root of links with a split ``OWN_SPLIT`` of the given scenes."""
     root = work / "root"
     tables = root / version
     tables.mkdir(parents=True)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from nuscenes.nuscenes import NuScenes
 
-STRAIGHT_RAD = 0.02  # a car whose heading turns less than this over both neighbouring samples drives straight
+STRAIGHT_RAD = 0.02  # straight driving: the heading turns less over both neighbouring samples
 STRAIGHT_MPS2 = 0.5
 VELOCITY_AGREES_MPS = 0.3
 DEVKIT_GAP_S = 1.5  # box_velocity(max_time_diff=...), for samples next to each other

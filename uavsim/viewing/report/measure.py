@@ -11,7 +11,7 @@ from uavsim.records.modalities import DEPTH, INSTANCE
 from uavsim.typing import AnyArray, FloatArray
 
 CELL_M: Final = 5.0  # side of a cell of box counts
-NEAR_M: Final = 0.5  # samples in which everything moves less are near duplicates
+NEAR_M: Final = 0.5  # samples with smaller motion are near duplicates
 _DISTANCES_M: Final = np.array([0, 25, 50, 100, 200])
 _MOST_DRAWN: Final = 40  # histograms of random numbers of scenes
 
@@ -76,7 +76,7 @@ def _histograms() -> dict[str, Histogram]:
 
 @dataclass(slots=True)
 class Measures:
-    """All that the report counts."""
+    """All measures of the report."""
 
     scenes: list[SceneFigures] = field(default_factory=list)
     towns: dict[str, TownFigures] = field(default_factory=dict)

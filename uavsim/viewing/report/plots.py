@@ -207,7 +207,7 @@ def _ground(known: TownMap | None) -> tuple[str, float, float, float, float] | N
 def _marks(
     low: float, high: float, position: Callable[[float], float], *, is_up: bool = False
 ) -> list[tuple[float, str]]:
-    """Return positions and labels of up to five round numbers on an axis, whose labels do not overlap.
+    """Return positions and labels of up to five round numbers on an axis without overlapping labels.
 
     Args:
         low: begin of the axis.

@@ -72,7 +72,7 @@ def contact_sheets(data: Dataset, *, most: int) -> list[Sheet]:
 
 
 def large_views(data: Dataset) -> list[Jpeg]:
-    """Return the image that shows most in the middle of the first scene, with its boxes, and its mask."""
+    """Return the image with the most objects in the middle of the first scene, with boxes, and its mask."""
     scene = data.scene(data.scene_names[0])
     if not scene.samples:
         return []

@@ -104,6 +104,6 @@ def _texture(drivable: BoolArray) -> UInt8Array:
 
 
 def _to_map(line: FloatArray, *, low: FloatArray, high: FloatArray, metres_per_px: float, z_m: float) -> FloatArray:
-    """Return (N, 3) map points, metres, of (N, 2) pixels of an image whose first row is the northernmost."""
+    """Return (N, 3) map points, metres, of (N, 2) pixels of an image with the northernmost row first."""
     x, y = low[0] + line[:, 0] * metres_per_px, high[1] - line[:, 1] * metres_per_px
     return np.stack([x, y, np.full(len(line), z_m)], axis=1)

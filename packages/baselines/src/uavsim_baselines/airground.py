@@ -28,11 +28,11 @@ class Row:
     """One run from one ego.
 
     Attributes:
-        ego: who detects.
-        sharing: of the run.
-        boxes: how many true ones lie around the ego.
-        ap: AP with ``value``, ``low`` and ``high`` by who is heard: ``nobody``, or the keys of ``HEARD``.
-        adds: the same of what a side adds to the other one alone.
+        ego: the detecting agent.
+        sharing: sharing method of the run.
+        boxes: number of true boxes around the ego.
+        ap: AP with ``value``, ``low`` and ``high`` by received agents: ``nobody``, or the keys of ``HEARD``.
+        adds: the same for the gain of adding a side to the other one.
     """
 
     ego: AgentId
@@ -46,7 +46,7 @@ def egos_of(frames: Sequence[Frame]) -> list[AgentId]:
     """Return the first drone, the first car and the first roadside unit.
 
     Raises:
-        BaselineError: agents on one side alone.
+        BaselineError: all agents are on one side.
     """
     drones = frames[0].drones
     first = {str(drone)[0] if isinstance(drone, str) else "": drone for drone in reversed(drones)}
@@ -62,14 +62,14 @@ def measure_sides(
     """Predict frames from an ego of each kind with different received agents, and score the boxes around it.
 
     Args:
-        setup: of the run; one with sharing ``none`` hears nobody.
-        frames: of one split.
-        out: the run's folder; results are kept there, and what is there is not predicted again.
-        range_m: within which boxes and predictions count.
-        report: is given how many predictions of the split are done.
+        setup: setup of the run; with sharing ``none`` the ego receives no agent.
+        frames: frames of one split.
+        out: the run's folder; existing results are reused.
+        range_m: largest distance of counted boxes and predictions.
+        report: receives the number of finished predictions of the split.
 
     Raises:
-        BaselineError: the frames have agents on one side alone.
+        BaselineError: all agents of the frames are on one side.
     """
     kind, data = setup.config.sharing.kind, setup.config.data
     heard = {"nobody": ()} if kind == "none" else HEARD
@@ -114,7 +114,7 @@ def write_sides(out: Path, rows: Sequence[Row]) -> str:
 
 
 def markdown_of_rows(rows: Sequence[Row]) -> str:
-    """Return one table: a row for each ego and run, egos together."""
+    """Return a Markdown table with a row for each ego and run, grouped by ego."""
     heading = ["ego", "sharing", "hears nobody", *(f"hears {name}" for name in HEARD)]
     heading += [f"{side} adds to {other}" for side, other in _ADDED.items()]
     lines = []

@@ -27,7 +27,7 @@ Progress: TypeAlias = Callable[[str, int], AbstractContextManager[Callable[[int]
 def compare(config: Config, kinds: Sequence[SharingKind], out: Path, *, progress: Progress) -> Path:
     """Train, predict and score each sharing method in its own folder; returns ``table.md``, beside ``table.json``.
 
-    What is there already is not done again: an interrupted comparison continues. ``late`` uses the model of ``none``.
+    Existing results are reused: an interrupted comparison continues. ``late`` uses the model of ``none``.
 
     Raises:
         BaselineError: the dataset or a checkpoint does not fit.

@@ -193,7 +193,7 @@ def load_config(path: Path, *, changes: Iterable[str] = ()) -> Config:
         changes: ``training.steps=20``: keys that differ from the file's.
 
     Raises:
-        BaselineError: it cannot be read, is not YAML, or does not fit; one line with the file and the key.
+        BaselineError: the file is unreadable or invalid; the message names file and key.
     """
     try:
         text = path.read_text("utf-8")
@@ -208,7 +208,7 @@ def load_profile(name: str, *, changes: Iterable[str] = ()) -> Config:
     """Read one of the configurations that come with this package; ``changes`` must name the dataset's folder.
 
     Raises:
-        BaselineError: no such profile, or a change that does not fit.
+        BaselineError: the profile does not exist, or a change is invalid.
     """
     if name not in PROFILES:
         near = difflib.get_close_matches(name, PROFILES, n=1)
@@ -228,7 +228,7 @@ def wanted_config(
     """Read a file or a profile, with changes by key and changes in text form.
 
     Raises:
-        BaselineError: neither is given or both, a profile without a dataset, or what ``load_config`` refuses.
+        BaselineError: not exactly one is given, a profile lacks a dataset, or ``load_config`` fails.
     """
     reported = [f"{key}={json.dumps(value, default=str)}" for key, value in named.items() if value is not None]
     if (path is None) == (profile is None):
@@ -244,7 +244,7 @@ def known_sharing(kind: str) -> SharingKind:
     """Check the name of a sharing method.
 
     Raises:
-        BaselineError: there is none of that name.
+        BaselineError: the method does not exist.
     """
     known = get_args(SharingKind)
     if kind not in known:
@@ -270,7 +270,7 @@ def parse_config(value: dict[str, Any], *, source: str) -> Config:
     """Validate plain data as a configuration.
 
     Raises:
-        BaselineError: it does not fit; the message begins with ``source`` and names the first key.
+        BaselineError: a value is invalid; the message begins with ``source`` and names the key.
     """
     try:
         return Config.model_validate(value)

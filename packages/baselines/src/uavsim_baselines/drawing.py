@@ -55,7 +55,7 @@ def draw_run(
 
 
 def frame_named(frames: Sequence[Frame], *, scene: str | None, sample: int) -> Frame:
-    """Return the sample of that number in a scene; in the first scene where none is named.
+    """Return a sample of a scene by number; default: the first scene.
 
     Raises:
         BaselineError: there is none.
@@ -73,14 +73,14 @@ def frame_named(frames: Sequence[Frame], *, scene: str | None, sample: int) -> F
 def draw_sample(
     frame: Frame, found: Sequence[Mapping[str, Any]], *, grid: Grid, min_score: float, title: str
 ) -> Pixels:
-    """Return one image, RGB: the cameras of all drones on the left, the ego's grid on the right.
+    """Return an (H, W, 3) RGB image: all cameras on the left, the ego's grid on the right.
 
     Args:
-        frame: with the true boxes that some drone sees.
+        frame: sample with the visible true boxes.
         found: rows of nuScenes' results.
-        grid: of the ego, which is the first drone.
-        min_score: boxes with less are left out.
-        title: stands above.
+        grid: grid of the ego, the first drone.
+        min_score: lowest score of drawn boxes.
+        title: title of the image.
     """
     true = _corners_of_truth(frame)
     kept = [row for row in found if row["detection_score"] >= min_score]
@@ -177,7 +177,7 @@ def _corners_of_row(row: Mapping[str, Any]) -> FloatArray:
 
 
 def _corners(centre_m: FloatArray, size_lwh_m: FloatArray, yaw_rad: float) -> FloatArray:
-    """Return (8, 3): the bottom's front left, front right, rear right, rear left, then the top's."""
+    """Return (8, 3) corners, metres: bottom front left, front right, rear right, rear left, then top."""
     signs = np.array([[x, y, z] for z in (-1, 1) for x, y in ((1, 1), (1, -1), (-1, -1), (-1, 1))])
     c, s = math.cos(yaw_rad), math.sin(yaw_rad)
     turn = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])

@@ -11,12 +11,12 @@ from uavsim import UavsimError
 
 
 class BaselineError(UavsimError):
-    """The user's input does not fit."""
+    """The user's input is invalid."""
 
     exit_code: ClassVar[int] = 2
 
 
 class OutOfMemory(BaselineError):
-    """Memory is too small for the settings; the message names the ones that help."""
+    """Memory is too small; the message names settings that reduce it."""
 
     exit_code: ClassVar[int] = 3

@@ -25,9 +25,9 @@ class Curve:
     """One run under one kind of degradation.
 
     Attributes:
-        sharing: of the run.
+        sharing: sharing method of the run.
         kind: see ``data.degraded.KINDS``.
-        ap: by share of what the dataset says.
+        ap: AP by share of the degradation.
     """
 
     sharing: str
@@ -50,15 +50,15 @@ def measure_curves(
     """Predict frames under every kind and share, score them, and return the curves.
 
     Args:
-        setup: of the run.
-        frames: of one split.
-        out: the run's folder; results are kept there, and what is there is not predicted again.
-        kinds: of ``data.degraded.KINDS``.
-        shares: from 0, the truth, to 1, all that the dataset says.
-        report: is given how many predictions of the split are done.
+        setup: setup of the run.
+        frames: frames of one split.
+        out: the run's folder; existing results are reused.
+        kinds: keys of ``data.degraded.KINDS``.
+        shares: from 0, the truth, to 1, the dataset's full degradation.
+        report: receives the number of finished predictions of the split.
 
     Raises:
-        BaselineError: the dataset says nothing of what drones report.
+        BaselineError: the dataset has no degradations.
     """
     data = setup.config.data
     found, curves, done = dict[str, float](), list[Curve](), 0
@@ -90,7 +90,7 @@ def known_kinds(kinds: Sequence[str] | None) -> list[str]:
     """Return the requested kinds, or all.
 
     Raises:
-        BaselineError: there is no such kind.
+        BaselineError: the kind does not exist.
     """
     for kind in kinds or ():
         if kind not in KINDS:
@@ -108,7 +108,7 @@ def write_curves(out: Path, curves: Sequence[Curve]) -> str:
 
 
 def markdown_of_curves(curves: Sequence[Curve]) -> str:
-    """Return one table: a row for each run and kind, a column for each share."""
+    """Return a Markdown table with a row for each run and kind and a column for each share."""
     shares = list(curves[0].ap)
     heading = ["degraded", "sharing", *(f"{share:.0%}" for share in shares)]
     rows = [[KINDS[c.kind], c.sharing, *(f"{c.ap[share]:.3f}" for share in shares)] for c in curves]
@@ -119,7 +119,7 @@ def draw_curves(curves: Sequence[Curve], to: Path) -> Path:
     """Draw the curves, one diagram for each kind, and write the image; returns its path.
 
     Raises:
-        BaselineError: matplotlib is not there.
+        BaselineError: matplotlib is not installed.
     """
     try:
         from matplotlib.figure import Figure

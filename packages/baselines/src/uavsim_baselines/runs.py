@@ -29,10 +29,10 @@ class PredictionSetup:
 def prediction_setup(
     run: Path, *, data: Path | None = None, sharing: str | None = None, threshold: float | None = None
 ) -> PredictionSetup:
-    """Read a run's checkpoint; a few settings may differ from those that it was trained with.
+    """Read a run's checkpoint, with optional changes of some settings.
 
     Raises:
-        BaselineError: no checkpoint, or a change that the model does not allow.
+        BaselineError: there is no checkpoint, or the model does not allow a change.
     """
     checkpoint = read_checkpoint(run / CHECKPOINT)
     config = checkpoint.config
@@ -63,7 +63,7 @@ def predict_run(
     """Predict frames and write detections and the tracks of every tracker; returns the file of detections.
 
     Raises:
-        OutOfMemory: with the settings that help.
+        OutOfMemory: memory is too small; the message names settings.
     """
     device = device_of(setup.config)
     with with_memory_reported(setup.config, device=device):

@@ -25,14 +25,14 @@ def tracks_file(tracker: str) -> str:
 def score_run(
     run: Path, *, truth: Path, version: str | None = None, against: Mapping[str, Path] = MappingProxyType({})
 ) -> dict[str, Any]:
-    """Score a run's results in mode ``corrected``, write ``scores.json`` beside them, and return what it holds.
+    """Score a run's results in mode ``corrected``, write ``scores.json`` beside them, and return its content.
 
     Args:
-        run: folder that ``predict`` wrote.
-        truth: the dataset that the predictions are of.
-        version: its version folder.
-        against: other runs by name; AP and recall are compared with theirs on the same drawings of scenes, where the dataset
-            says which drones see a box.
+        run: output folder of ``predict``.
+        truth: dataset of the predictions.
+        version: version folder of the dataset.
+        against: other runs by name; AP and recall are compared on the same bootstrap draws, if the dataset has the drones
+            that see each box.
 
     Raises:
         BaselineError: a run has no predictions.
@@ -54,7 +54,7 @@ def score_run(
 
 
 def ap_at_2m(results: Path, *, truth: Path, version: str | None = None) -> float:
-    """Return the AP at 2 m of a file of detections, by the benchmark ``swarm``: all classes together.
+    """Return the AP at 2 m of a detection file by the benchmark ``swarm``, over all classes together.
 
     Raises:
         UavsimError: the result is refused.
@@ -98,7 +98,7 @@ def read_scores(run: Path) -> dict[str, Any]:
 
 
 def _says_who_sees(truth: Path, version: str | None) -> bool:
-    """Return whether the dataset says which drones see a box, which the benchmark ``swarm`` needs."""
+    """Return whether the dataset has the drones that see each box, as the benchmark ``swarm`` requires."""
     return any(any(sample.boxes.seen_by) for scene in uavsim.open(truth, version) for sample in scene)
 
 

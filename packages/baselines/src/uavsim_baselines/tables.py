@@ -15,11 +15,10 @@ _COLUMNS: Final = {
 
 
 def rows_of(runs: Sequence[Path]) -> list[dict[str, Any]]:
-    """Return the scores of each run, in order; None for missing ones.
+    """Return the scores of each run, in order; missing values are None.
 
-    Where the dataset says which drones see a box, there are more than the table's columns: ``ap_2m_interval`` with ``value``,
-    ``low`` and ``high`` over drawings of scenes, ``recall_by_drones``, and ``less`` with the differences of AP at 2 m to other
-    runs.
+    If the dataset has the drones that see each box, a row also has ``ap_2m_interval`` with ``value``, ``low`` and ``high``
+    over bootstrap draws, ``recall_by_drones``, and ``less``, the differences of AP at 2 m to other runs.
 
     Raises:
         BaselineError: a run has no scores.
@@ -53,7 +52,7 @@ def _mean_ap(detection: Mapping[str, Any], metres: str) -> float | None:
 
 
 def table_of(runs: Sequence[Path]) -> str:
-    """Return a table in Markdown, one row a run, in the order given.
+    """Return a Markdown table with one row per run, in order.
 
     Raises:
         BaselineError: a run has no scores.

@@ -1,8 +1,8 @@
 """Occupancy around a drone, alone and with the swarm: a model for each sharing method, and their scores.
 
 The network is the detector's with another head: images are lifted into the bird's-eye grid, drones share, and each cell gives
-the classes of the voxels above it. Truth is what ``uavsim occupancy --grid GRID --of 0`` wrote, around the first drone; voxels
-that no drone of the swarm sees neither teach nor count.
+the classes of the voxels above it. Ground truth is the output of ``uavsim occupancy --grid GRID --of 0`` around the first
+drone; voxels that no drone sees are ignored in training and scores.
 """
 
 import time
@@ -32,7 +32,7 @@ from uavsim_benchmarks.evaluate.occupancy import confusion, iou_of_matter, mean_
 __all__ = ["KINDS", "VoxelNet", "compare_voxels", "read_truth"]
 
 KINDS: Final[tuple[SharingKind, ...]] = ("none", "v2vnet", "early")
-"""Alone, by shared features, by shared images."""
+"""No sharing, shared features, shared images."""
 _CLASSES: Final = FREE + 1
 _DRAWINGS: Final = 1000
 _PARTS: Final = {"all": "all that the swarm sees", "own": "drone 0 sees it", "others": "only others see it"}
@@ -45,7 +45,7 @@ class Truth:
     """One sample's voxels around the first drone.
 
     Attributes:
-        semantics: (X, Y, Z) uint8 classes; ``UNKNOWN`` where no drone sees.
+        semantics: (X, Y, Z) uint8 classes; ``UNKNOWN`` for voxels that no drone sees.
         own: (X, Y, Z) whether the first drone sees a voxel itself.
     """
 
@@ -58,7 +58,7 @@ def read_truth(folder: Path, frame: Frame, config: Config) -> Truth:
 
     Raises:
         BaselineError: their grid is not the configuration's.
-        DatasetError: they are missing or damaged.
+        DatasetError: the voxels are missing or damaged.
     """
     agent = str(frame.drones[0])
     path = folder / frame.scene / agent / f"{frame.token}.parquet"
@@ -88,20 +88,20 @@ class VoxelNet(nn.Module):
         )
 
     def forward(self, views: Views) -> tuple[Tensor, Tensor]:
-        """Return (B, 18, X, Y, Z) before the softmax, in the ego's grid, and the (B,) bytes that were sent."""
+        """Return (B, 18, X, Y, Z) logits in the ego's grid, and (B,) transmitted bytes."""
         features, sent_bytes = self.body.shared(views)
         found: Tensor = self.head(self.body.refine(features)).unflatten(1, (_CLASSES, -1))
         return found.permute(0, 1, 3, 4, 2), sent_bytes
 
 
 def compare_voxels(config: Config, truth: Path, kinds: Sequence[SharingKind], out: Path, *, progress: Progress) -> str:
-    """Train and score a model for each way to share; returns the table, which is in ``voxels.md`` and ``.json``, too.
+    """Train and score a model for each sharing method; returns the table of ``voxels.md`` and ``.json``.
 
-    A model that is there is not trained again.
+    Existing models are reused.
 
     Raises:
         BaselineError: the dataset or the voxels do not fit the configuration.
-        UavsimError: they cannot be read.
+        UavsimError: a file cannot be read.
     """
     config = config.model_copy(update={"training": config.training.model_copy(update={"ego": "first"})})
     if config.training.threads:
@@ -125,7 +125,7 @@ def compare_voxels(config: Config, truth: Path, kinds: Sequence[SharingKind], ou
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Job:
-    """One way to share: its configuration, the folder of truth, the pixels that all ways share, and where it is kept."""
+    """One sharing method: configuration, folder of the ground truth, shared image cache, and output folder."""
 
     config: Config
     truth: Path

@@ -18,5 +18,5 @@ def test_features_have_a_quarter_of_the_size_or_an_eighth_and_lie_where_their_pi
     shown = images.grad[0].abs().sum(0)
     middle = (shown.sum(1) @ (torch.arange(32) + 0.5), shown.sum(0) @ (torch.arange(64) + 0.5))
     at = [float(m / shown.sum()) / share for m in middle]
-    # the centre of what a feature depends on is its own place, to about a cell; normalisation adds a little of everything
+    # a feature's receptive field is centred on its cell; normalisation adds a small share of all cells
     assert at == pytest.approx([row + 0.5, column + 0.5], abs=1.0)

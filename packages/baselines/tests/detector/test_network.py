@@ -13,7 +13,7 @@ DOWN = torch.tensor([[0, -1.0, 0], [-1.0, 0, 0], [0, 0, -1.0]], dtype=torch.floa
 
 
 def views(*poses: torch.Tensor, seed: int = 0) -> Views:
-    """Drones with one camera each that looks down."""
+    """Return views of drones with one camera each that looks down."""
     drones = len(poses)
     images = torch.randint(
         0, 255, (1, drones, 1, 3, 18, 32), dtype=torch.uint8, generator=torch.Generator().manual_seed(seed)
@@ -71,7 +71,7 @@ def test_an_image_that_is_not_there_is_neither_seen_nor_counted() -> None:
 
 
 def test_a_turned_and_moved_swarm_sees_the_same() -> None:
-    """Where the map's origin lies and how its axes are turned makes no difference to what an ego finds."""
+    """The map's origin and rotation do not change an ego's detections."""
     poses = [turned(0.0), turned(0.5, 3.0, -1.0)]
     world = turned(math.pi / 3, 100.0, -40.0)
     for kind in ("early", "disconet", "v2vnet"):

@@ -1,4 +1,4 @@
-"""What holds for every way to share, and what each promises alone."""
+"""Common and individual properties of sharing methods."""
 
 import math
 from dataclasses import replace
@@ -73,7 +73,7 @@ def test_gradients_by_finite_differences(kind: str) -> None:
     given = messages(2, dtype=torch.float64)
     share = module(kind, query_channels=3, key_channels=3).double()
     if kind in {"who2com", "when2com"}:
-        share.train()  # when predicting, who sends is a choice, which has no gradient
+        share.train()  # in prediction the choice of senders has no gradient
 
     def shared(features: torch.Tensor) -> torch.Tensor:
         # random weights make a scalar of the map: one row of the Jacobian, which is what a loss asks for

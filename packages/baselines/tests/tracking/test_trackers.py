@@ -5,7 +5,7 @@ from uavsim_baselines.tracking.trackers import TRACKERS
 
 
 def seen(*rows: tuple[float, float, float, float], labels: tuple[int, ...] | None = None) -> Boxes:
-    """Rows are x, y, vx, vy."""
+    """Return boxes from rows of x, y, vx, vy."""
     table = torch.tensor(rows, dtype=torch.float64).reshape(-1, 4)
     n = len(table)
     ones = torch.ones(n, 3, dtype=torch.float64)

@@ -1,4 +1,4 @@
-"""``uavsim evaluate`` as people call it, on a dataset of ours and on results made from its own boxes."""
+"""``uavsim evaluate`` on a uavsim dataset with results made from its boxes."""
 
 import json
 from pathlib import Path

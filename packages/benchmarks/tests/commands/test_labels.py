@@ -1,4 +1,4 @@
-"""``uavsim events``, ``collaboration`` and ``questions`` as people type them."""
+"""Commands ``uavsim events``, ``collaboration`` and ``questions``."""
 
 import json
 import shutil

@@ -1,1 +1,1 @@
-"""Metrics against figures worked out on paper."""
+"""Metrics against values calculated by hand."""

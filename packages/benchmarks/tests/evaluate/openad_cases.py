@@ -1,4 +1,4 @@
-"""Random ground truth and submissions in OpenAD's own pickles."""
+"""Random ground truth and submissions in OpenAD's pickles."""
 
 import pickle
 from pathlib import Path

@@ -11,9 +11,9 @@ Case = dict[str, Any]
 
 
 def cases(count: int, *, seed: int = 0) -> list[Case]:
-    """Return cases; every sample has ground truth and detections, since UAV3D's code ends where one has none.
+    """Return cases; every sample has ground truth and detections, because UAV3D's code fails otherwise.
 
-    No two detections of a case have the same score: the order in which UAV3D's code takes those depends on its numpy.
+    Scores of a case are unique, because UAV3D's order of equal scores depends on numpy's version.
     """
     rng = np.random.default_rng(seed)
     reported: list[Case] = []
@@ -49,7 +49,7 @@ def as_boxes(case: Case) -> tuple[Boxes, Boxes]:
 
 
 def turned_cases(count: int, *, seed: int = 0) -> list[tuple[Boxes, Boxes]]:
-    """Return ground truth and detections of turned boxes; every case has truth, some samples have none or no detection."""
+    """Return ground truth and detections of rotated boxes; each case has truth, some samples lack truth or detections."""
     rng = np.random.default_rng(seed)
     reported = []
     for number in range(count):
@@ -88,7 +88,7 @@ def _turned(rng: np.random.Generator, sample: Any) -> Boxes:
 
 
 def corners_by_frame(case: tuple[Boxes, Boxes]) -> list[Case]:
-    """Return the corners on the ground of a case's boxes by frame, as lists."""
+    """Return the corners on the ground, metres, of a case's boxes by frame, as lists."""
     truth, found = case
     frames = []
     for sample in np.union1d(truth.sample, found.sample).tolist():

@@ -1,7 +1,7 @@
-"""Our scores beside what the benchmarks' own, unmodified programs answered for the same made-up inputs.
+"""Comparison of scores with the answers of the benchmarks' unmodified programs for synthetic inputs.
 
-The answers are stored (``references/*.json``): facts, with the repository and commit that gave them.
-``trials/references.py`` asks a checkout again.
+The answers are stored in ``references/*.json`` with their repository and commit. ``trials/references.py`` queries a
+checkout again.
 """
 
 import json
@@ -33,12 +33,12 @@ class Reference:
     """One benchmark's own code.
 
     Attributes:
-        program: of ``packages/benchmarks/reference`` that runs it.
-        repository: where it comes from, and the commit that gave the stored answers.
-        needs: of an interpreter of its own; "" where the judges' environment will do.
-        cases: folder for files -> what the program is asked.
-        keep: the program's answers -> what is stored.
-        compare: folder, cases, kept answers -> how many were compared; fails where ours differ.
+        program: program in ``packages/benchmarks/reference`` that runs it.
+        repository: repository and commit of the stored answers.
+        needs: requirements of a separate interpreter; "" for the judges' environment.
+        cases: folder for files -> the program's input.
+        keep: the program's answers -> stored answers.
+        compare: folder, cases, stored answers -> number of comparisons; fails on differences.
     """
 
     program: str
@@ -115,7 +115,7 @@ def _aot_cases(work: Path) -> Any:
 
 
 def _keep_aot(answers: Any) -> list[dict[str, Any] | None]:
-    """Their names as ours; None where they end with an error: no detections are left, or no box of a group."""
+    """Return answers under uavsim's names; None for errors: no detections remain, or a group has no box."""
     groups = {"edr": "All", "edr_below": "Below Horizon", "edr_mixed": "Mixed", "edr_above": "Above Horizon"}
     names = {"hfar": "far", "fppi": "fppi", "afdr": "fl_dr_in_range", "afdr_above_area": "fl_dr_above_area",
              "afdr_below_area": "fl_dr_below_area", "threshold": "min_det_score"}  # fmt: skip
@@ -136,7 +136,7 @@ def _compare_aot(cases: Any, answers: Any) -> int:
         given = {k: str(v) for k, v in case.items() if v is not None and k not in {"truth", "results"}}
         ours = evaluate_aot(EvaluationRequest(Path(case["truth"]), Path(case["results"]), options=given)).scores
         wanted = theirs if case["hfar"] or case["fppi"] else {k: v for k, v in theirs.items() if k != "threshold"}
-        none = {name for name in wanted if np.isnan(ours[name])}  # a rate of nothing: we say so, they say 0
+        none = {name for name in wanted if np.isnan(ours[name])}  # an undefined rate: NaN here, 0 there
         assert all(wanted[name] == 0.0 for name in none)
         measured = {name: value for name, value in wanted.items() if name not in none}
         assert {name: ours[name] for name in measured} == pytest.approx(measured, abs=TOLERANCE)
@@ -154,7 +154,7 @@ def _openad_cases(work: Path) -> Any:
 
 
 def _keep_openad(answers: Any) -> list[dict[str, float] | None]:
-    """Their names as ours; None where a threshold without a match, or a subset without objects, ends it."""
+    """Return answers under uavsim's names; None if a threshold has no match or a subset no objects."""
     return [
         None if "error" in theirs else {k.lower().replace(" ", "_").replace("-", "_"): v for k, v in theirs.items()}
         for theirs in answers
@@ -182,7 +182,7 @@ def _griffin_cases(work: Path) -> Any:
     for number in range(24):
         task = "tracking" if number % 3 == 2 else "detection"
         results = synthetic.results_for(synthetic.truth_of(root, number), task, number, kinds[number % len(kinds)])
-        for sample, boxes in results["results"].items():  # it ends at a class that it does not know
+        for sample, boxes in results["results"].items():  # it fails at an unknown class
             results["results"][sample] = [box for box in boxes if box[f"{task}_name"] in _GRIFFIN_CLASSES]
         file = work / f"{number}.json"
         file.write_text(json.dumps(results))

@@ -1,4 +1,4 @@
-"""Small nuScenes-format datasets with everything odd in them, and results to score on them."""
+"""Small nuScenes-format datasets with all kinds of irregularities, and results for them."""
 
 import json
 from pathlib import Path
@@ -142,7 +142,7 @@ def truth_of(root: Path, scene: int) -> dict[str, list[dict[str, Any]]]:
 
 
 def results_for(truth: dict[str, list[dict[str, Any]]], task: str, seed: int, kind: str) -> dict[str, Any]:
-    """Return a result file for the truth of one scene: ``kind`` names what is odd about it."""
+    """Return a result file for the truth of one scene with an irregularity ``kind``."""
     rng = np.random.default_rng(seed)
     results: dict[str, list[dict[str, Any]]] = {}
     for sample, rows in truth.items():
@@ -165,7 +165,7 @@ def results_for(truth: dict[str, list[dict[str, Any]]], task: str, seed: int, ki
 
 
 def _make_odd(rng: np.random.Generator, results: dict[str, list[dict[str, Any]]], task: str, kind: str) -> None:
-    """Change results in place, for the kinds that are about scores, sizes and which boxes are there at all."""
+    """Change results in place, for kinds that concern scores, sizes and the presence of boxes."""
     boxes = [box for of_sample in results.values() for box in of_sample]
     for number, box in enumerate(boxes):
         if kind == "equal scores":

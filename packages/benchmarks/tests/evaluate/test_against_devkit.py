@@ -1,4 +1,4 @@
-"""Our nuScenes scores beside the unmodified devkit's, on datasets and results with everything odd in them."""
+"""nuScenes scores against the unmodified devkit's, on irregular datasets and results."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""How answers to questions are read and counted."""
+"""Parsing and counting of answers."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""AOT's overlap, encounters and rates on flights written down by hand."""
+"""AOT's overlap, encounters and rates on hand-written flights."""
 
 import json
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Overlap of boxes from above."""
+"""Bird's-eye-view overlap of boxes."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Intervals over scenes, and what each scene adds to a statistic."""
+"""Intervals over scenes, and contributions of scenes to a statistic."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Boxes as arrays: rows stay together, samples ascend, and what is not a box is refused."""
+"""Boxes as arrays: rows stay together, samples ascend, and invalid boxes are refused."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ SAMPLES = st.lists(st.integers(0, 5), max_size=30)
 
 
 def boxes(samples: list[int]) -> Boxes:
-    """Boxes whose x is their place in the list."""
+    """Return boxes with x equal to their index."""
     return Boxes.make(
         np.array(samples), np.zeros(len(samples)), np.c_[np.arange(len(samples)), np.zeros((len(samples), 2))]
     )

@@ -1,4 +1,4 @@
-"""Shapley's axioms as laws, its definition by brute force, and a case worked out on paper."""
+"""Shapley's axioms, its definition by brute force, and a case calculated by hand."""
 
 from itertools import permutations
 
@@ -78,7 +78,7 @@ def test_pixels_add_so_each_drone_is_worth_its_own(pixels: list[int]) -> None:
 
 
 def test_angles_on_paper() -> None:
-    """Drones to the east, the north and the west; the third does not see the object."""
+    """Drones are east, north and west of the object; the third one does not see it."""
     rays = np.array([[[2.0, 0, 0], [0, 5.0, 0], [-1.0, 0, 0]]] * 2)
     seen = np.array([[True, True, False], [True, True, True]])
     angles = subset_diversity_deg(rays, seen)

@@ -1,4 +1,4 @@
-"""The counts that Where2comm makes of overlaps."""
+"""Where2comm's counts of overlaps."""
 
 import numpy as np
 import pytest

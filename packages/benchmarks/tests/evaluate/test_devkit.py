@@ -1,4 +1,4 @@
-"""The unmodified devkit's own figures of a result."""
+"""Scores of the unmodified devkit."""
 
 import json
 from pathlib import Path
@@ -26,5 +26,7 @@ def test_predictions_off_by_three_metres_lose_the_strict_thresholds(tmp_path: Pa
     file.write_text(json.dumps({"meta": {}, "results": results}))
     scores = devkit_scores(strict, VERSION, file)
     assert scores["task"] == "detection"
-    assert scores["classes"]["bus"]["ap"] == pytest.approx(0.25)  # of 0.5, 1, 2 and 4 m only the last forgives it
+    assert scores["classes"]["bus"]["ap"] == pytest.approx(
+        0.25
+    )  # of 0.5, 1, 2 and 4 m only the last one is large enough
     assert scores["classes"]["car"]["ap"] == 0.0

@@ -1,4 +1,4 @@
-"""The page on metrics is followed: its module is lifted out, installed with its row, and scores a result."""
+"""The module in the page on metrics is installed and scores a result."""
 
 import json
 import re
@@ -47,7 +47,7 @@ def test_the_row_of_the_page_makes_a_benchmark_of_it(tmp_path: Path) -> None:
 
 
 def as_found(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a ground-truth box as a detector would report it."""
+    """Return a ground-truth box as a detection."""
     return {key: row[key] for key in ("sample_token", "translation", "size", "rotation")} | {
         "velocity": [0.0, 0.0],
         "detection_name": row["name"],

@@ -1,4 +1,4 @@
-"""Files of every benchmark with one value exchanged for an odd one: scored, or refused in one line with exit code 2."""
+"""Files of all benchmarks with one irregular value: scored, or refused in one line with exit code 2."""
 
 import copy
 import json
@@ -32,7 +32,7 @@ def places(value: Content, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 
 def changed(content: Content, rng: np.random.Generator) -> Content:
-    """Return a copy with one value exchanged, or taken out of its object; deep and shallow places alike."""
+    """Return a copy with one value replaced or removed, at any depth."""
     content = copy.deepcopy(content)
     every = places(content)
     depth = int(rng.integers(max(len(path) for path in every) + 1))
@@ -66,7 +66,7 @@ def aircopbench(rng: np.random.Generator) -> tuple[Content, Content]:
 
 
 def aot(rng: np.random.Generator) -> tuple[Content, Content]:
-    """Return a random case cut down to the first images of its first flight."""
+    """Return a random case with the first images of its first flight only."""
     truth, results = aot_cases.make_case(int(rng.integers(3)))
     name, flight = next(iter(truth["samples"].items()))
     flight["entities"] = flight["entities"][:4]
@@ -84,7 +84,7 @@ CASES: dict[str, Callable[[np.random.Generator], tuple[Content, Content]]] = {
 
 
 def scored_or_refused(benchmark: str, truth: Path, results: Path, **choices: Any) -> bool:
-    """Score; return False where the files are refused as they should be."""
+    """Score files; returns False if they are correctly refused."""
     reported: UavsimError | None = None
     try:
         outcome = evaluate(benchmark, EvaluationRequest(truth, results, **choices))

@@ -1,4 +1,4 @@
-"""Detections in regions to ignore: by hand, and through the command's own functions."""
+"""Detections in ignore regions, by hand and by the command's functions."""
 
 import json
 from dataclasses import replace
@@ -24,7 +24,7 @@ def _table(folder: Path, name: str, rows: list[dict]) -> None:
 
 
 def _with_region(root: Path, box: list[int], *, place_m: list[float], size_px: int = 100) -> str:
-    """Add a camera 10 m above a place to the first sample, that looks down: 10 pixels are a metre."""
+    """Add a camera to the first sample that looks down from 10 m above a place, with 10 pixels per metre."""
     (tables,) = (path.parent for path in root.glob("*/sample.json"))
     rows = {
         name: json.loads((tables / f"{name}.json").read_text())

@@ -1,4 +1,4 @@
-"""What is scored block by block, in any order of the file, is what is scored at once."""
+"""Scores by blocks, in any order of the file, equal scores at once."""
 
 import json
 from pathlib import Path

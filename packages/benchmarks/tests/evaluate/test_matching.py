@@ -1,4 +1,4 @@
-"""Greedy matching against a walk through predictions one by one, on random boxes with equal scores and distances."""
+"""Greedy matching against a sequential loop, on random boxes with equal scores and distances."""
 
 from dataclasses import replace
 
@@ -24,7 +24,7 @@ def random_boxes(rng: np.random.Generator, count: int) -> Boxes:
 
 
 def one_by_one(truth: Boxes, found: Boxes, limit_m: float) -> list[int]:
-    """The devkit's loop: of equal scores the later prediction first, of equal distances the earlier box."""
+    """Match by the devkit's loop: of equal scores the later prediction first, of equal distances the earlier box."""
     taken: set[int] = set()
     matched = [NOTHING] * len(found)
     for sample in np.unique(found.sample):

@@ -1,4 +1,4 @@
-"""The documented differences between official and corrected mode are the measured ones."""
+"""Documented differences between official and corrected mode equal the measured ones."""
 
 import json
 import re
@@ -67,7 +67,7 @@ def _aot(work: Path) -> Iterator[Effect]:
 
 
 def _two_intruders() -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Return a flight of one minute: two planned intruders, 20 images each, one after the other; and false detections."""
+    """Return a flight of one minute with two successive planned intruders, 20 images each, and false detections."""
     entities: list[dict[str, Any]] = []
     results: list[dict[str, Any]] = []
     for frame in range(600):

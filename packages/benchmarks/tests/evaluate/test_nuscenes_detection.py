@@ -1,4 +1,4 @@
-"""nuScenes detection on boxes written down by hand."""
+"""nuScenes detection on hand-written boxes."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""nuScenes tracking on tracks written down by hand."""
+"""nuScenes tracking on hand-written tracks."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""OpenAD's matching by meaning."""
+"""OpenAD's matching by semantic similarity."""
 
 import json
 import pickle

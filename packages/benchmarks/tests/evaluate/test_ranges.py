@@ -1,4 +1,4 @@
-"""Boxes that a benchmark leaves out: too far, unseen, or two-wheelers in a rack."""
+"""Boxes excluded from evaluation: too far, unseen, or two-wheelers in a rack."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Every run holds our scores against what the benchmarks' own programs answered."""
+"""Scores against stored answers of the benchmarks' own programs."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Overlaps and the swarm's matches in blocks are those at once."""
+"""Overlaps and swarm matches by blocks equal those at once."""
 
 import json
 from pathlib import Path
@@ -37,7 +37,7 @@ def test_overlaps_and_the_swarms_matches_in_blocks() -> None:
 
 
 def test_boxes_are_grouped_by_the_kinds_of_agents_that_measure_them(tmp_path: Path) -> None:
-    """Drones find what they see, nobody finds what the car alone sees: air adds to ground, and the figures say so."""
+    """Drones find all boxes that they see; boxes seen by the car only are missed, so air adds to ground."""
     root = write_dataset(tmp_path / "data", scenes=2, seed=5)
     folder = root / VERSION
     boxes = json.loads((folder / "sample_annotation.json").read_text())

@@ -1,4 +1,4 @@
-"""Boxes to tracks: holes are filled, scores are the track's, and tables come back in order, from memory and from disk."""
+"""Conversion of boxes to tracks: gaps are filled, scores are averaged, and tables keep their order in memory and on disk."""
 
 from dataclasses import replace
 
@@ -41,7 +41,7 @@ def test_pairs_come_back_as_they_were_put(held_bytes: int, monkeypatch: pytest.M
 
 @pytest.mark.parametrize(("mode", "places_m"), [("corrected", [0, 10, 20, 30]), ("official", [0, 20, 10, 30])])
 def test_a_hole_of_two_samples_is_filled(mode: str, places_m: list[float]) -> None:
-    """The devkit weighs the two neighbours the wrong way around, which shows where two samples are missing."""
+    """The devkit swaps the weights of the two neighbours, which matters if two samples are missing."""
     seen = replace(boxes((0, 0, 0), (30, 0, 0), sample=(0, 3)), track=np.array([7, 7]), score=np.array([0.2, 0.6]))
     samples = np.arange(4)
     found = fill_tracks(seen, np.zeros(4, int), samples, samples * 500_000, mean_scores=True, mode=mode)

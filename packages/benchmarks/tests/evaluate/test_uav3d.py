@@ -1,4 +1,4 @@
-"""The scores that UAV3D makes of overlaps."""
+"""UAV3D's scores of overlaps."""
 
 import numpy as np
 import pytest

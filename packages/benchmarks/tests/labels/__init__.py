@@ -1,1 +1,1 @@
-"""Labels by rule, on samples made by hand and on a small dataset."""
+"""Rule-based labels of hand-made samples and a small dataset."""

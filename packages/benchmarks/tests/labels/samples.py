@@ -1,4 +1,4 @@
-"""Made-up samples: two or more drones with one camera, objects by their pixels in each image."""
+"""Synthetic samples: two or more drones with one camera, objects with given pixels in each image."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ LOOKS_DOWN = SE3.from_quat_wxyz(np.array([0.0, 1.0, 0.0, 0.0]), np.zeros(3))
 
 
 def make_job(visible_px, *, amodal_px=None, box_px=40.0, truncation=0.0, away_m=10.0, in_view=None) -> SampleJob:
-    """Make a sample of (K, N) visible pixels: one camera a drone; drones 10 m apart along x, objects along y."""
+    """Make a sample of (K, N) visible pixels: one camera per drone, drones 10 m apart along x, objects along y."""
     visible = np.array(visible_px, dtype=np.int64)
     drones, objects = visible.shape
     amodal = np.maximum(visible, 100) if amodal_px is None else np.broadcast_to(np.array(amodal_px), visible.shape)
@@ -43,7 +43,7 @@ def make_job(visible_px, *, amodal_px=None, box_px=40.0, truncation=0.0, away_m=
 
 
 def measured(job: SampleJob, *, poor=(), there=True, shaded=None) -> list[MeasuredImage]:
-    """Say of every image of a sample that it is good, or poor by some measures."""
+    """Return measurements of all images of a sample, good or poor by the given measures."""
     count = len(job.annotations)
     level = 2 if poor else 5
     return [

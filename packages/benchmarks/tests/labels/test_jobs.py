@@ -1,4 +1,4 @@
-"""What a job says of an image and a box is what the tables say."""
+"""Jobs have the tables' values of images and boxes."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Rows as lines: what others wrote, too."""
+"""Rows as JSON lines, including third-party values."""
 
 import json
 

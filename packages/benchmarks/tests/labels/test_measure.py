@@ -1,4 +1,4 @@
-"""Who stands in front, on a mask drawn by hand: a near object covers half of a far one."""
+"""Occluders in a hand-drawn mask: a near object covers half of a far one."""
 
 from dataclasses import replace
 
@@ -15,7 +15,7 @@ from uavsim_benchmarks.labels.rows import image_row, label_sample
 
 
 def job_of(folder, *, covered: float) -> SampleJob:
-    """Look straight down from 40 m: a box of 8 m on the ground, and one 20 m above a part of it."""
+    """Return a sample seen from 40 m above: a box of 8 m on the ground, and one 20 m above a part of it."""
     width, height = SIZE_PX
     ids = np.zeros((height, width), np.uint16)
     low = np.array([360.0, 185.0, 440.0, 265.0])  # 8 m at 40 m with f = 400
@@ -54,7 +54,7 @@ def test_nobody_is_named_for_what_is_not_hidden(tmp_path) -> None:
 
 @pytest.mark.parametrize(("twin_grey", "proven"), [(140, True), (18, False)])
 def test_bad_light_is_proven_by_a_twin_in_another_weather(tmp_path, twin_grey: int, proven: bool) -> None:
-    """Twenty grey levels by night: too dark; the same town by day, or a little darker still."""
+    """An image of twenty grey levels is too dark; the twin shows the town by day, or slightly darker."""
     job = job_of(tmp_path, covered=0.1)
     (night, twin) = (_chequered(tmp_path / name, grey) for name, grey in (("night.png", 20), ("twin.png", twin_grey)))
     image = replace(job.images[0], file=night, twins=(("weather-clear_noon", twin),))

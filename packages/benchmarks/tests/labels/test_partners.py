@@ -1,4 +1,4 @@
-"""Who helps whom, by hand: drone 0 is asked about; drones 1 and 2 may help."""
+"""Collaboration labels by hand: drone 0 needs help; drones 1 and 2 are possible partners."""
 
 from labels.samples import make_job, measured
 from uavsim.config.events import EventThresholds

@@ -1,4 +1,4 @@
-"""Noise and blur that were put in are found; the rest by hand."""
+"""Added noise and blur are measured; other values are calculated by hand."""
 
 import math
 
@@ -16,7 +16,7 @@ from uavsim_benchmarks.labels.pixels import _histograms, decode_grey, grey, hist
 
 @pytest.fixture(scope="module")
 def town() -> np.ndarray:
-    """Roofs and roads: flat patches with sharp edges."""
+    """Return an (H, W, 3) image of roofs and roads: flat patches with sharp edges."""
     rng = np.random.default_rng(3)
     patches = rng.choice(np.array([30, 60, 215], dtype=np.uint8), (9, 16))
     return np.repeat(np.kron(patches, np.ones((30, 30), np.uint8))[..., None], 3, axis=2)

@@ -1,4 +1,4 @@
-"""A swarm of three worked out by hand, and its file."""
+"""Values of a swarm of three drones, calculated by hand, and their file."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ from uavsim_benchmarks.labels.values import VALUES_FILE, values_of_sample, write
 
 def test_three_drones_by_hand() -> None:
     found = values_of_sample(make_job([[100, 0, 3], [50, 40, 0], [0, 0, 0]]), seen_px=12)
-    assert (found.drones, found.rows.tolist()) == ((0, 1, 2), [0, 1])  # nobody sees the third object
+    assert (found.drones, found.rows.tolist()) == ((0, 1, 2), [0, 1])  # no drone sees the third object
     assert found.pixels[0].tolist() == [0, 100, 50, 150, 0, 100, 50, 150]
     assert found.seen[1].tolist() == [0, 0, 1, 1, 0, 0, 1, 1]
     assert found.helps.tolist() == [[0, 0, 1], [1, 0, 2], [0, 0, 0]]

@@ -1,4 +1,4 @@
-"""The labels of a small dataset against its tables, and what happens when a file is damaged."""
+"""Labels of a small dataset against its tables, and damaged files."""
 
 import json
 import shutil

@@ -1,1 +1,1 @@
-"""Questions: what may be asked, how it is drawn, and what a model without an image finds."""
+"""Tests of questions: items, draws, and text-only baselines."""

@@ -9,7 +9,7 @@ FAULTS = ("none", "dark", "flat", "noisy", "blurred")
 
 
 def make_group(*, sample: int = 0, drones: int = 5, scene: str = "scene_00") -> Group:
-    """Make one group; drone 3 shows most, and every fact changes with sample and drone."""
+    """Make one group; drone 3 shows the most objects, and all facts vary with sample and drone."""
     return Group(scene, sample, "FRONT", tuple(make_view(sample, drone, drones) for drone in range(drones)))
 
 
@@ -31,7 +31,7 @@ def make_view(sample: int, drone: int, drones: int) -> ImageFacts:
 
 
 def make_objects(sample: int, drone: int) -> tuple[ObjectSeen, ...]:
-    """Make vehicles of a drone's own, one that two share, one that hides, is small or cut off; and two walkers of all."""
+    """Make vehicles of one drone, a shared one, an occluded, a small and a truncated one, and two shared walkers."""
     step = sample + 3 * drone
     kind = KINDS[sample % 5]
     own = [

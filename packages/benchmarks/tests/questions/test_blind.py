@@ -1,4 +1,4 @@
-"""A prior that was put in is found; without one, a model is near chance."""
+"""A planted prior is found; without one, a model is near chance."""
 
 import numpy as np
 import pytest

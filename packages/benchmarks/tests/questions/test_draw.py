@@ -1,4 +1,4 @@
-"""Any of four might have been asked for: the law behind questions that say nothing of their answer."""
+"""Each of four items is equally likely, so that a question's text does not reveal its answer."""
 
 from collections import Counter
 
@@ -12,7 +12,7 @@ from uavsim_benchmarks.questions.items import TASKS, Item, Task
 
 
 def numbers(number, group):
-    """Ask for a number that is small nine times of ten: a prior that must not come through."""
+    """Return items with a number that is small in nine of ten cases: a prior that must not appear in questions."""
     for view in group.views:
         value = number % 10 if number % 2 else number % 3
         yield Item((), "How many does {0} show?", (value,), str(value), number, (view.drone,))

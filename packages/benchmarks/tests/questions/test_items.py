@@ -1,4 +1,4 @@
-"""Every task on made-up facts; answers that geometry gives, by hand."""
+"""All tasks on synthetic facts, with geometric answers calculated by hand."""
 
 from dataclasses import replace
 
@@ -31,7 +31,7 @@ def test_every_task_makes_questions_of_good_form(task) -> None:
 
 
 def answers(prefix: str, *views) -> dict:
-    """Return the answers of a task by its subjects, of images that show these objects."""
+    """Return the answers of a task by subjects, for images of the given objects."""
     shown = [
         replace(make_view(0, drone, 2), objects=tuple(view)) if isinstance(view, list) else view
         for drone, view in enumerate(views)
@@ -51,7 +51,7 @@ def test_posture_by_hand() -> None:
     found = answers("OP", *views)
     assert [found[drone, 0] for drone in (1, 2, 3, 4)] == ["20 m ahead", "20 m left", "20 m behind right", "30 m right"]
     less = [replace(view, objects=(*cars(1), *cars(2, cut=0.2)[1:])) for view in views]
-    assert answers("OP", *less) == {}  # nothing says where the images lie to each other
+    assert answers("OP", *less) == {}  # the relative position of the images is unknown
 
 
 def cars(count: int, **changed) -> list:
@@ -106,7 +106,7 @@ def test_in_the_dark_nobody_counts() -> None:
 
 @pytest.mark.parametrize(("others", "asked"), [([], True), ([260], True), ([280], False)])
 def test_the_largest_is_asked_for_where_all_see_which_it_is(others: list[int], asked: bool) -> None:
-    """A larger one that the image's border cuts off is no object to ask for, but people see it."""
+    """A larger truncated object is no valid item, but people see it."""
     rest = [seen(f"o{n}", px=px, cut=0.5) for n, px in enumerate(others)]
     assert answers("OG", [seen("a"), *rest]) == ({(0,): "lower left"} if asked else {})
     assert answers("OG", [seen("a", x=35)]) == {}

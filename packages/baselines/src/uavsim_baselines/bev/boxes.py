@@ -17,8 +17,8 @@ class Boxes:
         centre_m: (N, 3).
         size_lwh_m: (N, 3) length, width, height.
         yaw_rad: (N,) heading about z.
-        velocity_mps: (N, 2); NaN where it is not known.
-        label: (N,) place in the list of classes.
+        velocity_mps: (N, 2); NaN if unknown.
+        label: (N,) index into the list of classes.
         score: (N,) 1 for true boxes.
     """
 
@@ -33,11 +33,11 @@ class Boxes:
         return int(self.label.shape[0])
 
     def pick(self, rows: Tensor) -> Boxes:
-        """Return the rows of a mask (N,) or of indices."""
+        """Return the rows of an (N,) mask or of (M,) indices."""
         return Boxes(*(part[rows] for part in self._parts()))
 
     def moved(self, dst_T_src: Tensor) -> Boxes:
-        """Return the boxes in another frame; (4, 4), a turn about z and a shift."""
+        """Return the boxes in another frame by a (4, 4) transform: a rotation about z and a translation."""
         turn = dst_T_src.to(self.centre_m.dtype)
         velocity = self.velocity_mps @ turn[:2, :2].T
         heading = torch.atan2(turn[1, 0], turn[0, 0])
@@ -76,7 +76,7 @@ class Boxes:
 def nms_by_distance(boxes: Boxes, *, nearer_than_m: float) -> Boxes:
     """Suppress boxes near a box of the same class with a higher score, by distance on the ground.
 
-    Equal scores are taken by place, so that the order of the input does not matter.
+    Equal scores are ordered by position, so the result does not depend on the input's order.
 
     Source: CenterPoint's ``circle_nms`` (Yin et al., CVPR 2021).
     """

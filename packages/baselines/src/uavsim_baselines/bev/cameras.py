@@ -1,7 +1,7 @@
 """Image features sampled into the bird's-eye grid by known cameras, without learned depth.
 
-A grid point at each of a few heights is projected into every camera that has it in front and inside its image. What the
-cameras show there is averaged over them; heights are kept apart, as channels.
+Each grid point is projected at several heights into all cameras that see it. Features are averaged over cameras; heights
+become separate channels.
 
 Source: the parameter-free lifting of Simple-BEV (Harley et al., ICRA 2023), with height hypotheses as in BEVFormer's pillars
 (Li et al., ECCV 2022).
@@ -26,7 +26,7 @@ def project(points_m: Tensor, grid_T_optical: Tensor, intrinsics: Tensor) -> tup
         intrinsics: (N, 3, 3), pixels; (0, 0) is the top left corner of the image.
 
     Returns:
-        (N, P, 2) pixels and (N, P) depths in metres; pixels of points with a depth of 0.1 m or less mean nothing.
+        (N, P, 2) pixels and (N, P) depths in metres; pixels at a depth of 0.1 m or less are invalid.
     """
     optical_T_grid = inverse(grid_T_optical)
     points = torch.einsum("nij,pj->npi", optical_T_grid[:, :3, :3], points_m) + optical_T_grid[:, None, :3, 3]
@@ -47,12 +47,12 @@ def sample_cameras(
     """Return (B, heights * C, cells, cells) features of the grid's points, averaged over the cameras that see them.
 
     Args:
-        features: (B, K, C, h, w) of K cameras; they cover the same rectangle as their images.
+        features: (B, K, C, h, w) of K cameras, covering their whole images.
         intrinsics: (B, K, 3, 3) of images of ``size_px``.
         grid_T_optical: (B, K, 4, 4) float64.
         there: (B, K) whether the camera has an image.
         size_px: width, height of the images.
-        grid: what is sampled.
+        grid: the grid to sample.
     """
     batch, cameras, channels = features.shape[:3]
     points_m = grid.points_m(device=features.device).to(grid_T_optical.dtype).reshape(-1, 3)

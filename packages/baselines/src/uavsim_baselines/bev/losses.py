@@ -33,7 +33,7 @@ def detection_losses(maps: HeadMaps, *, heat: Tensor, values: Tensor, weights: T
     """Return the weighted losses ``heat`` and ``values``; the training minimises their sum.
 
     Args:
-        maps: what the head says.
+        maps: output of the head.
         heat: (B, classes, cells, cells) see ``Targets``.
         values: (B, VALUES, cells, cells).
         weights: (B, VALUES, cells, cells).
@@ -50,7 +50,7 @@ def distillation_loss(student: Tensor, teacher: Tensor) -> Tensor:
 
     Args:
         student: (B, C, cells, cells).
-        teacher: the same shape; no gradient goes there.
+        teacher: the same shape, detached from the gradient.
 
     Source: DiscoNet (Li et al., NeurIPS 2021), equation 5.
     """

@@ -43,7 +43,7 @@ class Targets:
     Attributes:
         heat: (classes, cells, cells) 1 at centres, Gaussians around them.
         values: (VALUES, cells, cells).
-        weights: (VALUES, cells, cells) 1 where a value is known, else 0.
+        weights: (VALUES, cells, cells) 1 for known values, else 0.
     """
 
     heat: Tensor
@@ -61,9 +61,9 @@ def gaussian_radius_cells(length: float, width: float) -> int:
 
 
 def encode(boxes: Boxes, *, grid: Grid, classes: int) -> Targets:
-    """Return the maps of boxes in the frame ``grid``; boxes outside it are left out.
+    """Return the maps of boxes in the frame ``grid``, without boxes outside it.
 
-    Where two centres share a cell, the values are those of the larger box.
+    A cell with several centres has the values of the largest box.
     """
     inside = boxes.pick(grid.holds(boxes.centre_m[:, :2]))
     order = torch.argsort(inside.size_lwh_m.prod(-1), stable=True)
@@ -104,13 +104,13 @@ def _values_of(boxes: Boxes, k: int, *, offset: Tensor) -> Tensor:
 
 
 def decode(maps: HeadMaps, *, grid: Grid, min_score: float, max_boxes: int) -> list[Boxes]:
-    """Return the boxes of each sample, by descending score: the highest cell of each 3x3 neighbourhood is one.
+    """Return the boxes of each sample by descending score, one per local maximum of a 3x3 neighbourhood.
 
     Args:
-        maps: of B samples.
-        grid: of the maps.
-        min_score: lower peaks are left out.
-        max_boxes: at most so many a sample.
+        maps: maps of B samples.
+        grid: grid of the maps.
+        min_score: lowest score.
+        max_boxes: largest number per sample.
     """
     heat = maps.heat.detach().float().sigmoid()
     highest = functional.max_pool2d(heat, kernel_size=3, stride=1, padding=1)

@@ -1,8 +1,8 @@
 """Input of the ego with a share of the dataset's degradations of poses, links and cameras.
 
-A dataset that is made with ``degradations`` keeps the truth in its tables and says beside every image what its drone would
-report (the table ``agent_view``): a worse pose, a later arrival, a loss. A share of 0 is the truth and 1 what the table says;
-between them deviations of poses and delays shrink in proportion, and so does the part of the losses that count.
+A dataset with ``degradations`` has true tables and, for each image, its drone's report (table ``agent_view``): a worse pose, a
+later arrival, a loss. A share of 0 is the truth, 1 is the report; in between, pose errors, delays and the number of losses are
+scaled in proportion.
 """
 
 import zlib
@@ -32,10 +32,10 @@ class Degradation:
     """Shares of the degradations in the dataset, 0 to 1.
 
     Attributes:
-        pose: of the error of the others' positions and headings; the ego's own pose is true, as boxes are given from it.
-        latency: of the time that the others' messages take.
-        messages: of the losses: a drone is not heard where its first camera's image is lost.
-        cameras: of the losses: single images of any drone, the ego's too.
+        pose: share of the position and heading errors of other agents; the ego's pose stays true.
+        latency: share of the delay of other agents' messages.
+        messages: share of lost messages: an agent is absent if its first camera's image is lost.
+        cameras: share of lost single images of all agents, including the ego.
     """
 
     pose: float = 0.0
@@ -48,11 +48,11 @@ class DegradedSights:
     """The drones' views at each frame of a split; see ``training.predict.Sights``.
 
     Args:
-        frames: of the split; a late message is of an earlier one.
-        degradation: how bad.
+        frames: frames of the split; late messages belong to earlier ones.
+        degradation: shares of the degradations.
 
     Raises:
-        BaselineError: the dataset says nothing of the kind.
+        BaselineError: the dataset lacks the degradation.
     """
 
     def __init__(self, frames: Sequence[Frame], degradation: Degradation) -> None:
@@ -85,7 +85,7 @@ class DegradedSights:
         return Sight(cameras, _shifted(pose, cameras[0].reported, self.degradation.pose), lost, present=heard)
 
     def _newest(self, frame: Frame, place: int) -> Frame | None:
-        """Return the newest frame whose message has arrived, or None."""
+        """Return the newest frame with an arrived message, or None."""
         share = self.degradation.latency
         arrived = [
             other
@@ -100,7 +100,7 @@ def _delay_us(camera: uavsim.Image) -> float:
 
 
 def _lost(camera: uavsim.Image, what: str, share: float) -> bool:
-    """Return whether a lost image is in the share that counts; larger shares include smaller ones."""
+    """Return whether an image counts as lost at a share; larger shares include smaller ones."""
     if not camera.reported["dropped"]:
         return False
     drawn = zlib.crc32(f"{what} {camera.token}".encode()) / 2**32
@@ -108,7 +108,7 @@ def _lost(camera: uavsim.Image, what: str, share: float) -> bool:
 
 
 def _shifted(map_T_flu: Tensor, reported: Mapping[str, Any], share: float) -> Tensor:
-    """Interpolate from the true to the reported pose by a share; the rotation is about z."""
+    """Interpolate (4, 4) poses from the true to the reported one by a share; the rotation is about z."""
     stated = np.array(reported["reported_translation"], dtype=np.float64)
     w, x, y, z = (float(part) for part in reported["reported_rotation"])
     heading = np.arctan2(2.0 * (x * y + w * z), 1.0 - 2.0 * (y * y + z * z))

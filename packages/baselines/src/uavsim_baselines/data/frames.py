@@ -22,15 +22,15 @@ class Frame:
     """One sample.
 
     Attributes:
-        scene: its name.
-        number: place in the scene.
-        token: of the sample.
-        timestamp_us: when.
-        drones: (D,) who senses, in the order of the configuration; cars and roadside units too.
-        cameras: of each of them its images.
-        map_T_flu: (D, 4, 4) float64.
-        boxes: in the frame ``map``, of the configuration's classes, that some drone sees.
-        seen_by: for each box the drones that see it; () where the dataset does not say.
+        scene: name of the scene.
+        number: index in the scene.
+        token: token of the sample.
+        timestamp_us: time of the sample.
+        drones: (D,) agents in the order of the configuration, including cars and roadside units.
+        cameras: images of each agent.
+        map_T_flu: (D, 4, 4) float64 agent poses, metres.
+        boxes: visible boxes of the configuration's classes, frame ``map``.
+        seen_by: agents that see each box; () if unknown.
     """
 
     scene: str
@@ -44,7 +44,7 @@ class Frame:
     seen_by: tuple[tuple[AgentId, ...], ...]
 
     def boxes_for(self, drones: Collection[AgentId] | None) -> Boxes:
-        """Return the boxes that some drones see; all boxes for None, or where the dataset has no visibility."""
+        """Return the boxes that the given drones see; all boxes for None or without visibility."""
         if drones is None or not any(self.seen_by):
             return self.boxes
         wanted = set(drones)
@@ -60,7 +60,7 @@ def read_frames(config: DataConfig, split: str) -> list[Frame]:
     """Return the samples of a split in table order.
 
     Raises:
-        BaselineError: no such split, or a sample lacks a drone or camera that is asked for.
+        BaselineError: the split does not exist, or a sample lacks a requested drone or camera.
         UavsimError: the dataset cannot be read.
     """
     data = uavsim.open(config.folder, config.version)
@@ -166,7 +166,7 @@ def _boxes(
 
 
 def _seen_by(drones: tuple[int, ...], views: tuple[dict[str, Any], ...]) -> tuple[AgentId, ...]:
-    """Return the agents that see a pixel of a box; those on the ground by its views."""
+    """Return the agents that see a pixel of a box; ground agents by its views."""
     seen = {_agent(view["channel"]) for view in views if view["visible_px"] > 0}
     return (*drones, *(agent for agent in seen if isinstance(agent, str)))
 

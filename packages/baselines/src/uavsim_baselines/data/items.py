@@ -63,7 +63,7 @@ def drones_used(config: Config, drones: Sequence[AgentId], ego: int, hears: Sequ
 
 
 class Items(Dataset[Item]):
-    """Items by (number of the frame, place of the ego, number of the frame whose boxes are the labels)."""
+    """Items by (frame number, index of the ego, number of the frame with the labels)."""
 
     def __init__(self, frames: Sequence[Frame], config: Config, *, sights: Sights | None = None) -> None:
         self.sights = sights or sights_of
@@ -110,7 +110,7 @@ class Images:
         self._kept: dict[str, Tensor] | None = {} if config.data.keep_images else None
 
     def pixels(self, camera: uavsim.Image, size_px: tuple[int, int]) -> Tensor:
-        """Return (3, height, width) uint8 of a camera whose file is there."""
+        """Return (3, height, width) uint8 pixels of a camera with a file."""
         found = None if self._kept is None else self._kept.get(camera.filename)
         if found is None:
             found = _resized(camera, size_px)
@@ -124,11 +124,11 @@ class Sight:
     """The views of one drone and its reported pose.
 
     Attributes:
-        cameras: its images.
-        map_T_flu: (4, 4) float64, where the drone believes to be.
-        lost: for each camera, whether its image is missing although its file is there.
-        present: whether the drone is heard at all.
-        age_s: how old it is, by the clocks of sender and receiver.
+        cameras: images of the drone.
+        map_T_flu: (4, 4) float64 reported pose, metres.
+        lost: for each camera, whether its image counts as lost.
+        present: whether the drone's message arrived.
+        age_s: age by the clocks of sender and receiver.
     """
 
     cameras: tuple[uavsim.Image, ...]
@@ -151,12 +151,12 @@ def views_of(sights: Sequence[Sight], images: Images, *, cameras: int = 0) -> Vi
     """Read the views of drones, the ego first. Missing images are black and not set in ``there``.
 
     Args:
-        sights: of drones.
-        images: where pixels are kept.
-        cameras: of each drone at least, where others of the batch have more; what a drone lacks is not there.
+        sights: views of the drones.
+        images: reader and cache of pixels.
+        cameras: smallest number of cameras per drone; missing ones are padded.
 
     Raises:
-        BaselineError: images of several sizes, and the configuration names none.
+        BaselineError: images differ in size, and the configuration has none.
     """
     sizes = {camera.size_px for sight in sights for camera in sight.cameras}
     if images.size_px is None and len(sizes) > 1:
@@ -220,10 +220,10 @@ def collate(items: Sequence[Item]) -> Batch:
 class BatchPlan(Sampler[list[tuple[int, int, int]]]):
     """Sampling of each step's items by seed and step only, so that a resumed training continues the sequence.
 
-    Every frame is drawn once before any is drawn again.
+    Every frame is drawn once before the first repetition.
 
     Raises:
-        BaselineError: labels are to be shuffled, and there is one scene only.
+        BaselineError: shuffled labels require more than one scene.
     """
 
     def __init__(self, frames: Sequence[Frame], config: Config, *, first_step: int) -> None:

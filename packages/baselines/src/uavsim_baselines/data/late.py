@@ -1,7 +1,7 @@
 """Delayed images of other agents, by their clocks or by a shifted index.
 
-By how much is of the table ``message`` (``known_at``), or of the keyframes; a latency comes on top, drawn for each frame and
-sender between two bounds. A sender's pose and images are of the instant at which it took them.
+The delay comes from the table ``message`` (``known_at``) or the keyframes, plus a latency drawn for each frame and sender
+between two bounds. A sender's pose and images belong to its capture time.
 """
 
 import zlib
@@ -25,8 +25,8 @@ class LateSights:
     """Current images of the ego, and the newest received image of each other drone (``Sights``).
 
     Args:
-        frames: of a split, scene by scene in the order of time.
-        config: its ``late`` says how.
+        frames: frames of a split by scene and time.
+        config: configuration with ``late``.
     """
 
     def __init__(self, frames: Sequence[Frame], config: DataConfig) -> None:

@@ -11,7 +11,7 @@ from uavsim_baselines.errors import BaselineError
 
 
 def box_rows(boxes: Boxes, *, token: str, classes: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the rows of one sample's boxes; a velocity that is not known is 0."""
+    """Return the result rows of one sample's boxes; an unknown velocity becomes 0."""
     rows = []
     for k in range(len(boxes)):
         length, width, height = (float(x) for x in boxes.size_lwh_m[k])
@@ -42,7 +42,7 @@ def read_results(path: Path) -> tuple[dict[str, list[dict[str, Any]]], dict[str,
     """Return the rows by sample, and ``meta``, of a file that ``write_results`` wrote.
 
     Raises:
-        BaselineError: it is not such a file.
+        BaselineError: the file is invalid.
     """
     try:
         content = json.loads(path.read_text("utf-8"))

@@ -30,7 +30,7 @@ class _Residual(nn.Module):
 class ImageBackbone(nn.Module):
     """Stages that halve the image, joined from the coarsest up to the second one: features at a quarter of the size.
 
-    With a stem of stride 4 they have an eighth: large images then cost what half of them would, and keep what they show.
+    A stem of stride 4 gives an eighth, which reduces the cost of large images.
     """
 
     def __init__(self, channels: Sequence[int], out: int, *, stem_stride: int = 2) -> None:

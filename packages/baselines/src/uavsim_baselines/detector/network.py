@@ -26,8 +26,8 @@ class Views:
         grid_T_optical: (B, D, K, 4, 4) float64, cameras in their own drone's grid.
         map_T_grid: (B, D, 4, 4) float64.
         there: (B, D, K) whether the camera has an image.
-        present: (B, D) whether the drone is heard; the ego always is.
-        age_s: (B, D) how old its images are.
+        present: (B, D) whether the drone's message arrived; True for the ego.
+        age_s: (B, D) age of the drone's images.
     """
 
     images: Tensor
@@ -53,9 +53,9 @@ class Detection:
     """Output of the detector in the ego's grid.
 
     Attributes:
-        maps: of B samples.
-        features: (B, C, cells, cells) after sharing: what a teacher's are compared with.
-        sent_bytes: (B,).
+        maps: maps of B samples.
+        features: (B, C, cells, cells) after sharing, compared with a teacher's features.
+        sent_bytes: (B,) transmitted bytes.
     """
 
     maps: HeadMaps
@@ -101,7 +101,7 @@ class Detector(nn.Module):
         return shared.features, shared.sent_bytes
 
     def each(self, views: Views) -> HeadMaps:
-        """Return the maps of every drone alone, in its own grid: B * D of them."""
+        """Return the maps of all B * D drones, each alone in its own grid."""
         maps: HeadMaps = self.head(self.refine(self.features(views).flatten(0, 1)))
         return maps
 

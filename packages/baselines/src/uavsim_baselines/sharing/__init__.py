@@ -1,6 +1,6 @@
 """Sharing methods: each module fuses the drones' features into the ego's, and counts transmitted bytes.
 
-``SHARING`` has them by the name that a configuration gives.
+``SHARING`` maps names in configurations to methods.
 """
 
 from collections.abc import Callable

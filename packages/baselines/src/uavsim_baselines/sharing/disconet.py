@@ -1,7 +1,7 @@
 """DiscoNet: learned weights for each cell of each drone, distilled from a teacher with all images.
 
 Source: Li, Ren, Wu, Chen, Feng, Zhang: "Learning Distilled Collaboration Graph for Multi-Agent Perception", NeurIPS 2021. The
-teacher is a model with sharing ``early``; ``bev.losses.distillation_loss`` draws the student's features to its.
+teacher is a model with sharing ``early``; ``bev.losses.distillation_loss`` compares the student's features with the teacher's.
 """
 
 import torch

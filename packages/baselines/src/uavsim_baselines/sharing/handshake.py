@@ -32,7 +32,7 @@ class _Handshake(nn.Module):
         self.match = nn.Linear(config.query_channels, config.key_channels, bias=False)
 
     def forward(self, features: Tensor) -> Tensor:
-        """Return (B, D) scores of (B, D, C, cells, cells) features; drone 0 asks."""
+        """Return (B, D) scores of (B, D, C, cells, cells) features for the query of drone 0."""
         batch, drones = features.shape[:2]
         seen = self.look(features.flatten(0, 1)).unflatten(0, (batch, drones))
         wanted = self.match(self.query(seen[:, 0]))
@@ -49,7 +49,7 @@ def _asking_bytes(config: SharingConfig, others: Tensor) -> Tensor:
 class When2com(Sharing):
     """Weights over all drones including the ego; drones with a weight below an equal share send nothing.
 
-    While it is trained every drone sends, so that all scores are learned. What is left of the weights adds up to 1.
+    In training every drone sends, so that all scores are learned. Remaining weights are normalised to 1.
     """
 
     def __init__(self, channels: int, config: SharingConfig) -> None:
@@ -78,7 +78,7 @@ class When2com(Sharing):
 class Who2com(Sharing):
     """The one drone with the highest score sends; its features are joined to the ego's by a convolution.
 
-    While it is trained the softmax of the scores mixes all others, which has a gradient.
+    In training, a softmax over the scores mixes all others, which has a gradient.
     """
 
     def __init__(self, channels: int, config: SharingConfig) -> None:

@@ -15,15 +15,15 @@ POSE_BYTES: Final = 7 * FLOAT_BYTES  # a position and a quaternion
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Messages:
-    """Bird's-eye features of B samples and D drones; drone 0 is the ego, the one that detects.
+    """Bird's-eye features of B samples and D drones; drone 0 is the detecting ego.
 
     Attributes:
         features: (B, D, C, cells, cells), each in its drone's own grid.
         map_T_grid: (B, D, 4, 4) float64.
-        present: (B, D) whether the drone is heard; the ego always is.
-        grid: of all drones.
+        present: (B, D) whether the drone's message arrived; True for the ego.
+        grid: grid of all drones.
         confidence: (B, D, cells, cells) the highest class probability of each cell, in the drone's own grid.
-        age_s: (B, D) how old the drone's images are; None: all of one tick.
+        age_s: (B, D) age of the drone's images; None if all are of one tick.
     """
 
     features: Tensor
@@ -40,7 +40,7 @@ class Shared:
 
     Attributes:
         features: (B, C, cells, cells) in the ego's grid.
-        sent_bytes: (B,) int64, of all messages that were sent for it; a broadcast counts once.
+        sent_bytes: (B,) int64 bytes of all messages; a broadcast counts once.
     """
 
     features: Tensor
@@ -72,21 +72,21 @@ class NoSharing(Sharing):
 
 
 def feature_bytes(features: Tensor) -> int:
-    """Return the bytes of one drone's feature map with its pose: (..., C, cells, cells)."""
+    """Return the bytes of one drone's (..., C, cells, cells) feature map with its pose."""
     channels, rows, columns = features.shape[-3:]
     return FLOAT_BYTES * channels * rows * columns + POSE_BYTES
 
 
 def in_grid_of(receiver: int, features: Tensor, messages: Messages) -> tuple[Tensor, Tensor]:
-    """Warp all drones' features into the grid of one of them.
+    """Warp all drones' features into one drone's grid.
 
     Args:
-        receiver: number of that drone; its own features are not touched.
+        receiver: index of this drone; its own features stay unchanged.
         features: (B, D, C, cells, cells) in the drones' own grids.
-        messages: whose poses and presence count.
+        messages: poses and presence of the drones.
 
     Returns:
-        (B, D, C, cells, cells), and (B, D, cells, cells) booleans: whether the drone is heard and its grid reaches there.
+        (B, D, C, cells, cells) features, and (B, D, cells, cells) bool, whether a present drone's grid covers the cell.
     """
     batch, drones = features.shape[:2]
     to = messages.map_T_grid[:, receiver : receiver + 1]

@@ -1,8 +1,8 @@
 """V2VNet: rounds of messages between all drones, which update their features by a convolutional GRU.
 
 Source: Wang, Manivasagam, Liang, Yang, Zeng, Urtasun: "V2VNet: Vehicle-to-Vehicle Communication for Joint Perception and
-Prediction", ECCV 2020, section 3.2. Its compression is left out. Where messages say how old they are, the convolution that
-makes them has their age in seconds as one more channel, in place of the paper's correction of time.
+Prediction", ECCV 2020, section 3.2. The compression is omitted. If messages have an age, the message convolution gets it in
+seconds as an additional channel, in place of the paper's time correction.
 """
 
 import torch

@@ -18,8 +18,7 @@ _INDEX_BYTES = 4
 class Where2comm(Sharing):
     """Sparse features: a drone sends cells where its own head exceeds the threshold for a class.
 
-    While it is trained each sender sends a share of its most confident cells that is drawn by chance, so that one model serves
-    any threshold.
+    In training, each sender sends a random share of its most confident cells, so that one model serves any threshold.
     """
 
     needs_confidence = True

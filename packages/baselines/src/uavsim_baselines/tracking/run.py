@@ -11,10 +11,10 @@ from uavsim_baselines.training.predict import Prediction
 def track_rows(
     predictions: Iterable[Prediction], *, tracker: str, classes: Sequence[str]
 ) -> dict[str, list[dict[str, Any]]]:
-    """Return the rows of each sample; scenes are tracked apart, samples in the order in which they come.
+    """Return the rows of each sample; each scene is tracked separately, in the samples' order.
 
     Args:
-        predictions: those of a scene follow each other in time.
+        predictions: predictions in time order within each scene.
         tracker: name in ``TRACKERS``.
         classes: names of the labels.
     """

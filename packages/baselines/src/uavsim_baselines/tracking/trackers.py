@@ -20,12 +20,12 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 _FAR: Final = 1e6
 _SPREAD_OF_PLACE_M2: Final = 0.5**2
-_SPREAD_OF_SPEED: Final = 3.0**2  # (m/s)^2 of a new track whose detector knows its velocity
-_ACCELERATION: Final = 2.0**2  # (m/s^2)^2 that vehicles are thought to brake or gain
+_SPREAD_OF_SPEED: Final = 3.0**2  # (m/s)^2, of a new track with a detected velocity
+_ACCELERATION: Final = 2.0**2  # (m/s^2)^2, acceleration of vehicles
 
 
 class Tracker(Protocol):
-    """Numbers the boxes of one sample after the other."""
+    """Assigns track numbers to the boxes of successive samples."""
 
     def step(self, boxes: Boxes, *, time_s: float) -> list[int]:
         """Return the track of each box of the next sample; frame ``map``."""
@@ -45,8 +45,8 @@ class _Numbering:
     """State of both trackers: limits of distance and age, the clock, and the next track's number.
 
     Args:
-        reach_m: a box and a track farther apart are never joined.
-        keep: a track without a box lives for so many samples.
+        reach_m: largest distance between a box and its track.
+        keep: number of samples that a track survives without a box.
     """
 
     def __init__(self, *, reach_m: float = 4.0, keep: int = 3) -> None:
@@ -54,7 +54,7 @@ class _Numbering:
         self._next, self._time_s = 0, 0.0
 
     def _elapsed_s(self, time_s: float) -> float:
-        """Return the time since the last sample, and remember this one's."""
+        """Return the time since the last sample, and store the present one."""
         elapsed_s, self._time_s = time_s - self._time_s, time_s
         return elapsed_s
 
@@ -64,7 +64,7 @@ class _Numbering:
 
 
 class GreedyTracker(_Numbering):
-    """Boxes, the best first, are moved back by their velocity and take the nearest free track of their class."""
+    """Boxes by descending score, moved back by their velocity, take the nearest free track of their class."""
 
     def __init__(self, *, reach_m: float = 4.0, keep: int = 3) -> None:
         super().__init__(reach_m=reach_m, keep=keep)
@@ -101,7 +101,7 @@ class _Filtered:
 
 
 class KalmanTracker(_Numbering):
-    """Constant velocity with a Kalman filter; boxes and tracks are assigned so that all distances together are least."""
+    """Constant velocity with a Kalman filter; the assignment minimises the sum of distances."""
 
     def __init__(self, *, reach_m: float = 4.0, keep: int = 3) -> None:
         super().__init__(reach_m=reach_m, keep=keep)

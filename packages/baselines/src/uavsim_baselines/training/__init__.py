@@ -1,1 +1,1 @@
-"""Weights: training them, keeping them, and predicting with them."""
+"""Training, checkpoints and predictions of models."""

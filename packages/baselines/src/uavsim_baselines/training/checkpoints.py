@@ -1,4 +1,4 @@
-"""Checkpoints: a file with the configuration, the weights, the optimiser's state and the step; whole or not there."""
+"""Checkpoints: atomically written files with configuration, weights, optimiser state and step."""
 
 import os
 from dataclasses import dataclass
@@ -20,10 +20,10 @@ class Checkpoint:
     """The content of a checkpoint's file.
 
     Attributes:
-        config: that the model is made with.
-        step: steps that are done.
+        config: configuration of the model.
+        step: number of finished steps.
         model: state of the network.
-        optimiser: its state.
+        optimiser: state of the optimiser.
     """
 
     config: Config
@@ -45,7 +45,7 @@ class _Content(BaseModel):
 
 
 def write_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
-    """Write a checkpoint; one that is there is replaced at once."""
+    """Write or replace a checkpoint atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.part")
     content = {
@@ -63,16 +63,16 @@ def write_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
 
 
 def read_checkpoint(path: Path) -> Checkpoint:
-    """Read a checkpoint; nothing in it is run.
+    """Read a checkpoint without executing its content.
 
     Raises:
-        BaselineError: it is not there, damaged, or of something else.
+        BaselineError: the file is missing, damaged, or no checkpoint.
     """
     try:
         content = torch.load(path, map_location="cpu", weights_only=True)
     except OSError as error:
         raise BaselineError(f"{path}: {error.strerror or error}; uavsim-baselines train writes it") from error
-    except Exception as error:  # whatever torch's reader makes of bytes that it did not write
+    except Exception as error:  # errors of torch's reader for foreign bytes
         raise BaselineError(f"{path}: no checkpoint of uavsim-baselines, or damaged") from error
     try:
         read = _Content.model_validate(content)
@@ -89,7 +89,7 @@ def detector_of(checkpoint: Checkpoint, *, source: Path) -> Detector:
     """Return the network with its weights.
 
     Raises:
-        BaselineError: the weights are of another network.
+        BaselineError: the weights belong to another network.
     """
     detector = Detector(checkpoint.config)
     try:
@@ -100,10 +100,10 @@ def detector_of(checkpoint: Checkpoint, *, source: Path) -> Detector:
 
 
 def go_on(checkpoint: Checkpoint, detector: Detector, optimiser: torch.optim.Optimizer, *, source: Path) -> None:
-    """Put a checkpoint's weights and the optimiser's state in place.
+    """Restore a checkpoint's weights and optimiser state.
 
     Raises:
-        BaselineError: they are of another network.
+        BaselineError: the checkpoint belongs to another network.
     """
     try:
         detector.load_state_dict(checkpoint.model)
@@ -115,10 +115,10 @@ def go_on(checkpoint: Checkpoint, detector: Detector, optimiser: torch.optim.Opt
 
 
 def require_same(checkpoint: Checkpoint, config: Config, *, source: Path) -> None:
-    """Refuse to go on with a checkpoint of another model or dataset; only where it is and how long it is trained may differ.
+    """Refuse to resume another model; only steps, intervals, device, threads and the dataset's folder may differ.
 
     Raises:
-        BaselineError: names the first part that differs.
+        BaselineError: a part differs; the message names the first one.
     """
     old, new = checkpoint.config.model_dump(mode="json"), config.model_dump(mode="json")
     for whole in (old, new):

@@ -1,4 +1,4 @@
-"""Predictions: the boxes that a model finds in a split, and what was sent for them."""
+"""Predictions: a model's boxes in a split, and the transmitted bytes."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,12 +18,12 @@ from uavsim_baselines.sharing.messages import FLOAT_BYTES, POSE_BYTES
 __all__ = ["BOX_BYTES", "Prediction", "Sights", "predict"]
 
 BOX_BYTES = 10 * FLOAT_BYTES + 1
-"""A box that is sent: centre, size, heading, velocity, score, and a byte for its class."""
+"""Bytes of a transmitted box: centre, size, heading, velocity, score, and a byte for its class."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prediction:
-    """The boxes found in one frame, in the frame ``map``, and the bytes that the drones sent for them."""
+    """Predicted boxes of one frame, frame ``map``, and the transmitted bytes."""
 
     frame: Frame
     boxes: Boxes
@@ -35,17 +35,17 @@ def predict(
     report: Callable[[int], None] = lambda _done: None, sights: Sights | None = None, ego: AgentId | None = None,
     hears: Sequence[str] = SIDES,
 ) -> Iterator[Prediction]:  # fmt: skip
-    """Yield what a model finds, frame by frame.
+    """Yield a model's predictions frame by frame.
 
     Args:
-        detector: of the configuration.
-        config: of the model.
-        frames: of a split.
-        device: where it runs.
-        report: is given how many frames are done.
-        sights: may disturb what the drones show; default: as the configuration has it.
-        ego: who detects; default: the first drone.
-        hears: the sides whose agents the ego hears.
+        detector: the network.
+        config: configuration of the model.
+        frames: frames of a split.
+        device: device of the network.
+        report: receives the number of finished frames.
+        sights: returns the drones' views; default: by the configuration.
+        ego: the detecting agent; default: the first drone.
+        hears: sides of the received agents.
     """
     if config.training.threads:
         torch.set_num_threads(config.training.threads)

@@ -34,14 +34,14 @@ CHECKPOINT: Final = "checkpoint.pt"
 _LOGS: Final = "logs"
 
 Report = Callable[[int, float], None]
-"""Is given the number of steps that are done, and the loss of the last one."""
+"""Receives the number of finished steps and the last loss."""
 
 
 def device_of(config: Config) -> torch.device:
-    """Return where the configuration is trained.
+    """Return the training device of a configuration.
 
     Raises:
-        BaselineError: a GPU is asked for and there is none.
+        BaselineError: a GPU is requested but missing.
     """
     asked = config.training.device
     if asked == "cuda" and not torch.cuda.is_available():
@@ -61,12 +61,12 @@ def learning_rate(config: Config, step: int) -> float:
 def train(config: Config, out: Path, *, report: Report = lambda _step, _loss: None) -> Path:
     """Train a model; a checkpoint in ``out`` is continued. Returns the checkpoint.
 
-    The same configuration gives the same weights on the same machine, interrupted or not: batches and chance follow from the
-    seed and the step.
+    Equal configurations give equal weights on one machine, even after interruptions: batches and random numbers depend on
+    seed and step only.
 
     Raises:
         BaselineError: the dataset or the checkpoint does not fit the configuration.
-        OutOfMemory: with the settings that help.
+        OutOfMemory: memory is too small; the message names settings.
     """
     device = device_of(config)
     if config.training.threads:
@@ -123,7 +123,7 @@ class _Run:
         self.teacher, self.device = teacher, device
 
     def go(self, frames: list[Frame], first_step: int, *, path: Path, log: SummaryWriter, report: Report) -> None:
-        """Do the steps that are left."""
+        """Run the remaining steps."""
         training = self.config.training
         plan = BatchPlan(frames, self.config, first_step=first_step)
         loader = DataLoader(
@@ -153,7 +153,7 @@ class _Run:
         """Learn from one batch; returns the losses by name.
 
         Raises:
-            BaselineError: the loss is no number any more.
+            BaselineError: the loss is not finite.
         """
         torch.manual_seed(self.config.seed * 1_000_003 + step)
         for group in self.optimiser.param_groups:

@@ -124,7 +124,7 @@ class _Request:
     def carry_out(
         self, data: Dataset, write: Callable[[], JsonDict], show: Callable[[Screen, Path, JsonDict], None]
     ) -> None:
-        """Write the result and print its summary, or print what would be written."""
+        """Write the result and print its summary; a dry run only prints the plan."""
         if self.dry_run:
             self._print_intent(data)
             return

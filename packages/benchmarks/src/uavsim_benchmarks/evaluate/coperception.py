@@ -77,8 +77,8 @@ def voc_ap(matched: BoolArray, truth_count: int) -> float:
     """Return the area under the falling envelope of precision over recall (PASCAL VOC 2010).
 
     Args:
-        matched: (P,) in the order in which detections are counted.
-        truth_count: boxes; without any the AP is 0 here, where Where2comm divides by it.
+        matched: (P,) true positives in counting order.
+        truth_count: number of boxes; 0 gives an AP of 0, where Where2comm divides by zero.
     """
     if not truth_count or not len(matched):
         return 0.0

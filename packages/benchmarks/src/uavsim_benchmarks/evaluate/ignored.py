@@ -69,7 +69,7 @@ def regions_of(request: EvaluationRequest, version: str, truth: Truth, *, by_def
 
     Args:
         request: its option ``ignore_regions`` is yes or no.
-        version: of the dataset.
+        version: version folder of the dataset.
         truth: its boxes.
         by_default: the value without the option; reference code has no regions, so ``official`` does not filter.
 

@@ -83,14 +83,14 @@ class _Sample:
 
 
 def evaluate_occupancy(request: EvaluationRequest) -> Outcome:
-    """Score voxels: truth is a folder that ``uavsim occupancy`` wrote, as Parquet or Occ3D's files.
+    """Score voxels against an output folder of ``uavsim occupancy``, as Parquet or Occ3D's files.
 
-    Results: a folder with ``<sample token>.npz`` (key ``semantics``) or files named as the truth's. Option ``mask`` is camera,
-    lidar (Occ3D's files only) or none: voxels that count; what is unknown never does. Option ``eye`` is where RayIoU's rays
-    begin in Occ3D's files, ``x,y,z`` in metres (nuScenes' lidar); Parquet knows where its agents are.
+    Results: a folder with ``<sample token>.npz`` (key ``semantics``) or files named like the truth's. Option ``mask`` selects
+    the counted voxels: camera, lidar (Occ3D's files only) or none; unknown voxels never count. Option ``eye`` is the origin of
+    RayIoU's rays in Occ3D's files, ``x,y,z`` in metres (nuScenes' lidar); Parquet files have the agents' positions.
 
     Raises:
-        InputError: no truth; or a sample has no prediction, or one of another size.
+        InputError: there is no truth, or a prediction is missing or has another size.
     """
     mask = request.options.get("mask", "camera")
     pick(dict.fromkeys(_MASKS), mask, what="mask")
@@ -177,7 +177,7 @@ def _truth(path: Path, mask: str, eye_m: AnyArray) -> _Sample:
             raise DatasetError(f"{path}: does not say who sees a voxel; uavsim occupancy writes it")
         seers = np.bitwise_count(arrays["seen"] & arrays["seen"].dtype.type((1 << len(about["seers"])) - 1))
         semantics, low_m, voxel_m = arrays["semantics"], about["grid"]["low_m"], about["grid"]["voxel_m"]
-        eyes_m = about.get("eyes_m", [])  # files of before have none
+        eyes_m = about.get("eyes_m", [])  # older files have none
     else:
         semantics, seers = read_occ3d(path, "mask_lidar" if mask == "lidar" else "mask_camera")
         low_m, voxel_m = (-40.0, -40.0, -1.0), 0.4

@@ -24,8 +24,8 @@ class EvaluationRequest:
         truth: a dataset's folder or the benchmark's own ground-truth file or folder.
         results: the benchmark's own result file.
         mode: ``official`` or ``corrected``.
-        version: of a dataset; default: the only one there.
-        split: of a dataset; default: see the metric.
+        version: version folder of a dataset; default: the only one there.
+        split: split of a dataset; default: see the metric.
         options: ``name=value`` pairs of the metric, as text.
     """
 
@@ -121,7 +121,7 @@ def histogram(title: str, x_label: str, values: dict[str, FloatArray], *, highes
     """Return a normalised histogram of each line's values; the last bin includes larger values.
 
     Args:
-        title: of the diagram.
+        title: title of the diagram.
         x_label: quantity and unit.
         values: (N,) by line; NaN is left out.
         highest: upper edge of the last bin.

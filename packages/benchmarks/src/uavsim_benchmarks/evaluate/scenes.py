@@ -22,7 +22,7 @@ def found_by_scene(
         reader: the file.
         truth: the scene of each sample.
         keep: filter of each block.
-        scored: mask of the scored samples, called at the end of the file; it may refuse the file.
+        scored: returns the mask of scored samples at the end of the file; may raise ``InputError``.
 
     Raises:
         InputError: the file is refused.

@@ -1,7 +1,7 @@
 """UAV3D's scores: its ground-truth filter, NDS over eight terms, and AP by bird's-eye-view overlap.
 
-``official`` is UAV3D's published code; ``corrected`` uses the headings of boxes, lets a detection whose best box is
-taken claim the next one, computes in double precision and breaks ties by the order of the file.
+``official`` is UAV3D's published code; ``corrected`` uses the headings of boxes, lets a detection claim the next box if its
+best one is taken, computes in double precision and breaks ties by the order of the file.
 """
 
 from collections.abc import Callable
@@ -67,8 +67,8 @@ def eleven_point_ap(matched: BoolArray, truth_count: int, *, mode: str = "offici
     Args:
         matched: (P,) by descending score: a true positive.
         truth_count: ground-truth boxes.
-        mode: ``official`` counts in single precision and compares recalls with ``np.arange(0, 1.001, 0.1)``, whose third step
-            is 0.30000000000000004: a recall of just 0.3 does not reach it.
+        mode: ``official`` counts in single precision and compares recalls with ``np.arange(0, 1.001, 0.1)``: a recall of 0.3
+            misses its third step, 0.30000000000000004.
 
     Source: UAV3D, ``projects/mean_ap.py``, ``eval_map`` and ``average_precision``.
     """
@@ -96,8 +96,8 @@ def claim_best_box(iou: FloatArray, order: IntArray, threshold: float) -> BoolAr
         threshold: lowest overlap of a match.
 
     Returns:
-        (P,) True for a true positive. A detection whose best box is taken is a false positive. Overlaps are rounded to
-        single precision, as in the reference.
+        (P,) True for a true positive; a detection is false if its best box is taken. Overlaps are rounded to single
+        precision, as in the reference.
     """
     matched = np.zeros(len(iou), bool)
     if not iou.shape[1]:
@@ -122,7 +122,7 @@ class IouCounter:
         self._parts: list[tuple[IntArray, FloatArray, BoolArray]] = []
 
     def add(self, truth: Boxes, found: Boxes) -> None:
-        """Count the boxes of some whole samples."""
+        """Count the boxes of complete samples."""
         self._truth_count += len(truth)
         matched = np.zeros((len(IOU_THRESHOLDS), len(found)), bool)
         for sample in np.unique(found.sample).tolist():

@@ -1,1 +1,1 @@
-"""Labels by rule of a dataset's images and samples: quality, degradations, what hinders objects, who helps whom, and why."""
+"""Rule-based labels of images and samples: quality, degradations, causes of poor visibility, and collaboration partners."""

@@ -56,17 +56,17 @@ class ImageJob:
     """One image of a sample.
 
     Attributes:
-        token: of its row in ``sample_data``.
+        token: token of its row in ``sample_data``.
         channel: CAMERA_FRONT_id_0.
         camera: FRONT; the images of one camera of all drones belong together.
-        drone: its number.
+        drone: number of the drone.
         size_px: width, height.
         intrinsic: (3, 3).
         map_SE3_optical: pose of the camera.
-        name: of the file in the dataset; of the degraded copy where there is one.
-        file: the same on disk; None where it does not exist.
-        clean: the clean copy of a degraded image, else None.
-        mask: None where the dataset has none.
+        name: file name in the dataset, of the degraded copy if there is one.
+        file: path of the file; None if it does not exist.
+        clean: clean copy of a degraded image, else None.
+        mask: path of the mask, or None.
         lost: the image never arrived.
         twins: (name, file) of the same image in another weather.
         ignored_px: (K, 4) regions that show a road user without a box.
@@ -93,12 +93,12 @@ class SampleJob:
     """One sample: K images, N boxes.
 
     Attributes:
-        scene: its name.
-        number: of the sample in the scene.
-        token: of the sample.
-        timestamp_us: its time.
-        sun_up: by the recorded weather; None where unknown.
-        images: K.
+        scene: name of the scene.
+        number: number of the sample in the scene.
+        token: token of the sample.
+        timestamp_us: time of the sample.
+        sun_up: by the recorded weather; None if unknown.
+        images: K images.
         annotations: (N,) tokens of the boxes.
         instances: (N,) tokens of the objects.
         classes: (N,) car, truck and so on.
@@ -150,7 +150,7 @@ def jobs_of(data: Dataset, twins: TwinTables | None = None, *, pixels: bool = Tr
 
 
 def _what_to_do(root: Path) -> str:
-    """Name the command that writes the missing table visibility_detail, where there is one."""
+    """Return the command that writes the missing table visibility_detail, if there is one."""
     if (root / ".uavsim" / "recordings").is_dir():
         return f"what images show of boxes; uavsim annotate {root} writes it anew from the recordings"
     return "what images show of boxes is known of datasets that uavsim generated; without recordings it cannot be made"
@@ -212,7 +212,7 @@ def views_of(boxes: Boxes, images: Sequence[ImageJob]) -> SampleViews:
     """Return the visibility of N boxes in K images, from the table ``visibility_detail``.
 
     Raises:
-        ValueError: numbers that are not finite.
+        ValueError: a number is not finite.
     """
     shape = (len(images), len(boxes))
     row_of = {image.token: row for row, image in enumerate(images)}

@@ -1,4 +1,4 @@
-"""Collaboration labels of each image: which drones to ask, for which objects, and why."""
+"""Collaboration labels of each image: partner drones, gained objects and causes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class Help:
 
     @property
     def what(self) -> IntArray:
-        """Rows of the objects that the partners in ``who`` add."""
+        """(M,) rows of the objects that the partners in ``who`` add."""
         return np.flatnonzero(self.gained[_named(self.partners, self.who)].any(axis=0))
 
 
@@ -47,7 +47,7 @@ def help_of_image(job: SampleJob, number: int, causes: BoolArray, thresholds: Ev
 
     Args:
         job: the sample.
-        number: of the image.
+        number: number of the image.
         causes: (K, N, 8) of ``causes_of``.
         thresholds: ``collaboration``.
     """

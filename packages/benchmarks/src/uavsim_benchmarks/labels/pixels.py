@@ -80,7 +80,7 @@ def measure_pixels(luminance: UInt8Array) -> PixelMeasures:
 
 
 def psnr_db(pixels: UInt8Array, clean: UInt8Array) -> float:
-    """Return the peak signal-to-noise ratio of an image against its clean copy, dB, at most 100."""
+    """Return the peak signal-to-noise ratio of an (H, W, C) image and its clean copy, dB, at most 100."""
     squared = float(cv2.norm(pixels, clean, cv2.NORM_L2SQR)) / pixels.size
     return min(float(10.0 * np.log10(255.0**2 / squared)), _BEST_PSNR_DB) if squared else _BEST_PSNR_DB
 

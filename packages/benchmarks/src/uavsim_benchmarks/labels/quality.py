@@ -1,4 +1,4 @@
-"""Quality of an image, 1 to 5, from what was measured of its pixels: the level of its worst measure."""
+"""Quality of an image, 1 to 5, from its pixel measures: the level of the worst one."""
 
 import itertools
 import math
@@ -10,7 +10,7 @@ from uavsim.config.events import FALLING, QualityLevels
 
 NAMES: Final = {1: "Very Poor", 2: "Poor", 3: "Fair", 4: "Good", 5: "Excellent"}
 POOR: Final = 2
-"""A measure of this level or less hinders every object in the image."""
+"""A measure at or below this level is a cause of poor visibility for all objects."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,10 +18,10 @@ class Quality:
     """The quality of an image.
 
     Attributes:
-        level: 1 to 5, in whole steps.
-        score: the same between the steps, for ranking.
-        by: the measure that decides; "" where none takes anything away.
-        poor: measures whose own level is 1 or 2, worst first.
+        level: integer from 1 to 5.
+        score: continuous level, for ranking.
+        by: the deciding measure; "" without one.
+        poor: measures of level 1 or 2, worst first.
     """
 
     level: int
@@ -31,11 +31,11 @@ class Quality:
 
 
 def grade(measured: Mapping[str, float], levels: QualityLevels) -> Quality:
-    """Grade an image; a measure that is NaN says nothing.
+    """Grade an image; NaN measures are ignored.
 
     Args:
-        measured: by the names of ``QualityLevels``.
-        levels: the borders.
+        measured: measures by the names of ``QualityLevels``.
+        levels: limits of the levels.
     """
     scores = {
         name: level_of(value, getattr(levels, name), falling=name in FALLING)
@@ -49,12 +49,12 @@ def grade(measured: Mapping[str, float], levels: QualityLevels) -> Quality:
 
 
 def level_of(value: float, borders: tuple[float, float, float, float], *, falling: bool) -> float:
-    """Return a level: just below 5 at the first border, just below 2 at the fourth, in straight lines between them.
+    """Return a level, piecewise linear between the borders: just below 5 at the first, just below 2 at the fourth.
 
     Args:
         value: the measure.
-        borders: between 5 | 4 | 3 | 2 | 1.
-        falling: less is worse.
+        borders: values between levels 5 | 4 | 3 | 2 | 1.
+        falling: smaller values are worse.
     """
     sign = -1.0 if falling else 1.0
     steps = [sign * border for border in borders]

@@ -1,4 +1,4 @@
-"""Labels of images and samples as JSON rows, each label beside the measurement that it comes from."""
+"""Labels of images and samples as JSON rows, each label beside its measurement."""
 
 import math
 from collections import Counter
@@ -46,7 +46,7 @@ def label_sample(job: SampleJob, thresholds: EventThresholds, *, tags: bool = Fa
 
     Args:
         job: the sample.
-        thresholds: of the labels.
+        thresholds: thresholds of the labels.
         tags: also measure the share of semantic tags.
 
     Raises:
@@ -91,7 +91,7 @@ def image_row(labelled: LabelledSample, number: int, thresholds: EventThresholds
 
 
 def sample_row(labelled: LabelledSample, thresholds: EventThresholds) -> JsonDict:
-    """Return the label of one sample: objects seen by the swarm, and how often each drone asks each other one."""
+    """Return the label of one sample: objects seen by the swarm, and counts of requests between drones."""
     job = labelled.job
     drones = sorted({image.drone for image in job.images})
     of_drone = np.array([drones.index(image.drone) for image in job.images], dtype=np.int64)
@@ -135,7 +135,7 @@ def _degradations(labelled: LabelledSample, number: int) -> list[JsonDict]:
 
 
 def _issues(labelled: LabelledSample, number: int) -> list[JsonDict]:
-    """Return a row for each object in the image to which a cause of its own applies."""
+    """Return a row for each object in the image with a cause of its own."""
     views = labelled.job.views
     own = labelled.causes[number][:, 1:5]
     rows = np.flatnonzero(own.any(axis=-1) & views.in_view[number])
@@ -245,7 +245,7 @@ def _box_percent(labelled: LabelledSample, number: int, row: int) -> list[float]
 
 
 def _weather_proofs(found: MeasuredImage) -> list[JsonDict]:
-    """Return for each twin whether the fault in brightness is gone in its weather."""
+    """Return for each twin whether its weather removes the brightness fault."""
     poor = [name for name in found.quality.poor if name in BRIGHTNESS]
     return [
         {"twin": name, "causes": poor, **reported, "proven": reported["level"] > POOR}

@@ -9,11 +9,11 @@ import numpy.typing as npt
 from uavsim.images.compiled import kernel
 from uavsim.typing import FloatArray, IntArray, UInt8Array, UInt16Array
 
-_SUNLIT: Final = 0.8  # of a kind of ground, this share is no brighter than what the sun shines on
+_SUNLIT: Final = 0.8  # quantile of a kind of ground that represents sunlit ground
 _LEAST_GROUND_PX: Final = 200  # of a kind of ground in the image, at every eighth pixel
 _LEAST_AROUND_PX: Final = 24
 _GROWN: Final = 0.4  # of a box's size, around it
-_FINE_PX: Final = 24  # a narrower box is looked at pixel by pixel
+_FINE_PX: Final = 24  # narrower boxes are measured at every pixel
 _GROUND_TAGS: Final = (1, 2, 10, 24, 25)  # road, sidewalk, terrain, road line, ground
 _KIND_OF_GROUND: Final = np.full(256, -1, np.int64)  # of every tag: its place among them
 _KIND_OF_GROUND[list(_GROUND_TAGS)] = range(len(_GROUND_TAGS))
@@ -24,7 +24,7 @@ def shaded_shares(
 ) -> FloatArray:
     """Return (N,) shares of the ground around each box that lies in shadow; NaN where too little ground is visible.
 
-    Ground is in shadow where it is darker than ``shade`` times the bright part of the same kind of ground in the image.
+    Ground is in shadow if it is darker than ``shade`` times the bright part of the same kind of ground in the image.
     Shadow that covers the whole image is therefore not found.
 
     Args:

@@ -42,7 +42,7 @@ class ObjectValues:
     """Values of the M objects of a sample that a drone sees, for D drones and their 2**D subsets.
 
     Attributes:
-        drones: (D,) numbers; bit d of a subset's number says that ``drones[d]`` is in it.
+        drones: (D,) numbers; bit d of a subset's number stands for ``drones[d]``.
         rows: (M,) of the sample's boxes.
         visible_px: (M, D) in all cameras of a drone.
         pixels: (M, 2**D).
@@ -75,7 +75,7 @@ def _alone(drones: int) -> IntArray:
 
 
 def values_of_sample(job: SampleJob, *, seen_px: int) -> ObjectValues:
-    """Compute the values of every object of a sample that a drone sees.
+    """Compute the values of all visible objects of a sample.
 
     Args:
         job: the sample.
@@ -146,10 +146,10 @@ class ValueFile:
 
 
 def write_values(data: Dataset, out: Path, thresholds: EventThresholds) -> JsonDict:
-    """Write the values of a dataset, and return the summary that is written last.
+    """Write the values of a dataset and return the summary.
 
     Raises:
-        InputError: the dataset has no samples, or does not say what images show of boxes, or more than 16 drones.
+        InputError: the dataset has no samples, no table visibility_detail, or more than 16 drones.
         DatasetError: a table is damaged.
         StorageError: the output cannot be written.
     """

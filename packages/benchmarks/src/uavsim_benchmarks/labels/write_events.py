@@ -55,16 +55,16 @@ def write_events(
     """Label a dataset and return the summary.
 
     Args:
-        data: of ``uavsim.open``.
-        out: a folder; its three files are published only when all of them are complete.
-        thresholds: of the labels; written into the summary.
-        twins: of ``uavsim twins``.
+        data: the dataset.
+        out: result folder; its three files are published together.
+        thresholds: thresholds of the labels; written into the summary.
+        twins: tables of ``uavsim twins``.
         collaboration: a folder for the files of ``uavsim collaboration``; their summary becomes part of this one.
-        workers: processes; by default one a core, for few images one.
+        workers: processes; default: one per core, one for few images.
 
     Raises:
         InputError: the dataset has no samples, no table visibility_detail, or more than 16 drones for ``collaboration``.
-        DatasetError: a file of it is damaged.
+        DatasetError: a file is damaged.
         StorageError: the output cannot be written.
     """
     began = time.monotonic()

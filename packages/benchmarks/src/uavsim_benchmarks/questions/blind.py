@@ -1,7 +1,7 @@
 """Questions answered without an image: by position, by the options' words, by length, by a learned text model.
 
-Every figure is of questions that the model did not learn from: five folds, and the questions of one sequence frame are in one
-fold. A question that can be answered by its text alone measures no perception.
+Scores are cross-validated in five folds; questions of one sequence frame are in one fold. A question that can be answered by
+its text alone measures no perception.
 """
 
 import re
@@ -17,7 +17,7 @@ from uavsim.typing import FloatArray, IntArray, JsonDict
 
 CHANCE: Final = 0.25
 _FOLDS: Final = 5
-_BUCKETS: Final = 96  # that words are hashed into
+_BUCKETS: Final = 96  # buckets of hashed words
 _SHAPE: Final = 8  # features of an option's form, in front of its words
 _STEPS, _RATE, _DECAY = 100, 0.5, 0.01
 _LETTERS: Final = "ABCD"
@@ -26,27 +26,27 @@ _WORD: Final = re.compile(r"[a-z]+|\d+")
 
 @dataclass(frozen=True, slots=True)
 class BlindScore:
-    """Accuracy of a model that sees no image, with its standard error were it guessing."""
+    """Accuracy of a model without images, with the standard error of guessing."""
 
     accuracy: float
     questions: int
 
     @property
     def error(self) -> float:
-        """Standard error of guessing so many questions."""
+        """Standard error of guessing."""
         return float(np.sqrt(CHANCE * (1 - CHANCE) / self.questions)) if self.questions else 1.0
 
 
 def folds_of(questions: Sequence[JsonDict]) -> IntArray:
-    """Return (Q,) the fold of each question: by its sequence frame alone."""
+    """Return (Q,) folds of questions by their sequence frame."""
     return np.array([zlib.crc32(str(q["sequence_frame"]).encode()) % _FOLDS for q in questions], dtype=np.int64)
 
 
 def blind_scores(questions: Sequence[JsonDict]) -> dict[str, BlindScore]:
-    """Return each model's score on questions that it did not learn from.
+    """Return each model's cross-validated score.
 
     Args:
-        questions: of one task.
+        questions: questions of one task.
     """
     fold = folds_of(questions)
     right = np.array([_LETTERS.index(q["correct_answer"]) for q in questions], dtype=np.int64)
@@ -69,7 +69,7 @@ def _majority_letter(train: Sequence[JsonDict], test: Sequence[JsonDict]) -> Int
 
 
 def _majority_answer(train: Sequence[JsonDict], test: Sequence[JsonDict]) -> IntArray:
-    """Take the option that was right most often of the times that it was an option."""
+    """Return the options with the highest rate of being right in training."""
     shown: Counter[str] = Counter()
     right: Counter[str] = Counter()
     for q in train:
@@ -91,7 +91,7 @@ def _shortest(_: Sequence[JsonDict], test: Sequence[JsonDict]) -> IntArray:
 
 
 def _best(test: Sequence[JsonDict], value: Callable[[JsonDict, str], float]) -> IntArray:
-    """Return the option with the highest value; of equal ones, one that the question's text chooses."""
+    """Return the options with the highest value; the question's text breaks ties."""
     guesses = []
     for q in test:
         values = np.array([value(q, q["options"][letter]) for letter in _LETTERS])
@@ -101,7 +101,7 @@ def _best(test: Sequence[JsonDict], value: Callable[[JsonDict, str], float]) -> 
 
 
 def _text_model(train: Sequence[JsonDict], test: Sequence[JsonDict]) -> IntArray:
-    """Learn to rank options by words, numbers, length and what they share with the question: softmax over the four."""
+    """Rank options by a softmax over words, numbers, length and overlap with the question."""
     if not train:
         return np.zeros(len(test), dtype=np.int64)
     inputs = np.stack([_features(q) for q in train])
@@ -154,4 +154,4 @@ MODELS: Final[dict[str, Callable[[Sequence[JsonDict], Sequence[JsonDict]], IntAr
     "shortest option": _shortest,
     "text model": _text_model,
 }
-"""Each learns from questions and answers others."""
+"""Models that learn from some questions and answer others."""

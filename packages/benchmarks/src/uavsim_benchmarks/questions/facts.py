@@ -20,7 +20,7 @@ _SURFACE_MARGIN: Final = 1.3  # between the largest surface of an image and the 
 _GROWN: Final = 1.6  # times an object's box, in which no other's middle lies, where it is asked for by its place
 _GROWN_PX: Final = 12.0
 _TWO_WHEELED: Final = ("bicycle", "motorcycle")  # hard to distinguish from above
-_APART: Final = 25  # of 255, in one colour, by which a pixel differs from what is around its object
+_APART: Final = 25  # of 255, in one colour: difference of a pixel from its object's surroundings
 _STANDS_OUT: Final = 0.3  # of an object's pixels, at least
 _AROUND_PX: Final = 6
 _GRAINS_IN_CONTRAST: Final = 3.3  # standard deviations between the 5th and the 95th percentile of noise alone
@@ -77,10 +77,10 @@ class ImageFacts:
     """Facts of one image.
 
     Attributes:
-        drone: its number.
-        filename: of the image.
+        drone: number of the drone.
+        filename: file name of the image.
         surface: most frequent surface; "" without a mask, or where it is ambiguous.
-        objects: objects whose boxes reach into the image.
+        objects: objects with a box that reaches into the image.
         faults: faults that some people may find.
         fault: the only fault, which all people find; "none" where all find none; "" in doubt.
         score: quality from 1 to 5.
@@ -167,7 +167,7 @@ def _faults(measured: dict[str, float]) -> tuple[frozenset[str], str]:
         if sign * measured[measure] >= sign * has_it_not:
             possible.add(name)
     if "dark" in sure:
-        possible.discard("flat")  # what is dark has little contrast
+        possible.discard("flat")  # dark images have little contrast
     if not possible:
         return frozenset(), "none"
     return frozenset(possible), next(iter(possible)) if len(possible) == 1 and possible <= sure else ""

@@ -21,15 +21,15 @@ _COUNTS: Final = (0, 1, 2, 3, 4, 5, 6, 8, 10, 13, 17, 22)
 """Counts in questions, spaced so that an error of one still leads to the right option."""
 _DIFFERENCES: Final = (0, 3, 6, 10)
 """Differences of counts in questions, at least three apart for the same reason."""
-_COMMON: Final = 2  # objects that two images both show whole, where one drone's place is asked from the other's
+_COMMON: Final = 2  # objects that two images both show whole, for questions on a drone's direction
 _MOST_COUNTED: Final = 6  # objects that two images are compared by
-_WHOLE: Final = 0.1  # hidden or cut off, at most, of what is whole
-_NOT_WHOLE: Final = 0.4  # at least, of what is not
-_OVERLOOKED: Final = 0.75  # hidden, from which on many overlook it
-_MERELY_CUT: Final = 0.5  # cut off, from which on many leave it out
+_WHOLE: Final = 0.1  # largest hidden or cut-off share of a whole object
+_NOT_WHOLE: Final = 0.4  # smallest share of an object that is not whole
+_OVERLOOKED: Final = 0.75  # hidden share from which on many people overlook an object
+_MERELY_CUT: Final = 0.5  # cut-off share from which on many people ignore an object
 _PLAIN_PX: Final = 250  # of what nothing hinders
 _SMALL_PX: Final = 40  # of what is too small, at most
-_MOST_HELP: Final = 1.5  # times the vehicles that the next partner adds
+_MOST_HELP: Final = 1.5  # ratio to the vehicles that the next partner adds
 _TAKEN_FOR: Final = {"car": ("car", "vehicle"), **dict.fromkeys(("truck", "bus"), ("car", "truck", "bus", "vehicle"))}
 """Kinds that people may confuse with each other, such as a large van and a truck."""
 _SECTORS: Final = ("ahead", "ahead right", "right", "behind right", "behind", "behind left", "left", "ahead left")
@@ -170,7 +170,7 @@ def _grounding(number: int, group: Group) -> Iterator[Item]:
 
 
 def _matching(number: int, group: Group) -> Iterator[Item]:
-    """Ask which of four other images shows an object, too; none with fewer images."""
+    """Yield questions for the one of four other images that shows an object; none with fewer images."""
     for view in group.views:
         others = [other for other in group.views if other.drone != view.drone]
         for seen in _nameable(view):
@@ -284,7 +284,7 @@ def _why(number: int, group: Group) -> Iterator[Item]:
 
 
 def _reason(view: ImageFacts, seen: ObjectSeen) -> str:
-    """Return why an image does not show an object of another image, in words; "" where ambiguous."""
+    """Return the reason why an image does not show an object of another image; "" if ambiguous."""
     own = next((mine for mine in view.objects if mine.instance == seen.instance), None)
     if own is None:
         return "it is outside of {0}'s image"
@@ -359,7 +359,7 @@ def _missing(view: ImageFacts, other: ImageFacts) -> list[ObjectSeen] | None:
 
 
 def _nameable(view: ImageFacts, *, least_px: int = DOUBTFUL_PX[1]) -> list[ObjectSeen]:
-    """Return the objects that their position identifies: completely visible and alone."""
+    """Return the objects identified by position: completely visible and alone."""
     return [
         seen
         for seen in view.objects

@@ -38,16 +38,16 @@ def write_questions(
     """Write questions and their quality report; returns the report.
 
     Args:
-        data: of ``uavsim.open``.
-        out: a folder.
-        thresholds: of the labels that answers come from.
-        seed: the same seed gives the same file.
-        per_task: as many questions of each task at most.
-        workers: processes; by default one a core, for few images one.
+        data: the dataset.
+        out: result folder.
+        thresholds: thresholds of the labels.
+        seed: equal seeds give equal files.
+        per_task: largest number of questions per task.
+        workers: processes; default: one per core, one for few images.
 
     Raises:
-        InputError: the dataset has no samples, or no question can be made of it.
-        DatasetError: a file of it is damaged.
+        InputError: the dataset has no samples, or gives no question.
+        DatasetError: a file is damaged.
         StorageError: the output cannot be written.
     """
     began = time.monotonic()

@@ -1,4 +1,4 @@
-"""A result file of one sample, and what our reader makes of it."""
+"""A result file of one sample, and the reader's boxes."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Files that are cut off, endless or no text: one line each, and bounded memory."""
+"""Truncated, endless and binary files: one-line errors and bounded memory."""
 
 import json
 from itertools import chain

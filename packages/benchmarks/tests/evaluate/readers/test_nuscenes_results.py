@@ -1,4 +1,4 @@
-"""Boxes and files that are wrong: one line each."""
+"""Invalid boxes and files: one line each."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Pickles are data, and what asks for code is refused unrun."""
+"""Pickles are data; code in them is refused without execution."""
 
 import io
 import os
@@ -53,7 +53,7 @@ def test_plain_pickles_are_read(protocol: int, tmp_path: Path) -> None:
 
 
 def types(state: Any, code: str = "f8") -> bytes:
-    """A pickle of one array whose type has a state of the writer's choice, as ``numpy`` would reconstruct it."""
+    """Return a pickle of one array with a chosen state of its type."""
     head = b"\x80\x02cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85C\x01b\x87R(K\x01K\x01\x85cnumpy\ndtype\n"
     own = pickle.dumps(state, 2)[2:-1]
     return (
@@ -70,12 +70,12 @@ def types(state: Any, code: str = "f8") -> bytes:
 
 
 def nested(n: int) -> bytes:
-    """A list of twenty times the list before."""
+    """Return instructions for a list with twenty references to memo entry ``n``."""
     return b"](" + b"h%c" % n * 20 + b"eq%c" % (n + 1)
 
 
 def copied(function: bytes, more: bytes, again: bytes) -> bytes:
-    """A list of a thousand copies of a text of 100 kB, of which the file holds one."""
+    """Return a pickle of a list with a thousand copies of a text of 100 kB that the file stores once."""
     kind = b"X" if b"encode" in function else b"B"
     return (
         b"\x80\x04(" + function + b"q\x00"
@@ -130,7 +130,7 @@ ODD: dict[str, bytes] = {
 
 @pytest.mark.parametrize("name", ODD)
 def test_what_lies_about_itself_is_refused_and_takes_no_memory(name: str, tmp_path: Path) -> None:
-    """Numpy's own reconstruction ended the process with signal 11 for most of these, or took what they say."""
+    """Numpy's reconstruction ends the process with signal 11 for most of these, or accepts them."""
     file = tmp_path / "x.pkl"
     file.write_bytes(ODD[name])
     tracemalloc.start()

@@ -20,7 +20,7 @@ def evaluate_aircopbench(request: EvaluationRequest) -> Outcome:
     several. Option ``seed`` draws the letter of an answer without one in ``official``.
 
     Raises:
-        InputError: the files are refused, a question is answered twice or is not known.
+        InputError: a file is invalid, or a question is unknown or answered twice.
     """
     questions = _questions(request.truth)
     texts = _answers(request.results, questions)

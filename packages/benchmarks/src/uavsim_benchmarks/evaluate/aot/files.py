@@ -125,7 +125,7 @@ def read_aot_results(path: Path, images: dict[str, int]) -> AotResults:
 
 
 class _Tracks:
-    """Collects the tracks of detections; without any every detection is one of its own, as in the starter kit."""
+    """Collects the tracks of detections; without tracks every detection is its own track, as in the starter kit."""
 
     _KEYS = ("track_id", "object_id")
 
@@ -139,7 +139,7 @@ class _Tracks:
             self._there[key] |= any(key in detection for detection in detections)
 
     def numbers(self) -> FloatArray:
-        """Return a number for each name; NaN for a detection without one."""
+        """Return (D,) track numbers of the detections; NaN without a name."""
         key = next((key for key in self._KEYS if self._there[key]), None)
         if key is None:
             return np.arange(len(self._names[self._KEYS[0]]), dtype=np.float64)

@@ -1,7 +1,7 @@
 """AOT (airborne object tracking): EDR, HFAR, AFDR and FPPI, pure functions over arrays.
 
 ``official`` is the starter kit's ``core/metrics``; ``corrected`` keeps two intruders' encounters apart, counts hours by the
-flights' own lengths, counts false alarms without a track one by one, and does not mind an empty result.
+flights' own lengths, counts false alarms without a track one by one, and accepts an empty result.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class AotTruth:
         object_: (N,) numbered in the order of the names; -1 for an image without objects.
         bird: (N,) the name says Bird or Flock.
         box_px: (N, 4) left, top, width, height; NaN without an object.
-        range_m: (N,) NaN where the object is not planned.
+        range_m: (N,) NaN for objects that are not planned.
         above_horizon: (N,) -1, 0, 1 or NaN.
         flight_hours: (flights,) lengths of the flights.
     """
@@ -80,7 +80,7 @@ class AotResults:
         image: (D,) as in the ground truth.
         box_px: (D, 4) centre x, centre y, width, height.
         score: (D,).
-        track: (D,) NaN where a detection has none.
+        track: (D,) NaN for detections without a track.
     """
 
     image: IntArray
@@ -89,7 +89,7 @@ class AotResults:
     track: FloatArray
 
     def take(self, rows: BoolArray) -> AotResults:
-        """Return the detections selected by a mask (D,)."""
+        """Return the detections of a (D,) mask."""
         return AotResults(self.image[rows], self.box_px[rows], self.score[rows], self.track[rows])
 
 

@@ -44,6 +44,6 @@ def open_result(
 
 
 def evaluated(boxes: Boxes, truth: Truth, limits: FloatArray, labels: tuple[str, ...]) -> Boxes:
-    """Return the evaluated boxes: in range of the ego, without two-wheelers in a rack."""
+    """Return the evaluated boxes: within (classes,) ranges of the ego, metres, without two-wheelers in a rack."""
     cycles = np.array([labels.index(name) for name in _CYCLES], dtype=np.int64)
     return keep_evaluated(boxes, truth.ego_m, limits, racks=truth.racks, two_wheelers=cycles)

@@ -142,7 +142,7 @@ class EventCounter:
             self.scores.append(score[np.isin(step.tracks, now[~switched])])
 
     def _count_objects(self, hit: BoolArray, present: BoolArray) -> None:
-        """Add what is counted by object: how much of it, how late and with what gaps it was tracked."""
+        """Add counts by object: tracked share, delay of initialisation and gaps."""
         ratio = hit.sum(axis=2) / present.sum(axis=1)
         found = hit.any(axis=2)
         first, begin = hit.argmax(axis=2), present.argmax(axis=1)
@@ -276,7 +276,7 @@ class _Frame:
 
 
 def _going_on(cost: FloatArray, before: IntArray, tracks: IntArray) -> tuple[IntArray, IntArray]:
-    """Return rows and columns of continued matches: each object takes its last track where it is free and near.
+    """Return rows and columns of continued matches: each object takes its last track if it is free and near.
 
     Args:
         cost: (n, k) distances, NaN where they are too far apart.

@@ -27,10 +27,10 @@ class OpenAdTruth:
     Args:
         boxes: for each scene (G, 11): x0, y0, x1, y1, h, w, l, x, y, z, theta.
         seen: for each scene (G, sources) whether the tag occurs in a source's training set.
-        tags: for each scene.
-        source: of each scene.
-        sources: names.
-        features: tag names and their text features, where the file brings them.
+        tags: tags of each scene.
+        source: source of each scene.
+        sources: names of the sources.
+        features: tag names and their text features, if the file has them.
     """
 
     boxes: list[FloatArray]
@@ -81,10 +81,10 @@ def read_openad_scenes(
         table: similarities of tags; default: cosines of the text features in the files.
 
     Returns:
-        The scenes, and which sources the detector was trained on.
+        The scenes, and by source whether the detector was trained on it.
 
     Raises:
-        InputError: not such a file, another number of scenes, or no way to compare tags.
+        InputError: the file is invalid, has another number of scenes, or no similarities.
     """
     width = 4 if dimensions == 2 else 7
     try:

@@ -2,7 +2,7 @@
 
 A detection's tag is compared with an object's by a similarity table; CLIP is one way to make such a table. ``official`` is
 OpenAD's ``online_2d`` and ``online_3d``. ``corrected`` takes the 3D sub-AR over all four distances, as the paper has it (the
-code's selector finds two), and lets detections in a scene without objects cost: such a scene has an AP of 0.
+code's selector finds two), and penalises detections in a scene without objects with an AP of 0.
 """
 
 from dataclasses import dataclass
@@ -88,7 +88,7 @@ def pair_scores_2d(found: FloatArray, truth: FloatArray) -> tuple[FloatArray, Fl
 def pair_scores_3d(found: FloatArray, truth: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return (P, G) 1 / (1 + distance), distance of the centres in metres, and size error.
 
-    Boxes are h, w, l, x, y, z, theta; width and length are sorted first, so that to exchange them costs nothing.
+    Boxes are h, w, l, x, y, z, theta; width and length are sorted first, so exchanging them has no effect.
     """
     offset = found[:, None, 3:6] - truth[None, :, 3:6]
     distance = np.sqrt((offset**2).sum(axis=2))
@@ -100,7 +100,7 @@ def pair_scores_3d(found: FloatArray, truth: FloatArray) -> tuple[FloatArray, Fl
 
 
 def match_in_order(position: FloatArray, threshold: float) -> IntArray:
-    """Match detections to objects as COCO does: in order, each takes the best free object, the last one of equals.
+    """Match detections to objects in order as in COCO: each takes the best free object, the last of equal ones.
 
     Args:
         position: (P, G) scores.
@@ -128,7 +128,7 @@ def scene_ap(hits: BoolArray, objects: int) -> float:
 
     Args:
         hits: (P,) in order of confidence.
-        objects: of the scene, at least one.
+        objects: number of objects of the scene, at least one.
     """
     found = np.cumsum(hits)
     precision = found / np.arange(1, len(hits) + 1)
@@ -141,7 +141,7 @@ def score_openad(scenes: list[OpenAdScene], *, dimensions: int, mode: str = "off
     """Score the detections of all scenes.
 
     Args:
-        scenes: every scene of the benchmark, those without objects or detections too.
+        scenes: all scenes of the benchmark, including empty ones.
         dimensions: 2 or 3.
         mode: ``official`` or ``corrected``.
 

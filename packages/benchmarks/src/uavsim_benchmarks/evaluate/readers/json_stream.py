@@ -24,7 +24,7 @@ _WHITESPACE: Final = " \t\n\r"
 
 
 class JsonStream:
-    """A JSON file whose values are decoded one by one.
+    """A JSON file with values that are decoded one by one.
 
     Raises:
         InputError: the file cannot be read, is truncated, or is not JSON; raised by every method.

@@ -81,7 +81,7 @@ class ResultReader:
             raise InputError(f"{self.path}: no result file in nuScenes' format: there is no key 'results'")
 
     def require(self, samples: IntArray) -> None:
-        """Require evaluated samples in the file, as the devkit does.
+        """Require (S,) evaluated samples in the file, as the devkit does.
 
         Raises:
             InputError: a sample is missing.

@@ -80,7 +80,7 @@ def read_truth(
         labels: the benchmark's classes in order.
         names: function from a category to its class; categories without a class in ``labels`` are left out.
         split: of ``splits.json``; default: all scenes.
-        ego_channel: sensor whose ego pose is the origin of ranges; for a camera with height 0.
+        ego_channel: sensor with the ego pose that is the origin of ranges; a camera's origin has height 0.
         ego_is_sensor: use the calibrated sensor instead, which is in global coordinates in the uav3d dialect.
         many_attributes: attribute of boxes with several; default: such boxes are refused, as by the devkit.
 

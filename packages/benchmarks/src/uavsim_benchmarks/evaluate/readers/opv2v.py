@@ -1,6 +1,6 @@
-"""Ground truth of an OPV2V folder: ``<scenario>/<agent>/<timestamp>.yaml``, what any agent's file lists, once an object.
+"""Ground truth of an OPV2V folder, ``<scenario>/<agent>/<timestamp>.yaml``: the union of all agents' objects.
 
-Its vehicles are named by numbers, which the configurations' own reader refuses as keys; so this is a second door to YAML.
+This module reads YAML itself, because the reader of configurations refuses numbers as keys.
 """
 
 from pathlib import Path
@@ -26,7 +26,7 @@ def read_opv2v_truth(root: Path) -> Truth:
     is a car, as in OPV2V.
 
     Raises:
-        InputError: no such folder, or a damaged file.
+        InputError: the folder does not exist, or a file is damaged.
     """
     frames = sorted({(s.parent.parent.name, s.stem) for s in root.glob("*/*/*.yaml") if s.stem.isdigit()})
     if not frames:

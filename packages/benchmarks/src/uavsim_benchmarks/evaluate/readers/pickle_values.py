@@ -1,8 +1,8 @@
-"""The objects that a pickle of plain data may name, made here of checked numbers and bytes.
+"""Objects that a pickle of plain data may name, built from checked numbers and bytes.
 
-Neither ``pickle`` nor numpy's own reconstruction sees anything of the file: ``numpy.dtype.__setstate__`` believes the flags
-and offsets that it is given, and then follows pointers that a file chose. Arrays are made of bytes that are in the file, of a
-type from a table, so that nothing is allocated beyond what the file holds.
+Neither ``pickle`` nor numpy's reconstruction processes the file, because ``numpy.dtype.__setstate__`` trusts flags and offsets
+and then follows pointers of the file. Arrays are built from bytes of the file with a type from a table, so that memory is
+bounded by the file's size.
 """
 
 import math
@@ -20,12 +20,12 @@ _MOST_DIMENSIONS: Final = 32
 
 
 class NotPlain(Exception):
-    """The file holds what plain data and arrays do not need, or lies about its own sizes."""
+    """The file has content beyond plain data and arrays, or wrong sizes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name that a pickle asks for, and that plain data needs."""
+    """An allowed name in a pickle."""
 
     module: str
     name: str
@@ -33,7 +33,7 @@ class Name:
 
 @dataclass(slots=True)
 class Type:
-    """A numpy type as a pickle begins it; its state adds the order of the bytes. ``O`` holds objects of the file."""
+    """A numpy type in a pickle; its state adds the byte order. ``O`` holds objects of the file."""
 
     code: str
     order: str = "="
@@ -44,7 +44,7 @@ class Type:
 
 @dataclass(slots=True)
 class Array:
-    """An array of which the state has not come yet, and then its value."""
+    """An array before its state is read, and then its value."""
 
     value: Any = None
 
@@ -113,7 +113,7 @@ def _encoded(text: Any, encoding: Any) -> bytes:
 
 
 def _bytes_of(*given: Any) -> bytearray:
-    """Never of a length alone: ``bytearray(3 << 30)`` is a few bytes of a file and 3 GB of memory."""
+    """Return bytes of text or bytes, never of a length: ``bytearray(3 << 30)`` is a few bytes of a file and 3 GB of memory."""
     if not given:
         return bytearray()
     if isinstance(given[0], str) and given[1:] == ("latin-1",):
@@ -153,7 +153,7 @@ _CALLS: Final[dict[Name, Callable[..., Any]]] = {
     Name("builtins", "frozenset"): lambda *given: _set_of(frozenset, *given),
     Name("builtins", "complex"): _complex,
     Name("__builtin__", "complex"): _complex,
-    Name("__builtin__", "bytes"): lambda: b"",  # as the oldest protocols write what is empty
+    Name("__builtin__", "bytes"): lambda: b"",  # the oldest protocols write empty values so
     Name("builtins", "bytearray"): _bytes_of,
     Name("__builtin__", "bytearray"): _bytes_of,
 }
@@ -161,10 +161,10 @@ NAMES: Final = frozenset({_NDARRAY, *_CALLS})
 
 
 def called(name: Any, arguments: Any) -> Any:
-    """Return what a named function of a pickle makes of its arguments.
+    """Return the result of a named function of a pickle for its arguments.
 
     Raises:
-        NotPlain: it makes nothing that plain data needs.
+        NotPlain: the function or its arguments are not allowed.
     """
     call = _CALLS.get(name) if isinstance(name, Name) else None
     if call is None or not isinstance(arguments, tuple):
@@ -176,10 +176,10 @@ def called(name: Any, arguments: Any) -> Any:
 
 
 def built(target: Any, state: Any) -> Any:
-    """Return an object whose state has come.
+    """Return an object with its state applied.
 
     Raises:
-        NotPlain: it is neither an array nor a type, or its state is none that numpy writes.
+        NotPlain: the object is neither an array nor a type, or numpy does not write such a state.
     """
     if isinstance(target, Type) and isinstance(state, tuple) and len(state) >= 5:
         order = _text(state[1])

@@ -1,8 +1,8 @@
-"""Read pickles of plain data and numpy arrays; nothing of them is run, and neither ``pickle`` nor numpy interprets them.
+"""Read pickles of plain data and numpy arrays without executing them, and without ``pickle`` or numpy's reconstruction.
 
-A pickle is a program for a machine with a stack. This is that machine without what plain data does not need: it knows the
-names of ``pickle_values`` and no other, every length is held against the file before anything is made of it, and what a
-reference shows once more counts as often as it is shown. Tensors of torch are no plain data; save arrays.
+A pickle is a program for a stack machine. This reader implements the instructions of plain data only: it knows only the names
+of ``pickle_values``, checks every length against the file before allocation, and counts repeated references like copies.
+Torch tensors are not supported; save arrays.
 """
 
 import codecs
@@ -19,22 +19,22 @@ from uavsim_benchmarks.evaluate.readers.pickle_values import NAMES, Array, Name,
 
 _CODE: Final = {op.name: ord(op.code) for op in opcodes}
 _SHOWN_AGAIN: Final = 10_000_000
-"""Elements that references may show once more: a few bytes can refer to a list of lists of lists without end."""
+"""Limit of elements in repeated references: a few bytes can describe lists of lists without end."""
 _FREE: Final = 1_000_000
 _BYTES_EACH: Final = 4
-"""Of the file, for each container and each remembered value beyond so many: they take 20 to 200 bytes of memory."""
+"""Required bytes of the file per additional container or stored value: each takes 20 to 200 bytes of memory."""
 _COPIES: Final = 4
-"""Of each byte of the file, beyond a million: a few bytes can have a long text encoded again and again."""
+"""Limit of copies per byte of the file beyond a million: a few bytes can encode a long text repeatedly."""
 _MOST_MARKS: Final = 1000
 _LONGEST_INTEGER: Final = 16  # bytes
 _HOLDS: Final = (dict, list, tuple, set, frozenset)
 
 
 def read_pickle(path: Path, *, max_bytes: int = MAX_FILE_BYTES) -> Any:
-    """Return what a pickle of plain data and arrays holds.
+    """Return the content of a pickle of plain data and arrays.
 
     Raises:
-        InputError: too large, damaged, or it asks for a name that plain data does not need; nothing of it was run.
+        InputError: the file is too large, damaged, or has a name that is not allowed; nothing was executed.
     """
     try:
         if path.stat().st_size > max_bytes:
@@ -53,7 +53,7 @@ def read_pickle(path: Path, *, max_bytes: int = MAX_FILE_BYTES) -> Any:
 
 
 class _Machine:
-    """The stack, what is kept by number, and one method for each kind of instruction."""
+    """The stack machine: stack, memo, and one method for each kind of instruction."""
 
     def __init__(self, data: bytes) -> None:
         self._data, self._at = data, 0
@@ -61,10 +61,10 @@ class _Machine:
         self._below: list[list[Any]] = []  # stacks under the marks
         self._memo: dict[int, Any] = {}
         self._shown_again = self._made = self._copied = 0
-        self._shares = False  # whether something that holds others was shown again
+        self._shares = False  # whether a container was referenced again
 
     def result(self) -> Any:
-        """Work through the instructions up to the last, STOP."""
+        """Execute the instructions up to STOP, and return the result."""
         data, steps, stop = self._data, _STEPS, _CODE["STOP"]
         while (code := data[self._at]) != stop:
             self._at += 1
@@ -80,7 +80,7 @@ class _Machine:
         return found
 
     def take(self, count: int) -> bytes:
-        """Return the next bytes of the file, which has to have them."""
+        """Return the next bytes of the file; a truncated file is an error."""
         end = self._at + count
         if count < 0 or end > len(self._data):
             raise ValueError("cut off")
@@ -94,20 +94,20 @@ class _Machine:
         return value
 
     def line(self) -> bytes:
-        """Return what is there up to the end of the line."""
+        """Return the bytes up to the end of the line."""
         end = self._data.index(b"\n", self._at)
         taken = self.take(end - self._at)
         self._at = end + 1
         return taken
 
     def integer(self, size: int) -> int:
-        """Return the next integer of so many bytes."""
+        """Return the next integer of ``size`` bytes."""
         if size > _LONGEST_INTEGER:
             raise NotPlain("an integer beyond all measure")
         return int.from_bytes(self.take(size), "little", signed=True)
 
     def make(self, container: Any) -> None:
-        """Push a new container; a file of nothing but empty ones is refused."""
+        """Push a new container, within the limit of containers."""
         self._made += 1
         if (self._made - _FREE) * _BYTES_EACH > len(self._data):
             raise NotPlain("it is made of empty lists")
@@ -122,29 +122,29 @@ class _Machine:
         return self._stack.pop()
 
     def since_mark(self) -> list[Any]:
-        """Return what was pushed since the last mark, and take it away."""
+        """Pop and return the values since the last mark."""
         items, self._stack = self._stack, self._below.pop()
         return items
 
     def mark(self) -> None:
-        """Begin a stack above this one."""
+        """Start a new stack above the present one."""
         if len(self._below) > _MOST_MARKS:
             raise NotPlain("lists in lists beyond all measure")
         self._below.append(self._stack)
         self._stack = []
 
     def keep(self, number: int) -> None:
-        """Remember the last value."""
+        """Store the last value in the memo."""
         self._memo[number] = self._stack[-1]
         if (len(self._memo) - _FREE) * _BYTES_EACH > len(self._data):
             raise NotPlain("it remembers more than it holds")
 
     def keep_next(self) -> None:
-        """Remember the last value by the next number."""
+        """Store the last value under the next memo number."""
         self.keep(len(self._memo))
 
     def show(self, number: int) -> None:
-        """Push a value again; what it holds counts once more."""
+        """Push a value of the memo; its elements count again."""
         value = self._memo[number]
         if isinstance(value, Array):
             if value.value is None:
@@ -165,14 +165,14 @@ class _Machine:
                 raise NotPlain("it refers to the same lists again and again")
 
     def named(self, module: Any, name: Any) -> None:
-        """Push a name that is known."""
+        """Push an allowed name."""
         found = Name(*(_utf8(part) if isinstance(part, bytes) else str(part) for part in (module, name)))
         if found not in NAMES:
             raise NotPlain(f"it asks for {visible(found.module[:80])}.{visible(found.name[:80])}")
         self._stack.append(found)
 
     def name_of_stack(self) -> None:
-        """Push a name whose parts are the last two values."""
+        """Push an allowed name; the last two values are its parts."""
         name, module = self.pop(), self.pop()
         self.named(module, name)
 
@@ -206,25 +206,25 @@ class _Machine:
         target.update(zip(items[::2], items[1::2], strict=True))
 
     def dict_of(self) -> None:
-        """Make a dictionary of what was pushed since the mark."""
+        """Make a dictionary of the values since the mark."""
         items = self.since_mark()
         self.make({})
         self.set_items(items)
 
     def call(self) -> None:
-        """Call one of the known names."""
+        """Call an allowed name."""
         arguments, name = self.pop(), self.pop()
         self._count_copied(arguments)
         self.push(called(name, arguments))
 
     def build(self) -> None:
-        """Give an array or a type its state."""
+        """Apply the state of an array or a type."""
         state, target = self.pop(), self.pop()
         self._count_copied(state)
         self.push(built(target, state))
 
     def _count_copied(self, given: Any) -> None:
-        """Count what a call copies: texts and bytes cost nothing to be shown again, but to be copied."""
+        """Count the bytes that a call copies: references to texts are free, copies are not."""
         for each in given if isinstance(given, tuple) else ():
             self._copied += len(each) if isinstance(each, (str, bytes, bytearray)) else 0
         if self._copied - _FREE > _COPIES * len(self._data):
@@ -232,7 +232,7 @@ class _Machine:
 
 
 def _refuse_circles(found: Any) -> None:
-    """Refuse what holds itself: whoever goes through it would not come to an end."""
+    """Refuse containers that contain themselves, because traversal would not end."""
     waiting, above, done = [(found, False)], set[int](), set[int]()
     while waiting:
         each, left = waiting.pop()

@@ -45,7 +45,7 @@ _MOST_DRAWS: Final = 20_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Grouping:
-    """A grouping: the bin of each box and, where defined for predictions, a function that bins those."""
+    """A grouping: the bin of each box and, if defined, a function that bins predictions."""
 
     names: list[str]
     of_box: IntArray
@@ -53,13 +53,13 @@ class _Grouping:
 
 
 def evaluate_swarm(request: EvaluationRequest) -> Outcome:
-    """Score detections by how many drones and which kinds of agents see a box, by occlusion, distance, pixels and weather.
+    """Score detections by number of drones and kinds of agents that see a box, occlusion, distance, pixels and weather.
 
-    Options: ``against=FILE`` compares with a second result; ``ego`` is the agent that ranges are measured from; ``min_score``,
+    Options: ``against=FILE`` compares with a second result; ``ego`` is the agent at the origin of ranges; ``min_score``,
     ``range`` (metres), ``draws``, ``seed`` and ``ignore_regions``.
 
     Raises:
-        InputError: the results are refused, or the dataset does not say which drones see a box.
+        InputError: the results are refused, or the dataset lacks the drones that see each box.
     """
     version = only_version(request)
     channel = _ego_channel(request, version)
@@ -180,7 +180,7 @@ def _views(path: Path, key: IntArray) -> tuple[FloatArray | None, FloatArray | N
 def _kinds_that_measure(path: Path, key: IntArray) -> IntArray:
     """Return (N,) bit masks of the kinds of agents with a pixel or point of each box, in the order of ``AGENT_KINDS``.
 
-    0 where the dataset does not say.
+    0 if the dataset lacks them.
     """
     kinds = np.zeros(len(key), dtype=np.int64)
     order = np.argsort(key)
@@ -232,8 +232,8 @@ def compare_results(ours: Matched, theirs: Matched, draws: FloatArray, names: li
         ours: matches of the first result.
         theirs: matches of the second result; differences are ours - theirs.
         draws: (draws, scenes).
-        names: names of the scenes that are scored.
-        scenes: (names,) their numbers.
+        names: names of the scored scenes.
+        scenes: (names,) numbers of these scenes.
 
     Returns:
         Differences of recall and AP with intervals and the share of draws above 0, and contributions of the scenes: those to

@@ -40,8 +40,8 @@ class Matched:
     Args:
         found: (N,) bool: the ground-truth box has a match.
         scene: (N,) scene of each box.
-        score: (P,) of predictions, descending.
-        took: (P,) the matched box or ``NOTHING``.
+        score: (P,) scores of predictions, descending.
+        took: (P,) row of the matched box or ``NOTHING``.
         found_scene: (P,) scene of each prediction.
         found_range_m: (P,) distance of each prediction from the ego; NaN where unknown.
     """
@@ -98,7 +98,7 @@ class SwarmCounter:
         self._parts.append((found.score, away_m, found.sample, took))
 
     def matched(self, scored: BoolArray) -> Matched:
-        """Return all matches; ``scored`` is the (S,) mask of samples whose boxes count."""
+        """Return all matches; ``scored`` is the (S,) mask of samples with counted boxes."""
         parts = self._parts or [(np.zeros(0), np.zeros(0), np.zeros(0, np.int64), np.zeros(0, np.int64))]
         score, away_m = (np.concatenate([part[k] for part in parts]) for k in (0, 1))
         sample, took = (np.concatenate([part[k] for part in parts]) for k in (2, 3))
@@ -131,10 +131,10 @@ def group_recall(matched: Matched, member: BoolArray, weight: FloatArray) -> Flo
     Args:
         matched: N boxes.
         member: (N,) boxes of the group.
-        weight: (draws, scenes) how often each scene counts.
+        weight: (draws, scenes) count of each scene.
 
     Returns:
-        (draws,); NaN where no box of the group is drawn.
+        (draws,) recalls; NaN without a drawn box of the group.
     """
     scenes = weight.shape[1]
     boxes = np.bincount(matched.scene[member], minlength=scenes)
