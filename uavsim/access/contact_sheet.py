@@ -21,6 +21,7 @@ from uavsim.typing import UInt8Array
 
 _TILE_WIDTH_PX: Final = 480
 _GAP_PX: Final = 4
+_COLUMNS: Final = 5
 _GROUND: Final = (24, 24, 24)
 
 
@@ -43,7 +44,7 @@ def write_contact_sheet(root: Path, path: Path, *, version: str) -> Path:
 
 
 def draw_contact_sheet(scene: Scene, *, sample: int | None = None) -> UInt8Array:
-    """Return (H, W, 3) uint8 RGB: the richest image beside its mask; below, a row per drone, a column per camera."""
+    """Return (H, W, 3) uint8 RGB: the richest image beside its mask; below, all images by drone and camera."""
     number = len(scene) // 2 if sample is None else sample
     if not 0 <= number < len(scene):
         raise DatasetError(f"scene {scene.name} has samples 0-{len(scene) - 1}, no {number}")
@@ -51,7 +52,8 @@ def draw_contact_sheet(scene: Scene, *, sample: int | None = None) -> UInt8Array
     if not chosen.images:
         raise DatasetError(f"scene {scene.name}: sample {number} has no images")
     tiles = [with_boxes(chosen, image) for image in chosen.images]
-    columns = max(Counter(image.drone_id for image in chosen.images).values())
+    cameras = max(Counter(image.drone_id for image in chosen.images).values())
+    columns = column_count(cameras, len(tiles))
     captions = [image.channel for image in chosen.images]
     page = draw.contact_sheet(tiles, columns=columns, tile_width_px=_TILE_WIDTH_PX, captions=captions)
     wide_px = (page.shape[1] - 3 * _GAP_PX) // 2
@@ -63,6 +65,11 @@ def draw_contact_sheet(scene: Scene, *, sample: int | None = None) -> UInt8Array
     top = draw.contact_sheet(large, columns=2, tile_width_px=wide_px, captions=names, gap_px=_GAP_PX)
     beside = np.full((top.shape[0], page.shape[1] - top.shape[1], 3), _GROUND, dtype=np.uint8)
     return np.concatenate([np.concatenate([top, beside], axis=1), page])
+
+
+def column_count(cameras: int, images: int) -> int:
+    """Return the columns of a sheet: whole drones side by side, five columns or fewer unless a drone has more cameras."""
+    return min(cameras * max(_COLUMNS // cameras, 1), images)
 
 
 def richest_image(sample: Sample) -> Image:
