@@ -1,4 +1,4 @@
-"""From streets between nodes to OpenDRIVE: trims streets back to their junctions and lays the ways through them."""
+"""Conversion of streets between nodes to OpenDRIVE: trims streets at junctions and adds connecting roads."""
 
 import math
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ _STRAIGHT_RAD = math.radians(55)
 _CROSSWALK_M = 3.4  # along the road
 _EDGE_M = 0.4
 _MINOR_RAD = math.radians(5)
-_SPEED_SIGN_M = 15.0  # behind the place where its limit begins
+_SPEED_SIGN_M = 15.0  # behind the start of its limit
 _ORIGIN_FREE_M = 30.0  # from signs' roads: AirSim's drones take off at the origin
 _STOP_BEHIND_M = 5.6  # stop line to the end of the road where there is a crosswalk
 
@@ -32,7 +32,7 @@ class Profile:
     """A street's cross-section, lanes from the centre lane outward on each side; one-way streets have no ``left``.
 
     ``offset_m`` shifts the centre lane to the left of the path: a median is one lane of the left side, and the street
-    stays in the middle of its path.
+    stays centred on its path.
     """
 
     left: tuple[LaneSpec, ...]
@@ -57,10 +57,10 @@ class Profile:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A junction: fillet radius of its kerbs, lights or not, crosswalks or not, height.
+    """A junction: fillet radius of its kerbs, lights, crosswalks, height.
 
-    At a ``ring`` node, part of a roundabout, every lane may leave: else the inner lane would fill and never empty.
-    At a ``u_turns`` node on a street with a median ("Michigan left"), the inner lanes may turn round.
+    At a ``ring`` node, part of a roundabout, every lane may exit: otherwise the inner lane would fill and never empty.
+    At a ``u_turns`` node on a street with a median ("Michigan left"), the inner lanes may make U-turns.
     """
 
     corner_m: float = 8.0
@@ -76,7 +76,7 @@ class Node:
 class Street:
     """A street between two nodes.
 
-    ``heights`` are (share of the way, z) between its ends; it is level for ``level_m`` at both.
+    ``heights`` are (share of the length, z) between its ends; it is level for ``level_m`` at both.
     """
 
     start: str
@@ -90,7 +90,7 @@ class Street:
 
 @dataclass(frozen=True, slots=True)
 class _Arm:
-    """One street's end at a junction; ``pose`` looks into the junction."""
+    """One street's end at a junction; ``pose`` faces the junction."""
 
     street: int
     at_end: bool
@@ -99,22 +99,22 @@ class _Arm:
 
     @property
     def inward(self) -> list[tuple[int, float, float]]:
-        """(lane number, distance of its inner edge from the path, width) of driving lanes that lead in."""
+        """Return (lane number, distance of its inner edge from the path, width) of the entering driving lanes."""
         return self._driving("right" if self.at_end else "left")
 
     @property
     def outward(self) -> list[tuple[int, float, float]]:
-        """The same for lanes that lead out."""
+        """Return the same for exiting lanes."""
         return self._driving("left" if self.at_end else "right")
 
     @property
     def right_side(self) -> str:
-        """Return which side of the street is on the right of someone who looks into the junction."""
+        """Return the street's side that is on the right when facing the junction."""
         return "right" if self.at_end else "left"
 
     @property
     def left_side(self) -> str:
-        """The other side."""
+        """Return the street's side that is on the left when facing the junction."""
         return "left" if self.at_end else "right"
 
     def _driving(self, side: str) -> list[tuple[int, float, float]]:
@@ -129,7 +129,7 @@ class _Arm:
 
 @dataclass(slots=True)
 class Plan:
-    """A town's streets and junctions, and the text made from them."""
+    """A town's streets and junctions, and their OpenDRIVE text."""
 
     name: str
     streets: list[Street] = field(default_factory=list)
@@ -146,12 +146,12 @@ def _arms_by_angle(arms: list[_Arm]) -> list[_Arm]:
 
 
 def _needed_setback(mine: _Arm, other: _Arm, *, other_is_ccw: bool, corner_m: float) -> float:
-    """Return how far my end must lie from the node so that the corner towards a neighbour fits."""
+    """Return the setback of an arm's end from the node, metres, that the corner towards a neighbour needs."""
     out, across = mine.pose.turned().heading_rad, other.pose.turned().heading_rad
     angle = (across - out if other_is_ccw else out - across) % (2 * math.pi)
     if not math.radians(8) < angle < math.radians(150):
         return 0.0
-    # A neighbour counter-clockwise of me lies on my right as I look in.
+    # A counter-clockwise neighbour is on the right when facing the junction.
     own = mine.profile.pavement_m(mine.right_side if other_is_ccw else mine.left_side)
     their = other.profile.pavement_m(other.left_side if other_is_ccw else other.right_side)
     meet = (their + own * math.cos(angle)) / math.sin(angle)
@@ -232,7 +232,7 @@ class _Builder:
         s, z = (np.array(column) for column in zip(*knots, strict=True))
         slope = np.zeros_like(z)  # level where it meets a junction, so that junctions are level
         rise = np.diff(z) / np.diff(s)
-        same = rise[:-1] * rise[1:] > 0  # elsewhere a top, a dip or a level stretch begins: no slope
+        same = rise[:-1] * rise[1:] > 0  # at tops, dips and starts of level parts the slope is zero
         slope[1:-1][same] = 2 * rise[:-1][same] * rise[1:][same] / (rise[:-1] + rise[1:])[same]
         records = []
         for k in range(len(s) - 1):
@@ -248,9 +248,7 @@ class _Builder:
         for arm in arms:
             for target, from_lane, to_lane in _movements(arm, arms, leave_from_all=node.ring):
                 self._connector(spec, node, (arm, from_lane), (target, to_lane))
-            if (
-                node.u_turns and arm.inward and arm.outward
-            ):  # into the outer lane: the widest turn that there is room for
+            if node.u_turns and arm.inward and arm.outward:  # into the outer lane: the widest possible turn
                 self._connector(spec, node, (arm, arm.inward[0]), (arm, arm.outward[-1]))
         for place, arm in enumerate(arms):
             self._corner(number, node, arm, arms[(place + 1) % len(arms)])
@@ -286,7 +284,7 @@ class _Builder:
         return road
 
     def _corner(self, junction: int, node: Node, arm: _Arm, ccw: _Arm) -> None:
-        """The kerb from one arm's right to its neighbour, with the sidewalk behind it where both have one."""
+        """Add the kerb from one arm's right to its neighbour, with a sidewalk if both arms have one."""
         width, end_width = arm.profile.sidewalk_m(arm.right_side), ccw.profile.sidewalk_m(ccw.left_side)
         walk = min(width, end_width) > 0.5
         inset = (
@@ -297,7 +295,7 @@ class _Builder:
         if math.hypot(end.x - start.x, end.y - start.y) < 0.5 or arm.profile.pavement_m(arm.right_side) < _EDGE_M:
             return
         turn = wrap(end.heading_rad - start.heading_rad)
-        if abs(turn) > _U_TURN_RAD:  # slip roads beside each other: there is no corner between them
+        if abs(turn) > _U_TURN_RAD:  # adjacent slip roads have no corner between them
             return
         path = connect(start, end, node.corner_m)
         lane = LaneSpec("sidewalk", width, end_width_m=end_width) if walk else LaneSpec("shoulder", _EDGE_M)
@@ -316,7 +314,7 @@ class _Builder:
             self.object_number += 1
 
     def _signal(self, arm: _Arm, kind: str, name: str, behind_m: float, value: float = -1.0) -> int:
-        """A signal for the traffic towards a junction, ``behind_m`` before the end of its road."""
+        """Add a signal for the traffic towards a junction, ``behind_m`` before the end of its road."""
         road = self.roads[arm.street]
         lanes = [lane for lane, _, _ in arm.inward]
         side = arm.profile.pavement_m(arm.right_side) + 0.7
@@ -337,12 +335,12 @@ class _Builder:
         return self.signal_number
 
     def _lights(self, arms: list[_Arm], node: Node) -> list[list[int]]:
-        """One light per arm that leads in, each green alone: drivers of CARLA's kind do not give way when they turn left."""
+        """Add one light per entering arm, each green alone, because CARLA's drivers do not yield when they turn left."""
         behind = _STOP_BEHIND_M if node.crosswalks else 1.0
         return [[self._signal(arm, "1000001", "Signal_3Light_Post01", behind)] for arm in arms if arm.inward]
 
     def _right_of_way_signs(self, arms: list[_Arm], node: Node) -> None:
-        """Stop or yield signs on the arms that lead less straight through the junction than others."""
+        """Add stop or yield signs on the arms that continue less straight through the junction than others."""
         bends = {
             arm.street: min(
                 abs(wrap(other.pose.turned().heading_rad - arm.pose.heading_rad))
@@ -357,7 +355,7 @@ class _Builder:
                 self._signal(arm, *(("206", "Sign_Stop") if node.stop_signs else ("205", "Sign_Yield")), 1.0)
 
     def _speed_signs(self) -> None:
-        """Speed limit signs for both directions where a limit begins that has a sign."""
+        """Add speed limit signs in both directions at the start of limits with a sign."""
         for number, path in enumerate(self.paths):
             limits = limits_along(path, self.roads[number].speed_kmh)
             ends = [*(s for s, _ in limits[1:]), path.length_m]
@@ -375,7 +373,7 @@ _Lane = tuple[int, float, float]
 
 
 def _movements(arm: _Arm, arms: list[_Arm], *, leave_from_all: bool = False) -> list[tuple[_Arm, _Lane, _Lane]]:
-    """Ways from one arm: (target arm, its own lane, the target's lane)."""
+    """Return the movements from one arm: (target arm, the arm's lane, the target's lane)."""
     own = arm.inward
     turns = []
     for other in arms:
@@ -398,7 +396,7 @@ def _movements(arm: _Arm, arms: list[_Arm], *, leave_from_all: bool = False) -> 
             ways.append((other, own[-1], theirs[-1]))
     led = {lane for _, lane, _ in ways}
     for place, lane in enumerate(own):
-        if lane not in led:  # no lane may end in nothing
+        if lane not in led:  # no lane may be a dead end
             target = ahead[1] if ahead[1] is not arm else turns[0][1]
             ways.append((target, lane, target.outward[min(place, len(target.outward) - 1)]))
     return ways
