@@ -1,4 +1,4 @@
-"""Both ports on one world, as in a merged build: AirSim's calls come back within ticks of CARLA's, from plain sockets."""
+"""Both ports on one world, as in a merged build: AirSim's calls return within CARLA's ticks, from plain sockets."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, TimeoutError

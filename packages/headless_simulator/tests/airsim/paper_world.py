@@ -1,4 +1,4 @@
-"""A world drawn on paper: flat ground at z = 0, one building, and a renderer that only knows flat ground and boxes.
+"""A hand-made world: flat ground at z = 0, one building, and a renderer of flat ground and boxes.
 
 The renderer casts one ray per pixel in numpy with its own formulas, so it cannot share a mistake with the real one.
 """
@@ -87,7 +87,7 @@ class PaperRenderer:
         return distance.astype(np.float32), ids, tag, np.ones(len(distance), np.float32)
 
     def _trace(self, origin, rays: np.ndarray, movers: Movers) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return how often a ray's length lies before what it meets first, its id and its tag."""
+        """Return the (N,) distance of the first hit in units of each ray's length, its id and its tag."""
         depth = np.full(rays.shape[:-1], np.inf)
         ids = np.zeros(rays.shape[:-1], np.uint32)
         tag = np.full(rays.shape[:-1], TAG["sky"], np.uint8)

@@ -1,4 +1,4 @@
-"""What is no message at all: garbage, messages without end, clients that never read."""
+"""Invalid input: garbage, endless messages, clients that never read."""
 
 import random
 import resource

@@ -1,4 +1,4 @@
-"""What AirSim on Unreal answers late, early or never, through its real client."""
+"""Late, early and missing answers of AirSim on Unreal, through the real client."""
 
 import time
 from collections.abc import Callable

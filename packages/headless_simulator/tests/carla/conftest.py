@@ -1,4 +1,4 @@
-"""One headless simulator for the real client's tests; the client runs in processes of its own, for it can abort them."""
+"""One headless simulator for the real client's tests; the client runs in separate processes, which it can abort."""
 
 import json
 import os

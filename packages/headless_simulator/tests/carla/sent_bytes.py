@@ -1,4 +1,4 @@
-"""Batches of commands as bytes, in any of the ways in which msgpack writes them."""
+"""Parsing of batches in every msgpack encoding."""
 
 import itertools
 import struct

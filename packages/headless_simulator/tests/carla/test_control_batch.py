@@ -1,4 +1,4 @@
-"""What is read at once has the same effects and the same answers, byte for byte, as what is read item by item."""
+"""Equality of effects and answer bytes between the fast and the general parser of batches."""
 
 import math
 from dataclasses import replace

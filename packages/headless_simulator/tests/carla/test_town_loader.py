@@ -1,4 +1,4 @@
-"""A long request of one client is answered beside the requests of the others, asked by two real clients."""
+"""Long requests of one real client do not delay another one."""
 
 import concurrent.futures
 import os

@@ -1,4 +1,4 @@
-"""Small things in the sky: as much of each pixel as they cover, wherever they are between pixels."""
+"""Pixel coverage of small flying objects at any subpixel position."""
 
 import numpy as np
 import numpy.typing as npt

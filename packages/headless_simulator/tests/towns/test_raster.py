@@ -1,4 +1,4 @@
-"""Drawing triangles onto a grid against asking every grid point."""
+"""Rasterisation of triangles, against a test of every grid point."""
 
 import numpy as np
 from headless_simulator.towns.raster import Grid, bilinear, draw

@@ -1,4 +1,4 @@
-"""What vehicles on four wheels can do: turn no harder than tyres hold, drive over what is lower than their floor."""
+"""Limits of four-wheeled vehicles: tyre grip in turns, and clearance above low objects."""
 
 from dataclasses import replace
 

@@ -243,5 +243,5 @@ def join_movers(*groups: Movers) -> Movers:
 
 
 def pick_movers(movers: Movers, keep: np.ndarray[Any, np.dtype[np.bool_]]) -> Movers:
-    """Return the movers whose entry in ``keep`` (N,) is true."""
+    """Return the movers selected by the (N,) mask ``keep``."""
     return Movers(*(getattr(movers, name)[keep] for name in _MOVER_COLUMNS))

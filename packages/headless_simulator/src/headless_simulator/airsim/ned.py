@@ -96,7 +96,7 @@ def ue_pose(position_ned_m: Vec3, quat: Quat, *, origin_ue_m: Vec3) -> Pose6:
 
 
 def ned_pose(pose: Pose6, *, origin_ue_m: Vec3) -> tuple[Vec3, Quat]:
-    """Convert an Unreal pose to the NED frame whose origin lies at ``origin_ue_m``."""
+    """Convert an Unreal pose (metres, degrees) to NED position and wxyz quaternion, with origin ``origin_ue_m``."""
     x, y, z, pitch, yaw, roll = pose
     position = flip_z((x - origin_ue_m[0], y - origin_ue_m[1], z - origin_ue_m[2]))
     return position, quat_from_euler(math.radians(roll), math.radians(pitch), math.radians(yaw))

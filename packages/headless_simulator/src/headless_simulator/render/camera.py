@@ -10,7 +10,7 @@ NEAR_M = 0.05
 
 
 def axes(pitch_deg: float, yaw_deg: float, roll_deg: float) -> Float64:
-    """Return the (3, 3) float64 rotation whose columns are an actor's forward, right and up axes in the world.
+    """Return the (3, 3) float64 rotation with an actor's forward, right and up axes in the world as columns.
 
     Source: the upper left of CARLA's Transform.get_matrix.
     """

@@ -85,9 +85,7 @@ def decode(data: bytes) -> Town:
     Raises:
         ValueError: the bytes are not a complete town.
     """
-    body = memoryview(bytearray(data))[
-        :-16
-    ]  # writable like a new town's arrays, because numba's types include writability
+    body = memoryview(bytearray(data))[:-16]  # writable like a new town's arrays: part of numba's types
     if not data.startswith(_MAGIC) or hashlib.blake2b(body, digest_size=16).digest() != data[-16:]:
         raise ValueError("not a whole town file")
     start = len(_MAGIC) + 8

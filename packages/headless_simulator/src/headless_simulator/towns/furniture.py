@@ -96,7 +96,7 @@ def put_signs(stock: Stock, signs: list[tuple[str, Pose6, str]]) -> None:
 
 
 def lamp_post() -> TriangleSoup:
-    """A lamp post whose arm reaches along local x."""
+    """Return a lamp post with an arm along local x."""
     triangle_soup = TriangleSoup()
     steel = appearance_of((110, 114, 116), "pole")
     add_cylinder(triangle_soup, (0.0, 0.0, -0.2), 0.1, 7.9, steel, sides=4, taper=0.6)
@@ -106,7 +106,7 @@ def lamp_post() -> TriangleSoup:
 
 
 def bench() -> TriangleSoup:
-    """A bench along local y."""
+    """Return a bench along local y."""
     triangle_soup = TriangleSoup()
     wood = appearance_of((122, 88, 56), "static")
     add_box(triangle_soup, (-0.25, -0.9, 0.4), (0.25, 0.9, 0.48), wood)
@@ -115,14 +115,14 @@ def bench() -> TriangleSoup:
 
 
 def bin_() -> TriangleSoup:
-    """A litter bin."""
+    """Return a litter bin."""
     triangle_soup = TriangleSoup()
     add_cylinder(triangle_soup, (0.0, 0.0, 0.0), 0.3, 1.0, appearance_of((60, 84, 66), "static"), sides=6)
     return triangle_soup
 
 
 def shelter() -> TriangleSoup:
-    """A bus shelter, open to local x."""
+    """Return a bus shelter, open towards local x."""
     triangle_soup = TriangleSoup()
     frame = appearance_of((74, 80, 86), "static")
     add_box(triangle_soup, (-0.7, -2.0, 2.35), (0.8, 2.0, 2.5), frame)
@@ -136,7 +136,7 @@ def shelter() -> TriangleSoup:
 
 
 def kiosk() -> TriangleSoup:
-    """A small kiosk."""
+    """Return a small kiosk."""
     triangle_soup = TriangleSoup()
     add_box(
         triangle_soup,

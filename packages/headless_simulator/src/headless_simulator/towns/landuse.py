@@ -23,12 +23,7 @@ _FIELDS: Final[tuple[RGB, ...]] = (
 _FIELD_M: Final = 80.0
 _CELL_REACH_M: Final = 5.0  # from the centre of a terrain cell to its corner: avoids jagged park edges at kerbs
 _MEADOW: Final[RGB] = (112, 120, 68)
-_WAVES_M: Final = (
-    (170.0, 0.4),
-    (91.0, 1.3),
-    (47.0, 2.9),
-    (29.0, 4.2),
-)  # wavelengths and directions of the colour noise
+_WAVES_M: Final = ((170.0, 0.4), (91.0, 1.3), (47.0, 2.9), (29.0, 4.2))  # lengths and directions of noise
 
 
 def terrain_colours(land: Land, style: Style, rng: np.random.Generator) -> UInt8:

@@ -91,9 +91,7 @@ def _dense_stations(road: Road, low: float, high: float) -> Float64:
     inner = np.unique(np.array(marks, dtype=np.float64))
     inner = inner[(inner > low + 1e-3) & (inner < high - 1e-3)]
     stations = np.concatenate([[low], inner, [high]])
-    keep = np.concatenate(
-        [[True], np.diff(stations) > 1e-3]
-    )  # never the last one, which is farther from its predecessor
+    keep = np.concatenate([[True], np.diff(stations) > 1e-3])  # keeps the last one, which is farther away
     return np.asarray(stations[keep], dtype=np.float64)
 
 

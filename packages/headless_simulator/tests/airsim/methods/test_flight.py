@@ -1,4 +1,4 @@
-"""Flight through the real client; the expected numbers are worked out on paper from AirSim's published parameters."""
+"""Flight through the real client, against values computed by hand from AirSim's published parameters."""
 
 import math
 import time

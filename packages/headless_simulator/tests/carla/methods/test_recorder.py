@@ -1,4 +1,4 @@
-"""CARLA's recorder, asked by the real client: the file, the questions about it and the replay."""
+"""CARLA's recorder through the real client: file, queries and replay."""
 
 import json
 import math
