@@ -64,15 +64,15 @@ class Land:
         return low, low + self.fine.cell_m * (np.array(self.fine.shape[::-1]) - 1)
 
     def height_at(self, xy_m: Float64) -> Float64:
-        """Return (N,) ground heights at (N, 2) points, metres."""
+        """Return (...,) ground heights at (..., 2) points, metres."""
         return bilinear(self.fine, self.height_m, xy_m)
 
     def far_height_at(self, xy_m: Float64) -> Float64:
-        """Return (N,) heights of open land at (N, 2) points, metres, also outside the fine grid."""
+        """Return (...,) heights of open land at (..., 2) points, metres, also outside the fine grid."""
         return bilinear(self.wide, self.field_m, xy_m)
 
     def clear_at(self, xy_m: Float64) -> Float64:
-        """Return (N,) distances to the nearest road or sidewalk, metres, also outside the grid."""
+        """Return (...,) distances of (..., 2) points to the nearest road or sidewalk, metres, also outside the grid."""
         i, j = self.fine.pixels(xy_m)
         low, high = self.rim
         over = np.maximum(np.maximum(low - xy_m, xy_m - high), 0.0)
@@ -277,6 +277,6 @@ def _verges(strips: list[Strip], wide: Grid, field: Float64) -> Float64:
 
 
 def label_of(land: Land, xy_m: Float64) -> Int32:
-    """Return the (N,) cover of (N, 2) points: OPEN, VERGE, WALK, FLOOR or ROAD."""
+    """Return the (...,) cover of (..., 2) points: OPEN, VERGE, WALK, FLOOR or ROAD."""
     i, j = land.fine.pixels(xy_m)
     return land.cover[i, j].astype(np.int32)

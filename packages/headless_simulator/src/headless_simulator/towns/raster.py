@@ -35,13 +35,13 @@ class Grid:
         return x, self.low_m[1] + self.cell_m * np.arange(rows, dtype=np.float64)
 
     def pixels(self, xy_m: Float64) -> tuple[Int32, Int32]:
-        """Return (N,) nearest rows and columns of (N, 2) points, clipped to the grid."""
+        """Return (...,) nearest rows and columns of (..., 2) points, clipped to the grid."""
         place = np.rint((np.asarray(xy_m) - self.low_m) / self.cell_m).astype(np.int32)
         return np.clip(place[..., 1], 0, self.shape[0] - 1), np.clip(place[..., 0], 0, self.shape[1] - 1)
 
 
 def bilinear(grid: Grid, field: Float32 | Float64, xy_m: Float64) -> Float64:
-    """Return (N,) bilinear values of a (Y, X) field at (N, 2) points, clipped to the grid."""
+    """Return (...,) bilinear values of a (Y, X) field at (..., 2) points, clipped to the grid."""
     place = (np.asarray(xy_m, dtype=np.float64) - grid.low_m) / grid.cell_m
     column = np.clip(place[..., 0], 0, grid.shape[1] - 1.001)
     row = np.clip(place[..., 1], 0, grid.shape[0] - 1.001)

@@ -40,7 +40,7 @@ def gather(actor: Actor, pose: Pose6, moment: Moment) -> Any:
 
 
 def flow_bytes(view: View, reading: Reading, image: RenderedImage, moment: Moment) -> UInt8:
-    """Return (H, W, 8) uint8: two float32 per pixel, the normalised optical flow x, y."""
+    """Return (H, W, 8) uint8: two float32 per pixel, the result of ``optical_flow``."""
     before: Before = reading.state
     return optical_flow(image, view, moment.movers, before).view(np.uint8)
 
