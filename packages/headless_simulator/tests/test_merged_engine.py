@@ -37,7 +37,7 @@ class Merged:
     threads: ThreadPoolExecutor
 
     def airsim(self, method: str, *arguments: Any) -> Future[Any]:
-        """Call in a thread with a client of its own."""
+        """Call in a thread with a new client."""
 
         def call() -> Any:
             client = msgpackrpc.Client(msgpackrpc.Address("127.0.0.1", self.airsim_port), timeout=60)
@@ -56,7 +56,7 @@ class Merged:
             client.close()
 
     def waits(self, asked: Future[Any]) -> bool:
-        """Return whether a call does not come back without a tick."""
+        """Return whether a call waits for a tick."""
         try:
             asked.result(timeout=WAITS_S)
         except TimeoutError:

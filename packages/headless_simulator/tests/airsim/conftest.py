@@ -59,7 +59,7 @@ def flying(serve, connect) -> tuple[airsim.MultirotorClient, AirSimServer]:
 
 
 def hang(client: airsim.MultirotorClient, name: str = "", height_m: float = 50.0) -> None:
-    """Put a drone into the air, pause, and let it settle there."""
+    """Teleport a drone to a height, pause, and let it settle."""
     client.simPause(True)
     client.enableApiControl(True, name)
     client.armDisarm(True, name)

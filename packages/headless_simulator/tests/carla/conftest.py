@@ -71,7 +71,7 @@ def run_client(port: str | int, code: str, *arguments: object, version: str = VE
 
 @pytest.fixture(scope="session")
 def server(simulator: RunningSimulator) -> RunningSimulator:
-    """The session's simulator: programs begin with ``load_world``, so that nothing of others is left."""
+    """The session's simulator: programs begin with ``load_world``, which removes the state of other tests."""
     return simulator
 
 

@@ -29,7 +29,7 @@ def quiet() -> CarlaServer:
 
 @pytest.fixture
 def sent(quiet: CarlaServer, monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Flags of the snapshots that left."""
+    """Flags of the sent snapshots."""
     flags: list[int] = []
 
     def note(stream_id: int, packet: tuple[bytes, ...]) -> None:

@@ -40,7 +40,7 @@ def image_of(renderer: Renderer, things: Movers) -> RenderedImage:
 
 
 def darkening(renderer: Renderer, place: tuple[float, float, float], blueprint: str) -> float:
-    """Return by how much something dark takes light from the image, in whole pixels of black."""
+    """Return the light that a dark object removes from the image, in black pixels."""
     clear = image_of(renderer, movers(blueprint)).bgra
     shown = image_of(renderer, movers(blueprint, place)).bgra
     assert clear is not None

@@ -32,7 +32,7 @@ def test_every_point_under_every_triangle(seed):
 
 
 def turn(start, end, points):
-    """Which side of a line points lie on."""
+    """Return the side of a line for (N, 2) points, as a sign."""
     return (end[0] - start[0]) * (points[:, 1] - start[1]) - (end[1] - start[1]) * (points[:, 0] - start[0])
 
 
