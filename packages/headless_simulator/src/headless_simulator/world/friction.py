@@ -34,7 +34,7 @@ def trigger_half_m(attributes: Mapping[str, str]) -> tuple[float, float, float]:
 
 
 def apply_triggers(table: ActorTable, vehicles: Rows, triggers: Sequence[Actor]) -> None:
-    """Set every vehicle's tyre friction: its own, or that of the last overlapping trigger."""
+    """Set the tyre friction of vehicles in (N,) rows: their own, or that of the last overlapping trigger."""
     c = table.c
     if not len(vehicles):
         return

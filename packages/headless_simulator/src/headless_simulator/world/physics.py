@@ -220,7 +220,7 @@ def _drive(row: int, dt: float, c: Columns, ground: GroundGrid) -> None:
 
 @_fast
 def step_vehicles(rows: Rows, dt: float, c: Columns, ground: GroundGrid) -> None:
-    """Advance vehicles by one tick; ``velocity`` becomes displacement over time."""
+    """Advance vehicles in (N,) rows by one tick; ``velocity`` becomes displacement over time."""
     for row in rows:
         if not c.physics[row]:
             _follow(row, dt, c)
@@ -279,7 +279,7 @@ def _drift(row: int, dt: float, c: Columns, ground: GroundGrid) -> None:
 
 @_fast
 def step_props(rows: Rows, dt: float, c: Columns, ground: GroundGrid) -> None:
-    """Advance moving props by one tick; other props keep their pose."""
+    """Advance moving props in (N,) rows by one tick; other props keep their pose."""
     for row in rows:
         if c.physics[row] and _drifts(row, c):
             _drift(row, dt, c, ground)
@@ -287,7 +287,7 @@ def step_props(rows: Rows, dt: float, c: Columns, ground: GroundGrid) -> None:
 
 @_fast
 def step_walkers(rows: Rows, dt: float, c: Columns, ground: GroundGrid) -> None:
-    """Advance walkers by one tick: commanded velocity, or the velocity of their teleports.
+    """Advance walkers in (N,) rows by one tick: commanded velocity, or the velocity of their teleports.
 
     As in CARLA, a character without physics also follows its control: only falling needs physics.
     """

@@ -29,7 +29,7 @@ class SpeedLimits:
         self._cells = Cells.of(self._samples[:, :2], self._samples[:, :2])
 
     def write(self, rows: Rows, c: Columns) -> None:
-        """Write the limit of each vehicle, km/h, to ``c.limit``."""
+        """Write the limit, km/h, of each vehicle in (N,) rows to ``c.limit``."""
         if len(self._samples):
             _write(rows, c.pose, c.limit, (self._samples, self._cells))
         else:

@@ -239,14 +239,14 @@ class ActorTable:
         self._forget()
 
     def rows(self, *kinds: int) -> Rows:
-        """Return rows of living actors of the kinds (default: all), sorted by actor id; read-only."""
+        """Return (N,) rows of living actors of the kinds (default: all), sorted by actor id; read-only."""
         found = self._rows.get(kinds)
         if found is None:
             found = self._rows[kinds] = self._find(kinds)
         return found
 
     def places(self, kind: int) -> Rows:
-        """Return the positions of a kind's rows in ``rows()``; read-only."""
+        """Return the (K,) positions of a kind's rows in ``rows()``; read-only."""
         found = self._places.get(kind)
         if found is None:
             found = self._places[kind] = np.flatnonzero(self.c.kind[self.rows()] == kind)
