@@ -86,7 +86,7 @@ def run_example(path: Path, arguments: list[str], *, python: str, limit_s: float
 
 
 def main() -> int:
-    """Run them and print a line for each."""
+    """Run the examples and print one line for each."""
     signal.signal(
         signal.SIGINT, signal.default_int_handler
     )  # started with &, examples would inherit that Ctrl-C is ignored

@@ -42,7 +42,7 @@ GRACE_S = 30
 
 
 def run(script: Path, arguments: tuple[str, ...], *, python: str, seconds: float, endless: bool) -> tuple[bool, str]:
-    """Run one example; returns whether it went well, and how it ended."""
+    """Run one example; returns whether it succeeded, and a description of its end."""
     environment = {**os.environ, "SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy", "MPLBACKEND": "Agg"}
     with tempfile.TemporaryDirectory() as folder:
         environment["HOME"] = folder
@@ -63,7 +63,7 @@ def run(script: Path, arguments: tuple[str, ...], *, python: str, seconds: float
 
 
 def _wait(process: subprocess.Popen[bytes], *, seconds: float) -> bool:
-    """Wait for the end, or stop it as a person would; returns whether it had to be stopped."""
+    """Wait for the end, or interrupt the process like a user; returns whether it was interrupted."""
     try:
         process.wait(timeout=seconds)
     except subprocess.TimeoutExpired:
@@ -78,7 +78,7 @@ def _wait(process: subprocess.Popen[bytes], *, seconds: float) -> bool:
 
 
 def main() -> None:
-    """Run them and print a table."""
+    """Run the examples and print a table."""
     signal.signal(
         signal.SIGINT, signal.default_int_handler
     )  # started with &, examples would inherit that Ctrl-C is ignored
@@ -98,7 +98,7 @@ def main() -> None:
             print(f"{name:28} absent")
             continue
         server = (options.server_python, "-m", "headless_simulator")
-        # a new one each time: some examples leave theirs synchronous, without a client that ticks
+        # a new one each time: some examples leave the simulator synchronous, without a ticking client
         with running_simulator("--carla-port", str(PORT), command=server):
             began = time.monotonic()
             fine, how = run(script, arguments, python=options.python, seconds=options.seconds, endless=endless)

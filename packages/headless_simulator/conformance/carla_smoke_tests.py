@@ -31,7 +31,7 @@ PORT = 3654  # built into the tests
 ENOUGH = 0.9
 NOT_IN_THE_CLIENT = re.compile(r"AttributeError: module 'carla' has no attribute '(\w+)'")
 _TEST_CASES = ("TestCase", "SmokeTest")  # how the base classes of tests end; other classes have methods named test_ too
-CANNOT_APPLY = {  # pattern of a test's name: why
+CANNOT_APPLY = {  # pattern of a test's name: reason
     "*.test_ros2.*": "needs a server with ROS 2",
     "*.test_cosmos_export.*": "needs calls that the 0.9.16 client does not have",
     "*.test_rt_lens_capture_sync.*": "needs wide-angle lenses, which came after 0.9.16",
@@ -42,7 +42,7 @@ CANNOT_APPLY = {  # pattern of a test's name: why
 
 
 def tests_in(folder: Path) -> Iterator[str]:
-    """Name every test of the package ``smoke``: module.Class.method. CARLA's unit tests speak to no server."""
+    """Yield every test of the package ``smoke`` as module.Class.method. CARLA's unit tests use no server."""
     for path in sorted(folder.glob("smoke/test_*.py")):
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.ClassDef) and any(ast.unparse(base).endswith(_TEST_CASES) for base in node.bases):
@@ -52,12 +52,12 @@ def tests_in(folder: Path) -> Iterator[str]:
 
 
 def reason_against(test: str) -> str:
-    """Why a test cannot apply; empty if it can."""
+    """Return the reason why a test cannot apply, or ""."""
     return next((why for pattern, why in CANNOT_APPLY.items() if fnmatch.fnmatch(test, pattern)), "")
 
 
 def run(test: str, *, folder: Path, python: str, limit_s: float) -> tuple[str, str]:
-    """Run one test; returns "passed", "failed" or "cannot apply", and what it said unless it passed."""
+    """Run one test; returns "passed", "failed" or "cannot apply", and its output unless it passed."""
     with tempfile.TemporaryDirectory() as home:
         environment = {**os.environ, "HOME": home, "PYTHONDONTWRITEBYTECODE": "1"}
         command = [python, "-m", "unittest", test]
@@ -74,7 +74,7 @@ def run(test: str, *, folder: Path, python: str, limit_s: float) -> tuple[str, s
 
 
 def main() -> None:
-    """Run them and print a table."""
+    """Run the tests and print a table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--python", default=sys.executable, help="interpreter for the tests")
@@ -82,7 +82,7 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=900.0, help="seconds that a test may take")
     parser.add_argument("--maps", type=Path, help="folder of OpenDRIVE files that the simulator serves by their names")
     options = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # what was started here is ended here
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # stops the simulator that this program started
     folder, counts = options.folder.resolve(), Counter[str]()
     selected = [t for t in tests_in(folder) if any(fnmatch.fnmatch(t, f"*{p}*") for p in options.only)]
     if not selected:

@@ -82,7 +82,7 @@ os._exit(0)
 
 @dataclass(frozen=True)
 class Ending:
-    """The end of one client process; ``trouble`` is empty when it did all that it should."""
+    """The end of one client process; ``trouble`` is empty on success."""
 
     done: int
     trouble: str
@@ -90,7 +90,7 @@ class Ending:
 
 @contextlib.contextmanager
 def busy_processes(count: int) -> Iterator[None]:
-    """Keep so many processors busy."""
+    """Keep ``count`` processors busy."""
     idlers = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
     try:
         yield
@@ -116,7 +116,7 @@ def run_client(port: int, kind: str, *, program: str, count: int) -> Ending:
 
 
 def main() -> None:
-    """Load until enough is loaded; print a line per client process and one for all."""
+    """Run all loads; print a line per client process and a summary."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--loads", type=int, default=500)
     parser.add_argument("--busy", type=int, default=3, help="processes that do nothing but keep a processor busy")
@@ -124,7 +124,7 @@ def main() -> None:
     parser.add_argument("--without-silence", action="store_true", help="let the simulator tick on around a load")
     parser.add_argument("--stops", action="store_true", help="stop and destroy sensors instead of loading")
     options = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # what was started here is ended here
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # stops the simulator that this program started
     began, done, clients, crashes = time.monotonic(), 0, 0, Counter[str]()
     program = STOPS if options.stops else LOADS
     server = ("-c", TALKATIVE_SERVER) if options.without_silence else ("-m", "headless_simulator")

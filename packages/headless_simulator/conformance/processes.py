@@ -11,7 +11,7 @@ from pathlib import Path
 def run_to_end(
     command: Sequence[str], *, limit_s: float, cwd: Path | None = None, env: Mapping[str, str] | None = None
 ) -> tuple[int | None, list[str]]:
-    """Run a command; returns its exit code, None when it was killed at the limit, and the lines that it said.
+    """Run a command; returns its exit code (None: killed at the limit) and its lines of output.
 
     Its output goes through a file: a grandchild that holds a pipe open would block the reader.
     """

@@ -20,29 +20,29 @@ import carla
 from agents.navigation.local_planner import LocalPlanner, RoadOption
 
 _SPEED_KMH = 30
-_AHEAD = {"base_min_distance": 2.0, "distance_ratio": 0.2}  # metres, seconds: by CARLA's own it cuts corners
+_AHEAD = {"base_min_distance": 2.0, "distance_ratio": 0.2}  # metres, seconds: with CARLA's default it cuts corners
 _BRAKE_MPS2 = 6.0  # less than a full brake gives
 _REACTION_S = 0.3
-_CLEAR_M = 5.0  # left before what one stops for
-_CROSSING_M = 12.0  # so far at least one looks for what will cross
-_STANDS_MPS = 0.5  # at most
-_SLOW_MPS = 3.0  # one's own speed is taken to be no less: one goes on when the way is free
-_ASIDE_M = 0.3  # beside the vehicle's own half width
-_LOW_M = 0.21  # one drives over what is lower, such as dirt
+_CLEAR_M = 5.0  # gap to an obstacle after stopping
+_CROSSING_M = 12.0  # shortest range of the search for crossing traffic
+_STANDS_MPS = 0.5  # largest range
+_SLOW_MPS = 3.0  # lower bound of the ego speed, so that the vehicle starts on a free path
+_ASIDE_M = 0.3  # in addition to the vehicle's half width
+_LOW_M = 0.21  # the vehicle drives over lower objects, such as dirt
 _ACROSS_MPS2 = 2.5
-_BEND_STEPS = 8  # waypoints ahead for whose bend one slows down
-_STEP_M = 2.0  # between the waypoints of a way
+_BEND_STEPS = 8  # waypoints ahead with bends that limit the speed
+_STEP_M = 2.0  # between the waypoints of a path
 _WAY_M = 800.0
 _PATIENCE_TICKS = {
     "static.": 100,
     "vehicle.": 400,
-}  # that one stands behind what does not move before one drives round it
-_ROUND_STEPS = (3, 25)  # waypoints ahead between which one drives round it
-_EXIT_M = 25.0  # from the fork to where its ways are compared
+}  # waiting time behind a static obstacle before passing it
+_ROUND_STEPS = (3, 25)  # range of waypoints ahead for passing it
+_EXIT_M = 25.0  # from the fork to the points at which its branches are compared
 _NEAR_M = 50.0
 _TICK_TIMEOUT_S = 30.0
-_LOOK_EVERY = 10  # ticks between two looks for the ego vehicle: each asks the simulator for all actors
-_BETWEEN_SCENARIOS = (RuntimeError, IndexError, AttributeError)  # what CARLA's client and agents raise for what is gone
+_LOOK_EVERY = 10  # ticks between two searches for the ego vehicle, each of which lists all actors
+_BETWEEN_SCENARIOS = (RuntimeError, IndexError, AttributeError)  # raised for destroyed actors
 
 
 def hero_of(world: carla.World) -> carla.Vehicle | None:
@@ -52,19 +52,19 @@ def hero_of(world: carla.World) -> carla.Vehicle | None:
 
 
 def turned_deg(fork: carla.Waypoint, way: carla.Waypoint) -> float:
-    """Degrees to the right that a way leads from its fork; negative to the left."""
+    """Return the turn of a branch from its fork, degrees; right is positive."""
     exits = way.next(_EXIT_M) or [way]
     return float((exits[0].transform.rotation.yaw - fork.transform.rotation.yaw + 180) % 360 - 180)
 
 
 def chosen(fork: carla.Waypoint, ways: list[carla.Waypoint], turn: str) -> carla.Waypoint:
-    """Choose the way that leads furthest to the side of ``turn``, or the straightest."""
+    """Return the branch furthest to the side of ``turn``, or the straightest."""
     by_turn = {turned_deg(fork, way): way for way in reversed(ways)}
     return by_turn[min(by_turn) if turn == "left" else max(by_turn) if turn == "right" else min(by_turn, key=abs)]
 
 
 def way_ahead(start: carla.Waypoint, turn: str) -> list[carla.Waypoint]:
-    """Waypoints along the lane; at the first fork to the side of ``turn``, else as straight as it goes."""
+    """Return waypoints along the lane; at the first fork to the side of ``turn``, afterwards as straight as possible."""
     way = [start]
     while len(way) * _STEP_M < _WAY_M:
         ways = way[-1].next(_STEP_M)
@@ -96,7 +96,7 @@ class Driver:
         self._planner.set_global_plan([(waypoint, RoadOption.LANEFOLLOW) for waypoint in self._way])
 
     def look(self, actors: Iterable[carla.Actor]) -> None:
-        """Take note of what may come in the way."""
+        """Record possible obstacles."""
         here = self._hero.get_location()
         bodies = [actor for actor in actors if actor.type_id.startswith(("vehicle.", "walker.", "static.prop."))]
         tall = [actor for actor in bodies if 2 * actor.bounding_box.extent.z >= _LOW_M and actor.id != self._hero.id]
@@ -121,7 +121,7 @@ class Driver:
         return control
 
     def _drive_round(self) -> None:
-        """Lead the way over the lane to the left past what stands on it, if there is one."""
+        """Route the path over the left lane, if there is one, past a static obstacle."""
         begin, end = (self._passed + steps for steps in _ROUND_STEPS)
         lanes = [waypoint.get_left_lane() for waypoint in self._way[begin:end]]
         beside = [lane for lane in lanes if lane is not None and lane.lane_type == carla.LaneType.Driving]
@@ -130,7 +130,7 @@ class Driver:
         self._stood_ticks = 0
 
     def _speed_kmh(self) -> float:
-        """Speed that leaves little acceleration across in the bends ahead."""
+        """Return the speed, km/h, that limits lateral acceleration in the bends ahead."""
         locations = [way.transform.location for way in self._way[self._passed : self._passed + _BEND_STEPS]]
         courses = [
             math.atan2(after.y - location.y, after.x - location.x) for location, after in itertools.pairwise(locations)
@@ -144,7 +144,7 @@ class Driver:
         return self._obeys_lights and self._hero.is_at_traffic_light() and self._hero.get_traffic_light_state() == red
 
     def _in_the_way(self) -> str:
-        """Name what is, or will be when the vehicle comes there, on the way that it needs to stop; empty if nothing is."""
+        """Return the type of a current or predicted obstacle within the stopping distance, or ""."""
         speed_mps, body = self._hero.get_velocity().length(), self._hero.bounding_box.extent
         stops_m = speed_mps * _REACTION_S + speed_mps**2 / (2 * _BRAKE_MPS2) + body.x + _CLEAR_M
         crossing_s = [0.3 * step for step in range(1 + round(2 * body.x / max(speed_mps, _SLOW_MPS) / 0.3))]
@@ -177,7 +177,7 @@ class Driver:
 
 
 def beside_m(location: carla.Location, pose: carla.Transform, box: carla.BoundingBox) -> float:
-    """Metres on the plane from a place to a box on a body; 0 inside it."""
+    """Return the horizontal distance, metres, from a location to a box on a body; 0 inside it."""
     east, south, yaw = location.x - pose.location.x, location.y - pose.location.y, math.radians(pose.rotation.yaw)
     ahead = math.cos(yaw) * east + math.sin(yaw) * south - box.location.x
     aside = math.cos(yaw) * south - math.sin(yaw) * east - box.location.y

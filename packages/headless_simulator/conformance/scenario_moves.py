@@ -1,8 +1,8 @@
-"""Other places for scenario_runner's XML scenarios that begin where a look-alike has no fitting road.
+"""Alternative start poses for scenario_runner's XML scenarios on unsuitable roads of a look-alike town.
 
-A scenario's place is in the coordinates of CARLA's own town. Its class takes everything else from the lanes there: how
-far the lane leads, what lies beside it, which ways lead into the next junction. So the nearest place of the look-alike that
-has what its class asks for does as well. The other actors of its XML go with the ego vehicle, onto the nearest lane.
+A scenario's start is in the coordinates of CARLA's town. Its class derives everything else from the lanes there: length of
+the lane, neighbouring lanes, branches of the next junction. Therefore the nearest position of the look-alike that meets the
+needs of the class is equivalent. The other actors of its XML move with the ego vehicle, onto the nearest lane.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ import carla
 
 __all__ = ["MOVED", "Need", "fits", "move_scenarios", "xml_of"]
 
-MOVED = "_moved"  # ends the name of a moved scenario: scenario_runner looks for a name in all of its files
-_AS_CARLAS = ("Town01", "Town02")  # their roads lie where CARLA's do
+MOVED = "_moved"  # suffix of a moved scenario: scenario_runner searches a name in all of its files
+_AS_CARLAS = ("Town01", "Town02")  # their roads are at the positions of CARLA's
 _EVERY_M = 10.0
 _STEP_M = 5.0
 _FINE_M = 0.5
-_CROSSING_M = 45.0  # ways through larger junctions are those of motorways
+_CROSSING_M = 45.0  # larger junctions are those of motorways
 _OVER_ROAD_M = 0.5
 _SIDES_DEG = {"left": (30, 135), "opposite": (135, 225), "right": (225, 330)}  # as scenario_runner distinguishes them
 
 
 @dataclass(frozen=True)
 class Need:
-    """The needs of a class of scenarios on the lane on which it begins.
+    """The needs of a class of scenarios on its starting lane.
 
-    ``free_m`` metres without a junction; a junction within ``junction_m``, with a way on to the side ``turn`` and a
-    lane that comes from the side ``entry``; all along ``free_m``, a lane of the same direction on the side ``beside``, of the
-    other direction on the left where that is "oncoming", and any lane at all on the side ``edge``.
+    ``free_m`` metres without a junction; a junction within ``junction_m`` with an exit to the side ``turn`` and an entering
+    lane from the side ``entry``; along ``free_m``, a lane of the same direction on the side ``beside`` ("oncoming": of the
+    opposite direction on the left), and any lane on the side ``edge``.
     """
 
     free_m: float = 0.0
@@ -68,7 +68,7 @@ NEEDS = {
 
 
 def need_of(scenario: ElementTree.Element) -> Need | None:
-    """Return the needs of a scenario's class, None for a class that is not in NEEDS."""
+    """Return the needs of a scenario's class, or None for a class without an entry in NEEDS."""
     kind = scenario.attrib["type"]
     if kind == "CutIn":  # it reads the side from its name
         kind += "_left" if "left" in scenario.attrib["name"].lower() else "_right"
@@ -76,7 +76,7 @@ def need_of(scenario: ElementTree.Element) -> Need | None:
 
 
 def fits(start: carla.Waypoint, need: Need) -> bool:
-    """Check whether a lane satisfies the needs of a scenario that begins there."""
+    """Return whether a starting lane satisfies the needs of a scenario."""
     at, ahead_m = start, 0.0
     while not at.is_junction:
         if ahead_m <= need.free_m and not _has_beside(at, need):
@@ -130,23 +130,23 @@ def _away_m(one: carla.Waypoint, other: carla.Waypoint) -> float:
 
 
 def _yaw_from(last: carla.Waypoint, waypoint: carla.Waypoint) -> int:
-    """Whole degrees to the right from one waypoint's course to another's, from -180."""
+    """Return the yaw difference of two waypoints, whole degrees in [-180, 180); right is positive."""
     return round(float(waypoint.transform.rotation.yaw - last.transform.rotation.yaw + 180) % 360 - 180)
 
 
 def move_scenarios(
     source: Path, map_of: Callable[[str], carla.Map | None], off_lane: Mapping[str, str], into: Path
 ) -> dict[str, float | None]:
-    """Write the XML of every scenario that has to begin elsewhere into a folder, as ``xml_of`` names it.
+    """Write the XML of every moved scenario into a folder, with the file names of ``xml_of``.
 
     Args:
         source: checkout of scenario_runner.
-        map_of: gives the map of a town, None for a town there is not.
-        off_lane: why a scenario, by its name, does not begin on a lane of the town; empty where it does.
-        into: folder of the files.
+        map_of: returns the map of a town, or None for an unknown one.
+        off_lane: by scenario, the reason why it does not start on a lane, or "".
+        into: output folder.
 
     Returns:
-        How far each was moved, in metres; None where the town has no place for it.
+        The displacement of each, metres; None if the town has no suitable position.
     """
     moved = {}
     for path in sorted(source.glob("srunner/examples/*.xml")):
@@ -164,12 +164,12 @@ def move_scenarios(
 
 
 def xml_of(name: str, into: Path) -> Path:
-    """Name the file of a moved scenario."""
+    """Return the file of a moved scenario."""
     return into / f"{name.replace('/', '-')}{MOVED}.xml"
 
 
 def _lacks(scenario: ElementTree.Element, world_map: carla.Map, need: Need) -> bool:
-    """Check whether a scenario's starting lane in a look-alike town misses what its class needs."""
+    """Return whether a scenario's starting lane in a look-alike town lacks a need of its class."""
     ego = scenario.find("ego_vehicle")
     is_carlas = scenario.attrib["town"].removesuffix("_Opt") in _AS_CARLAS
     return ego is not None and not is_carlas and not fits(world_map.get_waypoint(_place_of(ego)), need)

@@ -1,7 +1,7 @@
-"""Places for the ego vehicles of scenario_runner's XML scenarios: on a lane of the simulator's town, or off its roads.
+"""Check of the start poses of scenario_runner's XML scenarios against the lanes of the simulator's towns.
 
-CARLA's towns belong to CARLA; the simulator's are look-alikes. A scenario whose ego vehicle begins where the look-alike
-has no lane, or one that leads elsewhere, is no test of the simulator.
+The simulator's towns are look-alikes of CARLA's. A scenario is no valid test of the simulator if the look-alike has no
+lane at its start, or one in another direction.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 import carla
 from headless_simulator.towns.layouts import LAYOUTS
 
-_FAR_M = 2.5  # to the middle of a lane, which is 3.5 to 4 m wide: a car stands at least half on it
+_FAR_M = 2.5  # to the centre of a lane of 3.5 to 4 m: at least half of a car is on the lane
 _TURNED_DEG = 45.0
 
 
@@ -44,7 +44,7 @@ def maps_of(text_of: Callable[[str], str | None]) -> Callable[[str], carla.Map |
 
 
 def where_scenarios_begin(source: Path, map_of: Callable[[str], carla.Map | None]) -> dict[str, str]:
-    """Map each XML scenario's name to the reason why it does not begin on a lane; empty if it does."""
+    """Return, by XML scenario, the reason why it does not start on a lane, or ""."""
     begins = {}
     for path in sorted(source.glob("srunner/examples/*.xml")):
         for node in ElementTree.parse(path).getroot().iter("scenario"):

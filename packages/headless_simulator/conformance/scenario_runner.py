@@ -45,10 +45,10 @@ from headless_simulator.testing import running_simulator
 DRIVER = Path(__file__).with_name("scenario_driver.py")
 LAST_LINE = "No more scenarios"
 END_OF_TESTS = (
-    "scenario tests were"  # after it actors are destroyed, which may throw in a thread of the Traffic Manager
+    "scenario tests were"  # actors are destroyed after it, which may throw in a thread of the Traffic Manager
 )
-TRAFFIC_MANAGER_BEHIND = 600  # its port is the simulator's and this
-NO_PLACE = (  # what scenario_runner's own exceptions say of a place, in lower case
+TRAFFIC_MANAGER_BEHIND = 600  # offset of its port from the simulator's
+NO_PLACE = (  # scenario_runner's exception texts about missing positions, in lower case
     "unable to spawn",
     "error: unable to",
     "spawn failed because of collision",
@@ -57,7 +57,7 @@ NO_PLACE = (  # what scenario_runner's own exceptions say of a place, in lower c
     "could not find a",
     "trying to find a lane",
     "laneposition",
-    "'nonetype' object has no attribute 'transform'",  # of a lane beside or ahead that is not there
+    "'nonetype' object has no attribute 'transform'",  # of a missing lane beside or ahead
     "roadposition",  # of an OpenSCENARIO file: a road by its number in CARLA's own map
 )
 ENDLESS = ("FreeRide/", "ChangingWeather.xosc", "LaneOffsetActionExample.xosc")  # idle; wait for 116 days; drive 10 km
@@ -74,7 +74,7 @@ NOT_RUN = {
 
 @dataclass(frozen=True)
 class Scenario:
-    """One thing to run."""
+    """One scenario to run."""
 
     name: str
     town: str
@@ -90,13 +90,13 @@ class Ending:
     kind: str
     seconds: int
     how: str
-    off_lane: str = ""  # why its ego vehicle does not begin on a lane of the town
-    moved_m: float | None = None  # how far it was moved
+    off_lane: str = ""  # reason why its ego vehicle does not start on a lane
+    moved_m: float | None = None  # displacement of its start, metres
 
 
 @dataclass(frozen=True)
 class Programs:
-    """The surroundings of a scenario: checkout, CARLA's agents, interpreter, the seconds it may take, a folder for logs."""
+    """The environment of a scenario: checkout, CARLA's agents, interpreter, time limit, log folder."""
 
     source: Path
     agents: Path
@@ -105,13 +105,13 @@ class Programs:
     logs: Path | None
 
     def environment(self, home: str) -> dict[str, str]:
-        """Environment of scenario_runner and of who drives."""
+        """Return the environment variables of scenario_runner and the driver."""
         own = {"HOME": home, "SCENARIO_RUNNER_ROOT": str(self.source), "PYTHONPATH": f"{self.agents}:{self.source}"}
         return {**os.environ, **own, "PYTHONDONTWRITEBYTECODE": "1", "MPLBACKEND": "Agg"}
 
 
 def xml_scenarios(source: Path) -> Iterator[Scenario]:
-    """Every scenario of the XML files."""
+    """Yield every scenario of the XML files."""
     for path in sorted(source.glob("srunner/examples/*.xml")):
         for node in ElementTree.parse(path).getroot().iter("scenario"):
             name = node.attrib["name"]
@@ -119,7 +119,7 @@ def xml_scenarios(source: Path) -> Iterator[Scenario]:
 
 
 def open_scenarios(source: Path) -> Iterator[Scenario]:
-    """Every OpenSCENARIO 1 file."""
+    """Yield every OpenSCENARIO 1 file."""
     for path in sorted(source.glob("srunner/examples/*.xosc")):
         node = ElementTree.parse(path).getroot().find("RoadNetwork/LogicFile")
         town = "" if node is None else node.attrib["filepath"].rsplit("/", 1)[-1].removesuffix(".xodr")
@@ -127,7 +127,7 @@ def open_scenarios(source: Path) -> Iterator[Scenario]:
 
 
 def open_scenarios_2(source: Path) -> Iterator[Scenario]:
-    """Every OpenSCENARIO 2 file; ``basic.osc`` is what they all import."""
+    """Yield every OpenSCENARIO 2 file except their common import ``basic.osc``."""
     for path in sorted(source.glob("srunner/examples/*.osc")):
         towns = re.findall(r'^(?!\s*#).*"((?:Town|Highway)\w*)"', path.read_text(encoding="utf-8"), re.MULTILINE)
         if path.stem != "basic":
@@ -152,7 +152,7 @@ def run(scenario: Scenario, port: int, programs: Programs) -> tuple[str, str]:
 
 
 def log_of(scenario: Scenario, folder: Path, of: str = "") -> Path:
-    """Name the file for what a scenario, or its driver, prints."""
+    """Return the log file of a scenario or its driver."""
     return folder / f"{scenario.name.replace('/', '-')}{of}.txt"
 
 
@@ -207,7 +207,7 @@ def ending_of(lines: list[str], code: int | None) -> tuple[str, str]:
 
 
 def offered_towns(port: int, python: str) -> set[str]:
-    """Names of the maps that the simulator has."""
+    """Return the names of the simulator's maps."""
     code = "import carla, sys; print(*carla.Client('127.0.0.1', int(sys.argv[1])).get_available_maps(), sep='\\n')"
     listed = subprocess.run([python, "-c", code, str(port)], check=True, capture_output=True, text=True).stdout
     return {name.rsplit("/", 1)[-1] for name in listed.split()}
@@ -215,10 +215,10 @@ def offered_towns(port: int, python: str) -> set[str]:
 
 @dataclass(frozen=True)
 class Places:
-    """The places where scenarios begin, by their names.
+    """The starts of scenarios, by scenario name.
 
-    ``off_lane`` says why one does not begin on a lane; ``moved_m`` how far one was moved (None: there is no place for it), and
-    ``folder`` holds the XML of those.
+    ``off_lane`` is the reason why one does not start on a lane; ``moved_m`` is the displacement of a moved one (None: no
+    suitable position), and ``folder`` has the XML of moved ones.
     """
 
     off_lane: dict[str, str]
@@ -226,7 +226,7 @@ class Places:
     folder: Path
 
     def moved(self, scenario: Scenario) -> Scenario:
-        """Return the scenario as it is run: a moved one has a file and a name of its own."""
+        """Return the scenario to run: a moved one has a separate file and name."""
         if self.moved_m.get(scenario.name) is None:
             return scenario
         name = scenario.name.split("/")[1] + MOVED
@@ -235,14 +235,14 @@ class Places:
 
 
 def run_all(selected: list[Scenario], programs: Programs, maps: tuple[str, ...], places: Places) -> Iterator[Ending]:
-    """Run scenarios one after the other, those that begin on a lane first; yields how each ended."""
+    """Run scenarios in sequence, those that start on a lane first; yields their endings."""
     left = sorted(selected, key=lambda scenario: bool(places.off_lane.get(scenario.name)))
     while left:
         with running_simulator("--render", "flat", *maps) as server:
             port = server.carla_port
             towns = offered_towns(port, programs.python)
             kind = ""
-            while left and kind not in ("FAIL", "too slow"):  # after those, a new simulator: it may be in any state
+            while left and kind not in ("FAIL", "too slow"):  # then a new simulator: its state is unknown
                 scenario, began = left.pop(0), time.monotonic()
                 off, moved_m = places.off_lane.get(scenario.name, ""), places.moved_m.get(scenario.name)
                 if scenario.name in NOT_RUN:
@@ -260,7 +260,7 @@ def run_all(selected: list[Scenario], programs: Programs, maps: tuple[str, ...],
 
 
 def read_results(path: Path | None) -> dict[str, Ending]:
-    """Endings of an earlier run by name; nothing where there is no file yet."""
+    """Return the endings of an earlier run by name; empty without a file."""
     if path is None or not path.exists():
         return {}
     endings = [Ending(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
@@ -275,7 +275,7 @@ def print_ending(ending: Ending) -> None:
 
 
 def main() -> None:
-    """Run them and print a table."""
+    """Run the scenarios and print a table."""
     parser = argparse.ArgumentParser(
         prog="python -m conformance.scenario_runner", description=(__doc__ or "").splitlines()[0]
     )
@@ -290,7 +290,7 @@ def main() -> None:
     parser.add_argument("--results", type=Path, help="file of endings: added to, and what it holds is not run again")
     parser.add_argument("--logs", type=Path, help="an existing folder for what each scenario and its driver print")
     options = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # what was started here is ended here
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # stops the simulator that this program started
     programs = Programs(options.folder.resolve(), options.agents.resolve(), options.python, options.limit, options.logs)
     source = programs.source
     everything = [*xml_scenarios(source), *open_scenarios(source), *open_scenarios_2(source)]

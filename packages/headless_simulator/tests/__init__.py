@@ -1,1 +1,1 @@
-"""Tests of the headless simulator, one room per package of it; the vendors' real clients run in processes of their own."""
+"""Tests of the headless simulator, one folder per package; the vendors' real clients run in separate processes."""

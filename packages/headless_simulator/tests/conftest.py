@@ -1,4 +1,4 @@
-"""Fixtures that all tests share: a headless simulator in its own process, and an empty home folder."""
+"""Fixtures of all tests: a headless simulator in a separate process, and an empty home folder."""
 
 import os
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ def _own_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """CARLA's client caches maps in the home folder by name; tests must not read or leave any there."""
     with pytest.MonkeyPatch.context() as patch:
         cache = os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache"))
-        patch.setenv("XDG_CACHE_HOME", cache)  # towns that were built once are good for every test
+        patch.setenv("XDG_CACHE_HOME", cache)  # all tests share the built towns
         patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
         yield
 

@@ -1,4 +1,4 @@
-"""The import graph has no circle, imports for type checking and imports inside functions included."""
+"""The import graph has no cycle, including imports for type checking and inside functions."""
 
 from __future__ import annotations
 

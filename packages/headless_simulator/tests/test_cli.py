@@ -1,4 +1,4 @@
-"""The command line: what it refuses is one line, as every other refusal is."""
+"""The command line: each refusal is one line."""
 
 import contextlib
 import os

@@ -10,7 +10,7 @@ from headless_simulator.faults import Faults, FaultsError, SpawnFault, read_faul
 
 
 def Fault(**keys: object) -> Parsed:
-    """An entry as people write it."""
+    """Return a parsed entry of a faults file."""
     return Parsed.model_validate(keys)
 
 

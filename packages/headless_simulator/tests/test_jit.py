@@ -1,4 +1,4 @@
-"""The folder of machine code follows all that the code is made of."""
+"""The kernel cache folder depends on all sources of the machine code."""
 
 import ast
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Both ports on one world, as in a merged build: AirSim's calls come back within ticks of CARLA's, from plain sockets."""
+"""Both ports on one world, as in a merged build: AirSim's calls return within CARLA's ticks, from plain sockets."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, TimeoutError
@@ -37,7 +37,7 @@ class Merged:
     threads: ThreadPoolExecutor
 
     def airsim(self, method: str, *arguments: Any) -> Future[Any]:
-        """Call in a thread with a client of its own."""
+        """Call in a thread with a new client."""
 
         def call() -> Any:
             client = msgpackrpc.Client(msgpackrpc.Address("127.0.0.1", self.airsim_port), timeout=60)
@@ -56,7 +56,7 @@ class Merged:
             client.close()
 
     def waits(self, asked: Future[Any]) -> bool:
-        """Return whether a call does not come back without a tick."""
+        """Return whether a call waits for a tick."""
         try:
             asked.result(timeout=WAITS_S)
         except TimeoutError:

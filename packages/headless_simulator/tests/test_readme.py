@@ -1,4 +1,4 @@
-"""The README's examples run as they are written, apart from the ports."""
+"""The README's examples run unchanged except for the ports."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""What starts a simulator for tests: ports that answer, a process that is gone afterwards, an end before that is reported."""
+"""Starting a simulator for tests: open ports, an ended process afterwards, a report of an early end."""
 
 import os
 import socket

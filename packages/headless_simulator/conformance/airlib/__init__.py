@@ -1,1 +1,1 @@
-"""AirSim's own flight code flown beside the headless simulator's; run by ``python -m conformance.airlib.compare``."""
+"""Comparison of AirSim's flight code with the headless simulator's; run by ``python -m conformance.airlib.compare``."""

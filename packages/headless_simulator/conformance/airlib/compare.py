@@ -34,11 +34,11 @@ class Difference:
 
     metres: float
     degrees: float
-    answers: str  # "" where they agree
+    answers: str  # "" if they agree
 
     @property
     def agrees(self) -> bool:
-        """True if the two flights count as the same."""
+        """True if the two flights are within the tolerances."""
         return self.metres <= MOST_M and self.degrees <= MOST_DEG and not self.answers
 
 
@@ -71,7 +71,7 @@ def _first_other_answer(theirs: Sequence[Answer], mine: Sequence[Answer]) -> str
 
 
 def write_traces(path: Path, flights: Mapping[str, Sequence[Trace]]) -> None:
-    """Write AirLib's flights: poses (N, 7) at every second sample, and all answers."""
+    """Write AirLib's flights: (N, 7) poses at every second sample, and all answers."""
     arrays = {
         f"{name}|{n}": trace.poses[::TRACE_EVERY] for name, all_ in flights.items() for n, trace in enumerate(all_)
     }
@@ -80,7 +80,7 @@ def write_traces(path: Path, flights: Mapping[str, Sequence[Trace]]) -> None:
 
 
 def read_traces(path: Path) -> dict[str, list[Trace]]:
-    """Read what ``write_traces`` wrote."""
+    """Read a file of ``write_traces``."""
     with np.load(path) as stored:
         answers = json.loads(str(stored["answers"]))
         return {
@@ -93,7 +93,7 @@ def read_traces(path: Path) -> dict[str, list[Trace]]:
 
 
 def thin(traces: Sequence[Trace]) -> list[Trace]:
-    """Keep the samples that ``write_traces`` writes."""
+    """Return traces with the samples that ``write_traces`` writes."""
     return [Trace(trace.poses[::TRACE_EVERY], trace.answers) for trace in traces]
 
 
@@ -115,7 +115,7 @@ def table_row(mission: Mission, airlib: Sequence[Trace], ours: Sequence[Trace]) 
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Fly and print; 1 where a mission differs."""
+    """Fly the missions and print the differences; returns 1 if a mission differs."""
     parser = argparse.ArgumentParser(
         prog="python -m conformance.airlib.compare", description=__doc__.splitlines()[0] if __doc__ else None
     )

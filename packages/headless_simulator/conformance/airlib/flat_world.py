@@ -1,4 +1,4 @@
-"""A world with nothing in it but flat ground: what missions are flown over, from where AirLib has its ground, z = 0."""
+"""A world of flat ground at AirLib's ground height, z = 0, for the missions."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ class FlatWorld:
 
     @property
     def renderer(self) -> Never:
-        """There is none."""
+        """Fail: this world has no renderer."""
         raise NotImplementedError("a flight over the flat world takes no images")
 
     @property
     def models(self) -> Never:
-        """There are none."""
+        """Fail: this world has no models."""
         raise NotImplementedError("nothing but drones moves over the flat world")
 
     def movers(self) -> Movers:

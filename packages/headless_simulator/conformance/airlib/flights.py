@@ -1,4 +1,4 @@
-"""Flies missions: with the headless simulator in this process, and with AirLib in a process of its own."""
+"""Flights of missions: with the headless simulator in this process, and with AirLib in a separate process."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SPACING_M: Final = 4.0
 
 @dataclass(slots=True)
 class Answer:
-    """A call's answer and the step in which it came."""
+    """A call's answer and its step."""
 
     step: int
     result: str  # true, false or error
@@ -50,14 +50,14 @@ def sample_steps(mission: Mission) -> list[int]:
 
 @dataclass(slots=True)
 class _Script:
-    """Makes one drone's calls, each when the one before it has answered."""
+    """Issues one drone's calls, each after the previous answer."""
 
     simulation: Simulation
     drone: DroneCalls
     answers: list[Answer] = field(default_factory=list)
 
     def go_on(self) -> None:
-        """Make the next call."""
+        """Issue the next call."""
         if len(self.answers) == len(self.drone.calls):
             return
         each = self.drone.calls[len(self.answers)]
@@ -93,7 +93,7 @@ def _wait(now_ns: Callable[[], int], until_ns: int) -> Task:
 
 
 def fly_ours(mission: Mission, host: AirSimHost) -> list[Trace]:
-    """Fly a mission with the headless simulator's own flight code, in simulated time only."""
+    """Fly a mission with the headless simulator's flight code, in simulated time only."""
     vehicles = {
         drone.name: {"X": SPACING_M * number, "Yaw": drone.yaw_deg} for number, drone in enumerate(mission.drones)
     }
@@ -143,16 +143,16 @@ SOURCES: Final = (
 
 
 def build_airlib(airlib: Path, eigen: Path, build: Path) -> Path:
-    """Compile AirLib with our harness; its headers are used where they are, but for one.
+    """Compile AirLib with our harness; all of its headers but one are used in place.
 
     Args:
         airlib: AirSim's folder AirLib.
         eigen: the folder with ``Eigen/Dense``.
-        build: where the program goes.
+        build: output folder.
 
     Raises:
-        ValueError: a folder is not what it should be.
-        subprocess.CalledProcessError: it does not compile; the compiler has said why.
+        ValueError: a folder lacks the expected files.
+        subprocess.CalledProcessError: the compilation failed; the compiler printed the errors.
     """
     token = airlib / "include/common/CancelToken.hpp"
     if not token.is_file():

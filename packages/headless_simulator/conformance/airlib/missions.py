@@ -1,4 +1,4 @@
-"""The missions that AirSim's own flight code and the headless simulator both fly.
+"""The missions of the comparison between AirSim's flight code and the headless simulator.
 
 A call's arguments are those of AirSim's wire, without the vehicle's name; ``Yaw`` and ``Sticks`` stand for its maps.
 """
@@ -46,14 +46,14 @@ class Pose:
     yaw_deg: float = 0.0
 
     def quat_wxyz(self) -> tuple[float, float, float, float]:
-        """Return the attitude."""
+        """Return the attitude, wxyz."""
         half = math.radians(self.yaw_deg) / 2
         return math.cos(half), 0.0, 0.0, math.sin(half)
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call of AirSim's API; ``wait`` is ours: seconds without a call."""
+    """One call of AirSim's API; the extension ``wait`` is a number of seconds without a call."""
 
     method: str
     arguments: tuple[Argument, ...] = ()
@@ -61,7 +61,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class DroneCalls:
-    """The calls to one drone, one after the other, each when the one before it has answered."""
+    """The calls to one drone, each issued after the previous answer."""
 
     name: str
     calls: tuple[Call, ...]
@@ -70,11 +70,11 @@ class DroneCalls:
 
 @dataclass(frozen=True, slots=True)
 class Mission:
-    """Some drones in the same air.
+    """Drones that fly at the same time.
 
     Attributes:
         cancels: (drone's number, second) of each ``cancelLastTask``.
-        ground_m: of the ground at all spawn points, above the sea.
+        ground_m: height of the ground at all spawn points above the sea.
     """
 
     name: str
@@ -86,12 +86,12 @@ class Mission:
 
     @property
     def steps(self) -> int:
-        """Return how many steps of 3 ms it lasts."""
+        """Return the duration in steps of 3 ms."""
         return round(self.seconds / STEP_S)
 
 
 def call(method: str, *arguments: Argument) -> Call:
-    """Make a call."""
+    """Build a call."""
     return Call(method, arguments)
 
 
@@ -101,7 +101,7 @@ UP: Final = (*START, call("takeoff", 20))
 
 
 def _high(metres: float, yaw_deg: float = 0.0) -> tuple[Call, ...]:
-    """Take off, be put into the air, and come to rest there."""
+    """Take off, teleport to a height, and settle there."""
     return (
         *UP,
         call("simSetVehiclePose", Pose((0.0, 0.0, -metres), yaw_deg)),

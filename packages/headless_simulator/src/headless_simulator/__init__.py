@@ -1,1 +1,1 @@
-"""A headless CARLA and AirSim: their real wire protocols, served to their real clients with no GPU and no Unreal Engine."""
+"""Headless CARLA and AirSim servers with the real wire protocols, without GPU and Unreal Engine."""

@@ -1,7 +1,7 @@
-"""Selectable behaviours, where real servers differ from each other, from the ideal, or where the evidence is uncertain.
+"""Selectable behaviours for cases in which real servers differ, deviate from the ideal, or have uncertain evidence.
 
-Each behaviour is public knowledge about a real server. ``--behaviour NAME=VALUE`` selects one, ``--behaviour unreal`` all
-that a build on Unreal is known to show. A client that is correct under every value is correct on an unknown server.
+Each behaviour is documented publicly for a real server. ``--behaviour NAME=VALUE`` selects one, ``--behaviour unreal`` all
+known behaviours of a build on Unreal. A client that is correct under every value is correct on an unknown server.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ __all__ = ["BEHAVIOURS", "IDEAL", "UNREAL", "Behaviour", "BehaviourError", "Beha
 
 
 class BehaviourError(ValueError):
-    """A behaviour, or a value of one, that does not exist; the text is one line."""
+    """Unknown behaviour or value; the message is one line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +21,8 @@ class Behaviour:
     """One behaviour.
 
     Attributes:
-        values: what can be selected, the default first.
-        unreal: the value that a build on Unreal is known to show.
+        values: selectable values, the default first.
+        unreal: the known value of a build on Unreal.
     """
 
     values: tuple[str, ...]
@@ -48,10 +48,10 @@ BEHAVIOURS: Final[Mapping[str, Behaviour]] = MappingProxyType(
         # unlisted: get_environment_objects returns no vehicles, although parked ones are drawn.
         # Source: carla issues 9424, 9427: builds of ue4-dev of November 2025; 0.9.16 lists them.
         "parked": Behaviour(("listed", "unlisted"), "listed"),
-        # stale: for 0.3 s or 2 ticks after simSetVehiclePose AirSim answers the pose before.
+        # stale: for 0.3 s or 2 ticks after simSetVehiclePose AirSim answers the previous pose.
         # Source: AirSim issues 3049, 1246; MultirotorPawnSimApi.cpp.
         "set-pose": Behaviour(("at-once", "stale"), "stale"),
-        # stepped: simContinueForTime stops a step of 3 ms early and late in turn; exact: the next call makes up for it.
+        # stepped: simContinueForTime stops alternately a 3 ms step early and late; exact: the next call compensates.
         # Source: AirSim issues 3206, 1719.
         "continue": Behaviour(("exact", "stepped"), "stepped"),
         # slow: AirSim's reset() does not answer from its third call on.
@@ -62,10 +62,10 @@ BEHAVIOURS: Final[Mapping[str, Behaviour]] = MappingProxyType(
 
 
 class Behaviours(Mapping[str, str]):
-    """A value of each behaviour."""
+    """The selected value of each behaviour."""
 
     def __init__(self, chosen: Mapping[str, str] = MappingProxyType({})) -> None:
-        """Select values; the others are the defaults."""
+        """Select values; other behaviours keep their defaults."""
         self._chosen = {name: chosen.get(name, behaviour.values[0]) for name, behaviour in BEHAVIOURS.items()}
 
     def __getitem__(self, name: str) -> str:
@@ -83,10 +83,10 @@ UNREAL: Final = Behaviours({name: behaviour.unreal for name, behaviour in BEHAVI
 
 
 def behaviours_of(words: Sequence[str]) -> Behaviours:
-    """Read ``NAME=VALUE`` words; ``unreal`` stands for all that a build on Unreal shows, and later words override it.
+    """Parse ``NAME=VALUE`` words; ``unreal`` selects all values of a build on Unreal, and later words override it.
 
     Raises:
-        BehaviourError: no such behaviour or value.
+        BehaviourError: unknown behaviour or value.
     """
     chosen: dict[str, str] = {}
     for word in words:

@@ -40,7 +40,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def parser() -> argparse.ArgumentParser:
-    """Describe the command line."""
+    """Return the parser of the command line."""
     p = _Parser(
         prog="headless-simulator", description="A headless simulator that speaks CARLA's and AirSim's protocols."
     )
@@ -115,7 +115,7 @@ _MOST_RENDERERS: Final = 6
 
 
 class _Renderers:
-    """The renderers of the towns that were opened last, one per mesh: a town and its ``_Opt`` variant share one."""
+    """Renderers of the last loaded towns, one per mesh: a town and its ``_Opt`` variant share one."""
 
     def __init__(self, models: ModelLibrary) -> None:
         self.models = models
@@ -133,7 +133,7 @@ class _Renderers:
 
 
 def _compile() -> None:
-    is_first = not any(cache_folder().rglob("*.nbi"))  # the indexes that numba keeps
+    is_first = not any(cache_folder().rglob("*.nbi"))  # numba's index files
     if is_first:
         note("the first start compiles the kernels, once for this account: a minute or two")
     warm_up(in_two_processes=is_first)
@@ -142,7 +142,7 @@ def _compile() -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Serve until SIGTERM or SIGINT."""
     options = parser().parse_args(arguments)
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # until it serves, it just ends
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # before it serves, a signal ends the process at once
     if options.compile_only:
         _compile()
         return
@@ -175,7 +175,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for report in (carla.report(), airsim.report() if airsim is not None else "", faults.report()):
         if report:
             note(report)
-    os._exit(0)  # threads of clients may be anywhere; the ports go with the process
+    os._exit(0)  # client threads may be in any state; the process's end closes the ports
 
 
 def _listen(option: str, start: Callable[[], int]) -> int:

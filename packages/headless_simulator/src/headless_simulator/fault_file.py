@@ -3,61 +3,61 @@
 ```yaml
 seed: 7                        # for `probability`
 faults:
-  - fault: drop_frame          # a sensor's frame never leaves the server
+  - fault: drop_frame          # a sensor's frame is not sent
     sensor: sensor.camera.rgb  # blueprint pattern; default sensor.camera.*
     camera: 3                  # only the camera that was spawned as number 3 (0, 1, ...)
     tick: 12                   # 12, [12, 15] or "10-20": synchronous ticks since the server started
-  - fault: delay_frame         # it leaves `ticks` ticks late
+  - fault: delay_frame         # a frame is sent `ticks` ticks late
     ticks: 2
-    probability: 0.01          # of each frame that the selectors take
-    count: 5                   # at most so often
-  - fault: duplicate_frame     # it leaves twice
-  - fault: reorder_frames      # it leaves after the next one
-  - fault: wrong_frame_number  # its header says frame + `offset`
+    probability: 0.01          # per selected frame
+    count: 5                   # largest number of faults
+  - fault: duplicate_frame     # a frame is sent twice
+  - fault: reorder_frames      # a frame is sent after the next one
+  - fault: wrong_frame_number  # the header has frame + `offset`
     offset: -1
-  - fault: stale_pose          # its header (AirSim: the answer) says where the camera was the frame before
+  - fault: stale_pose          # the header (AirSim: the answer) has the camera pose of the previous frame
   - fault: nan_pose            # sensors: in the header; other actors: in the snapshot
     blueprint: vehicle.*       # pattern
-  - fault: lose_actor          # it is destroyed right before that tick
+  - fault: lose_actor          # an actor is destroyed before that tick
     blueprint: vehicle.*
-    carries: true              # only those that sensors are attached to
-  - fault: neon_image          # an RGB image shows neon colours, as of a card whose memory is full (carla issue 5801)
+    carries: true              # only actors with attached sensors
+  - fault: neon_image          # an RGB image has neon colours, as from a GPU with full memory (carla issue 5801)
   - fault: cut_stream          # the connection of a sensor's stream is closed (`sensor: world` is the snapshots')
   - fault: cut_rpc             # the connection is closed instead of an answer
     call: tick_cue             # pattern of the method
-  - fault: stall               # nothing is answered for so long
+  - fault: stall               # no call is answered for `seconds`
     seconds: 30
     call: apply_batch
-    nth: 3                     # only the third time that the selectors agree; a number or a list
-  - fault: die                 # the process kills itself right before that tick (with `exit_code`: it exits)
+    nth: 3                     # only the third match of the selectors; a number or a list
+  - fault: die                 # the process kills itself before that tick (with `exit_code`: it exits)
     tick: 100
-    once_file: died.txt        # only while this file does not exist; it is made when the fault fires
+    once_file: died.txt        # only while this file does not exist; the fault creates it
   - fault: refuse_spawn        # a spawn is answered with an error
     blueprint: vehicle.*
     probability: 0.2
-  - fault: stall_traffic       # a vehicle stands from its first tick on that the selectors agree to, whatever is asked of it
+  - fault: stall_traffic       # a vehicle stops at its first selected tick and ignores all commands
     blueprint: vehicle.*
-    tick: 40-100000            # those that drive when tick 40 comes
-    probability: 0.8           # of each vehicle
-    count: 60                  # so many vehicles: the first scene's
-    once_file: stood.txt       # made by the first of them; another server finds it and lets all drive
-  - fault: untagged            # masks look through the town's meshes of one of CARLA's classes; RGB and depth do not
+    tick: 40-100000            # vehicles that exist at tick 40
+    probability: 0.8           # per vehicle
+    count: 60                  # number of vehicles: those of the first scene
+    once_file: stood.txt       # created by the first vehicle; a later server finds it and stops none
+  - fault: untagged            # masks omit the town's meshes of one semantic tag; RGB and depth do not
     tag: Terrain
   - fault: wrong_version
     version: 0.9.15
-  - fault: wrong_map           # the map calls itself `name`
+  - fault: wrong_map           # the reported map name is `name`
     name: Town99
   - fault: stall               # AirSim's port: stall, cut_rpc, drop_frame, duplicate_frame, reorder_frames, stale_pose,
     server: airsim             # nan_pose and those below; `call` and `nth` select, `vehicle` is the drone's name (pattern)
     call: simGetImages
     seconds: 5
-  - {fault: stale_pixels, server: airsim}   # pixels of the vehicle's last images from elsewhere, poses of now
+  - {fault: stale_pixels, server: airsim}   # pixels of the vehicle's last images at another pose, current poses
   - {fault: other_vehicle, server: airsim}  # pixels of another vehicle's last images, poses of this one
-  - {fault: late_answer, server: airsim, call: simGetImages, ticks: 2}  # a call misses so many frames (--merged-engine)
-  - {fault: pause_leak, server: airsim, call: simGetImages}  # a paused world moves in the next `ticks` ticks all the same
+  - {fault: late_answer, server: airsim, call: simGetImages, ticks: 2}  # a call is `ticks` frames late (--merged-engine)
+  - {fault: pause_leak, server: airsim, call: simGetImages}  # a paused world moves in the next `ticks` ticks
 ```
 
-A relative ``once_file`` is beside the YAML file.
+A relative ``once_file`` is relative to the YAML file's folder.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ _AIRSIM: Final = (
 
 
 class FaultsError(ValueError):
-    """A faults file that cannot be used; the text is one line."""
+    """An invalid faults file; the message is one line."""
 
 
 def _numbers(value: Any) -> Any:
@@ -108,7 +108,7 @@ def _numbers(value: Any) -> Any:
 
 
 def _tag(value: Any) -> Any:
-    """Read the name of one of CARLA's classes as its number."""
+    """Read a semantic tag's name as its number."""
     numbers = {name.replace("_", ""): number for name, number in TAG.items()}
     if str(value).casefold() not in numbers:
         raise ValueError(f"no class {value!r}; there are {', '.join(numbers)}")
@@ -120,7 +120,7 @@ Tag = Annotated[int, BeforeValidator(_tag)]
 
 
 class Fault(BaseModel):
-    """One entry of the file; the module's docstring explains the fields."""
+    """One entry of the file; the module docstring describes the fields."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -161,8 +161,8 @@ class FaultFile(BaseModel):
     """The file.
 
     Attributes:
-        seed: for ``probability``.
-        faults: in the order of the file.
+        seed: seed of ``probability``.
+        faults: entries in file order.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -175,7 +175,7 @@ def read_fault_file(path: Path) -> FaultFile:
     """Read a faults file.
 
     Raises:
-        FaultsError: the file is not there, or an entry is wrong; one line with the entry and the key.
+        FaultsError: the file is missing, or an entry is invalid; one line with the entry and the key.
     """
     try:
         raw = yaml.safe_load(path.read_text(encoding="utf-8"))

@@ -32,14 +32,14 @@ _FRAME_FAULTS: Final = (
 
 
 class SpawnFault(CallRefused):
-    """A spawn that is refused on purpose."""
+    """A spawn refused by an injected fault."""
 
 
 def read_faults(path: Path) -> Faults:
     """Read a faults file.
 
     Raises:
-        FaultsError: the file is not there, or an entry is wrong; one line with the entry and the key.
+        FaultsError: the file is missing, or an entry is invalid; one line with the entry and the key.
     """
     file = read_fault_file(path)
     return Faults(file.faults, seed=file.seed, folder=path.parent)
@@ -47,7 +47,7 @@ def read_faults(path: Path) -> Faults:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """One delivery of a sensor's frame: what its header says, how many ticks late it leaves, and whether it is spoiled."""
+    """One delivery of a sensor's frame: its header, its delay in ticks, and whether its pixels are corrupted."""
 
     stamp: Any
     delay_ticks: int = 0
@@ -68,9 +68,9 @@ class Faults:
     """The injected faults; none by default.
 
     Args:
-        faults: entries.
-        seed: for their probabilities.
-        folder: where relative ``once_file`` paths lie.
+        faults: entries of the file.
+        seed: seed of the probabilities.
+        folder: base of relative ``once_file`` paths.
     """
 
     def __init__(self, faults: tuple[Fault, ...] = (), *, seed: int = 0, folder: Path | None = None) -> None:
@@ -80,14 +80,14 @@ class Faults:
         self._tick = 0
         self._stalled_until_s = 0.0
         self._last_pose: dict[int, Any] = {}
-        self._stands_still: dict[tuple[int, int, int], bool] = {}  # entry, episode, actor: what was decided of it
+        self._stands_still: dict[tuple[int, int, int], bool] = {}  # entry, episode, actor: decision
 
     def of_server(self, server: str, *kinds: str) -> list[_Armed]:
-        """Armed entries of one server and some kinds."""
+        """Return the armed entries of one server and some kinds."""
         return [armed for armed in self._armed if armed.fault.server == server and armed.fault.fault in kinds]
 
     def fires(self, armed: _Armed, *, key: object = "") -> bool:
-        """Decide whether an entry whose patterns agree fires now, and note it."""
+        """Decide whether a matching entry fires, and count it."""
         fault = armed.fault
         with self._lock:
             if fault.tick is not None and fault.server == "carla" and self._tick not in fault.tick:
@@ -106,7 +106,7 @@ class Faults:
             return True
 
     def report(self) -> str | None:
-        """Return one line with the number of injected faults of each kind, None without any."""
+        """Return one line with the number of injected faults per kind, or None."""
         counted: dict[str, int] = {}
         for armed in self._armed:
             counted[armed.fault.fault] = counted.get(armed.fault.fault, 0) + armed.fired
@@ -126,11 +126,11 @@ class Faults:
 
     # ------------------------------------------------------------------ CARLA's port
     def version(self, true: str) -> str:
-        """Version that is reported."""
+        """Return the reported version."""
         return self._reported("wrong_version", "version", true)
 
     def map_name(self, true: str) -> str:
-        """Map name that is reported."""
+        """Return the reported map name."""
         return self._reported("wrong_map", "name", true)
 
     def _reported(self, kind: str, key: str, true: str) -> str:
@@ -140,10 +140,10 @@ class Faults:
         return true
 
     def before_call(self, name: str, *, server: str = "carla", vehicle: str = "") -> None:
-        """Run before an RPC is answered: may wait.
+        """Apply the faults of an RPC before its answer; may wait.
 
         Raises:
-            ConnectionAbortedError: the connection is to be closed instead.
+            ConnectionAbortedError: a fault closes the connection.
         """
         if not self._armed:
             return
@@ -161,7 +161,7 @@ class Faults:
             time.sleep(rest_s)
 
     def before_tick(self, *, synchronous: bool) -> None:
-        """Count a tick, and die if this is the one."""
+        """Count a tick, and end the process if a fault says so."""
         self._tick += synchronous
         for armed in self.of_server("carla", "die"):
             if self.fires(armed):
@@ -170,10 +170,10 @@ class Faults:
                 os.kill(os.getpid(), signal.SIGKILL)
 
     def before_spawn(self, blueprint: str) -> None:
-        """Run before a spawn.
+        """Apply the faults of a spawn.
 
         Raises:
-            SpawnFault: it is refused.
+            SpawnFault: a fault refuses the spawn.
         """
         for armed in self.of_server("carla", "refuse_spawn"):
             if fnmatch.fnmatchcase(blueprint, armed.fault.blueprint) and self.fires(armed):
@@ -201,7 +201,7 @@ class Faults:
         )
 
     def stalls(self, actor_id: int, blueprint: str, *, episode: int) -> bool:
-        """Decide whether a vehicle stands still; drawn once, in the first tick that an entry selects."""
+        """Decide whether a vehicle stands still; decided once, in the first tick that an entry selects."""
         entries = self.of_server("carla", "stall_traffic")
         return any([self._stalls(armed, actor_id, blueprint, episode) for armed in entries])
 
@@ -222,7 +222,7 @@ class Faults:
         )
 
     def untagged(self, actor_id: int, blueprint: str, camera: int | None) -> frozenset[int]:
-        """Return the classes that a camera of tags looks through at this tick."""
+        """Return the semantic tags that a semantic camera omits at this tick."""
         return frozenset(
             armed.fault.tag
             for armed in self.of_server("carla", "untagged")
@@ -232,7 +232,7 @@ class Faults:
         )
 
     def frames(self, actor_id: int, blueprint: str, camera: int | None, stamp: Any) -> list[Delivery]:
-        """Deliveries of one sensor's frame; called for each sensor in the order of spawning."""
+        """Return the deliveries of one sensor's frame; called for each sensor in spawn order."""
         if not self._armed:
             return [Delivery(stamp)]
         deliveries = [Delivery(stamp)]

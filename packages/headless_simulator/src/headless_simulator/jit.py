@@ -1,7 +1,7 @@
-"""The decorator of kernels, functions that numba compiles, and the folder that keeps their machine code.
+"""The decorator of numba kernels, and the cache folder of their machine code.
 
-numba recompiles a kernel when its own file has changed. But the machine code of a kernel contains what it calls, also from
-other files. So the folder is named after all sources that kernels are made of, and after the versions of what compiles them.
+numba recompiles a kernel only if its own file has changed, but its machine code includes callees from other files. Therefore
+the folder's name is a hash of all kernel sources and of the compilers' versions.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ R = TypeVar("R")
 Number: TypeAlias = Any  # a scalar inside a kernel: numba distinguishes float32 and float64, mypy need not
 
 int64: Final = cast("Callable[[Any], int]", np.int64)
-"""In a kernel, one type for the numbers of int32 arrays and for Python's: a function is compiled once for both."""
+"""In a kernel, one type for items of int32 arrays and Python integers: functions are compiled once for both."""
 
 _VARIABLE: Final = "NUMBA_CACHE_DIR"
 _SOURCES: Final = (
@@ -33,11 +33,11 @@ _SOURCES: Final = (
     "jit.py",
     "scene.py",
 )
-_EXACT: Final = {"nnan", "ninf", "nsz"}  # say what numbers are not; other flags of LLVM's would change results
+_EXACT: Final = {"nnan", "ninf", "nsz"}  # exclude values only; other LLVM flags would change results
 
 
 def cache_folder() -> Path:
-    """Return the folder of this account for these sources and versions; ``NUMBA_CACHE_DIR`` names another one."""
+    """Return the user's cache folder for these sources and versions; ``NUMBA_CACHE_DIR`` overrides it."""
     if named := os.environ.get(_VARIABLE):
         return Path(named)
     here = Path(__file__).parent
@@ -50,7 +50,7 @@ def cache_folder() -> Path:
 
 
 def _import_numba() -> Any:
-    """Import numba, which reads the variable then; processes that this one starts have kernels of their own."""
+    """Import numba, which reads ``NUMBA_CACHE_DIR`` once; child processes choose their own folder."""
     is_set = _VARIABLE in os.environ
     os.environ[_VARIABLE] = str(cache_folder())
     import numba
@@ -69,8 +69,8 @@ def kernel(
     """Compile a function of arrays and numbers; it runs without the GIL.
 
     Args:
-        assume_finite: nothing in it is infinite or no number, and the sign of zero does not matter. Sums keep their order
-            and are not fused with products, so that results are the same on every processor.
+        assume_finite: no value is infinite or NaN, and the sign of zero does not matter. Sums keep their order and are not
+        fused with products, so that results are equal on every processor.
         error_model: result of a division by zero: ``numpy`` gives infinities, ``python`` raises.
     """
 

@@ -8,12 +8,12 @@ from headless_simulator.testing import RunningSimulator, running_simulator
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the mark known."""
+    """Register the mark."""
     config.addinivalue_line("markers", "headless_simulator: starts a headless simulator; set by itself")
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Mark what uses the fixture, and what starts simulators in its module, so that ``-m`` can leave it out."""
+    """Mark tests that use the fixture or start simulators in their module, so that ``-m`` can exclude them."""
     uses = "headless_simulator" in getattr(item, "fixturenames", ())
     if uses or hasattr(getattr(item, "module", None), "running_simulator"):
         item.add_marker("headless_simulator")

@@ -1,9 +1,9 @@
 """Rendering options, and flat images for load tests, which encode camera and frame in their pixels.
 
-The upper left corner of an RGB image holds 48 blocks of 8 x 8 pixels, white for 1 and black for 0: first the camera in 16
-bits (CARLA: its actor id; AirSim: ``camera_number``), then the frame in 32 bits, highest bit first. Blocks run from left
-to right and on in the next row of blocks where the image is narrower than 384 pixels. The rest is grey. They survive
-JPEG. Masks show the sky everywhere, depth is 1,000 m everywhere.
+The upper left corner of an RGB image has 48 blocks of 8 x 8 pixels, white for 1 and black for 0: the camera in 16 bits
+(CARLA: actor id; AirSim: ``camera_number``), then the frame in 32 bits, highest bit first. Blocks run from left to right,
+and continue in the next row of blocks if the image is narrower than 384 pixels. Other pixels are grey. The blocks survive
+JPEG. Masks are all sky, depth is 1,000 m everywhere.
 """
 
 import threading
@@ -25,12 +25,12 @@ _GREY: Final = 96
 
 @dataclass(frozen=True, slots=True)
 class Rendering:
-    """The way to make images.
+    """Rendering options.
 
     Attributes:
-        flat: cheap images that only carry numbers.
-        latency_s: pause per camera, one after the other, as one GPU elsewhere would take.
-        threads: how many views of CARLA's cameras are drawn at the same time.
+        flat: draw flat images.
+        latency_s: sequential delay per camera, like a remote GPU.
+        threads: number of CARLA camera views drawn in parallel.
     """
 
     flat: bool = False
@@ -39,21 +39,21 @@ class Rendering:
 
 
 class GraphicsCard:
-    """A simulated remote graphics card that renders one image after the other, each in the same time.
+    """A simulated remote graphics card that renders images sequentially in constant time.
 
-    It goes on with the next one whether or not this machine has a processor free to take the last one over.
+    It continues with the next image even if no local processor is free to receive the last one.
 
     Args:
-        latency_s: of an image; 0 for no card.
+        latency_s: time per image; 0 for no card.
     """
 
     def __init__(self, latency_s: float) -> None:
         self._latency_s = latency_s
         self._lock = threading.Lock()
-        self._free_s = 0.0  # when it has made all that it was asked for
+        self._free_s = 0.0  # completion time of all requested images
 
     def make(self) -> tuple[float, float]:
-        """Wait until it has made one more image; returns when it began and ended (``time.monotonic``)."""
+        """Wait for one more image; returns its start and end (``time.monotonic``)."""
         with self._lock:
             began_s = max(time.monotonic(), self._free_s)
             self._free_s = ended_s = began_s + self._latency_s
@@ -63,12 +63,12 @@ class GraphicsCard:
 
 
 def camera_number(vehicle: str, camera: str) -> int:
-    """Number an AirSim camera for a flat image: the lower 16 bits of the CRC-32 of ``vehicle/camera``."""
+    """Return an AirSim camera's number in flat images: the lower 16 bits of the CRC-32 of ``vehicle/camera``."""
     return zlib.crc32(f"{vehicle}/{camera}".encode()) & 0xFFFF
 
 
 def flat_rgb(width: int, height: int, *, camera_id: int, frame: int) -> UInt8:
-    """Draw a (H, W, 4) image that encodes its camera and frame; too small an image holds fewer blocks."""
+    """Return an (H, W, 4) uint8 BGRA image that encodes camera and frame; small images have fewer blocks."""
     image = np.full((height, width, 4), _GREY, np.uint8)
     image[..., 3] = 255
     code = ((camera_id & 0xFFFF) << FRAME_BITS) | (frame & 0xFFFFFFFF)

@@ -1,7 +1,7 @@
-"""The one 3D world of the headless simulator: what towns, vehicles, servers and the renderer hand to each other.
+"""Scene types shared by towns, vehicles, servers and renderer.
 
-All coordinates are the simulator's own: Unreal's axes in metres, x forward, y right, z up, left-handed; rotations are
-(pitch, yaw, roll) in degrees as CARLA sends them. This package shares no code with uavsim, on purpose.
+Coordinates are in Unreal's axes in metres: x forward, y right, z up, left-handed; rotations are (pitch, yaw, roll) in
+degrees, as in CARLA. This package shares no code with uavsim, so that errors are independent.
 """
 
 from dataclasses import dataclass, field
@@ -49,7 +49,7 @@ class Mesh:
         colour_rgb: (T, 3) uint8 albedo, sRGB.
         tag: (T,) uint8 semantic tag.
         material: (T,) uint8, one of the numbers above.
-        object_id: (T,) uint32 id of the static object it belongs to (0: ground and other unnumbered things).
+        object_id: (T,) uint32 id of the triangle's static object (0: ground and other unnumbered surfaces).
     """
 
     vertices_m: Float32
@@ -65,13 +65,13 @@ class SignalHead:
     """One traffic light of a junction.
 
     Attributes:
-        pose: (x, y, z, pitch, yaw, roll) of the pole's foot.
+        pose: (x, y, z, pitch, yaw, roll) of the pole's base.
         opendrive_id: signal id in the OpenDRIVE file.
-        group: lights of one junction share it; they take turns by ``stage``.
+        group: number shared by the lights of one junction, which cycle through their stages.
         stage: lights of one group and stage are green together.
-        stop_lines: (N, 6) lane poses at which vehicles wait for this light (x, y, z, pitch, yaw, roll).
+        stop_lines: (N, 6) lane poses (x, y, z, pitch, yaw, roll) of this light's stop lines.
         trigger: (x, y, z, half_x, half_y, half_z, yaw_deg) box on the approach lanes in which a vehicle is "at" the light.
-        lamp_triangles: numbers of the static mesh's triangles that are this light's red, yellow and green lamps.
+        lamp_triangles: triangle numbers in the static mesh of the red, yellow and green lamps.
     """
 
     pose: tuple[float, float, float, float, float, float]
@@ -85,16 +85,16 @@ class SignalHead:
 
 @dataclass(frozen=True, slots=True)
 class StaticObject:
-    """A thing of the town that is no actor: building, tree, parked vehicle, pole, prop.
+    """A static object of the town: building, tree, parked vehicle, pole, prop.
 
     Attributes:
-        object_id: as in ``Mesh.object_id``; unique in the town, 1...
-        name: as ``get_environment_objects`` and AirSim's ``simListSceneObjects`` report it.
+        object_id: as in ``Mesh.object_id``; unique in the town, from 1.
+        name: name in ``get_environment_objects`` and AirSim's ``simListSceneObjects``.
         tag: semantic tag.
         pose: (x, y, z, pitch, yaw, roll).
         box_centre_m: world centre of its bounding box.
         box_half_m: half extents in the axes of ``pose``.
-        blueprint: of a parked vehicle, else "".
+        blueprint: blueprint id of a parked vehicle, else "".
     """
 
     object_id: int
@@ -108,13 +108,13 @@ class StaticObject:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ground:
-    """Height of the drivable and walkable ground on a regular grid; bilinear between its points.
+    """Height of the drivable and walkable ground on a regular grid with bilinear interpolation.
 
     Attributes:
         origin_m: (x, y) of ``height_m[0, 0]``.
         cell_m: grid step.
-        height_m: (rows along y, columns along x) float32; that of the bridge where roads cross above each other.
-        under_m: the same grid below bridges, nan elsewhere; no points at all in a town without such a place.
+        height_m: (Y, X) float32 heights; on bridges, those of the upper road.
+        under_m: (Y, X) float32 heights below bridges, nan elsewhere; empty in a town without bridges.
     """
 
     origin_m: tuple[float, float]
@@ -125,19 +125,19 @@ class Ground:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Town:
-    """A town, ready to serve and to draw.
+    """A loaded town.
 
     Attributes:
         name: ``Town10HD``.
-        opendrive: the OpenDRIVE text that clients get.
+        opendrive: the clients' OpenDRIVE text.
         spawn_points: (N, 6) recommended vehicle spawn poses (x, y, z, pitch, yaw, roll).
-        mesh: everything static, signals and parked vehicles included.
-        ground: for wheels, feet and collisions.
+        mesh: the static mesh with signals and parked vehicles.
+        ground: ground heights for wheels, feet and collisions.
         signals: traffic lights in the order in which they become actors.
-        objects: everything that ``get_environment_objects`` lists, by object id.
+        objects: the objects of ``get_environment_objects``, by object id.
         walk_polygons: convex polygons [(x, y, z), ...] with an area name (sidewalk, crosswalk, road, grass).
         crosswalks: closed outlines, (N, 3) each.
-        speed_limits: (N, 3) x, y, limit in km/h sampled along the lanes, about every 10 m.
+        speed_limits: (N, 3) x, y, limit in km/h, sampled about every 10 m of lane.
         traffic_signs: (blueprint id, pose, OpenDRIVE id) of signs that become actors (traffic.speed_limit.30, ...).
         georeference: (latitude, longitude) of the origin.
     """
@@ -158,12 +158,12 @@ class Town:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Movers:
-    """Everything that moves, at one tick, as the renderer takes it: row i is drawn with model ``model[i]``.
+    """The movable actors of one tick for the renderer: row i is drawn with model ``model[i]``.
 
     Attributes:
         model: (N,) int32 number from ``ModelLibrary.number(blueprint)``.
         pose: (N, 6) float64 x, y, z, pitch, yaw, roll of the actor's origin.
-        actor_id: (N,) uint32, what the instance image shows.
+        actor_id: (N,) uint32 actor id, shown in instance images.
         colour_rgb: (N, 3) uint8 body colour.
         lights: (N,) uint32 CARLA's VehicleLightState bits (1 position, 2 low beam, 4 high beam, 8 brake, ...).
     """
@@ -177,7 +177,7 @@ class Movers:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Part of an image, drawn enlarged: its place and the whole image's size, pixels, and how many times as large."""
+    """An enlarged part of an image: its position and the whole image's size, pixels, and the magnification."""
 
     left: int
     top: int
@@ -222,15 +222,15 @@ class Weather:
 
 @dataclass(slots=True, eq=False)
 class RenderedImage:
-    """The result of one raster pass; buffers are the caller's to keep and are written over when passed in again.
+    """The result of one raster pass; the caller owns the buffers, and passing them in again overwrites them.
 
     Attributes:
         depth_m: (H, W) float32 distance along the optical axis (planar depth); +inf where sky.
         ids: (H, W) uint32 actor id of movers (object_id of static objects + ``STATIC_ID`` bit, 0 for ground).
         tag: (H, W) uint8.
-        normal: (H, W, 3) float32 world normal, or None when not asked for.
-        bgra: (H, W, 4) uint8, or None when not asked for.
-        base_rgb: (H, W, 3) uint8 sRGB colour of the surface itself, black where sky, or None when not asked for.
+        normal: (H, W, 3) float32 world normal, or None if not requested.
+        bgra: (H, W, 4) uint8, or None if not requested.
+        base_rgb: (H, W, 3) uint8 sRGB base colour, black where sky, or None if not requested.
     """
 
     depth_m: Float32

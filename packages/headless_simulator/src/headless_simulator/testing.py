@@ -1,11 +1,11 @@
-"""Start a headless simulator for tests and programs: a process of its own on free ports, stopped when the block ends.
+"""Start a headless simulator for tests and programs: a separate process on free ports, stopped at the end of the block.
 
 ::
 
     with running_simulator("--town", "Town03") as simulator:
         client = carla.Client("127.0.0.1", simulator.carla_port)
 
-Where pytest is installed, the fixture ``headless_simulator`` gives one that serves a whole session of tests.
+The pytest fixture ``headless_simulator`` provides one for a whole test session.
 """
 
 import contextlib
@@ -26,13 +26,13 @@ _ENDS_S: Final = 10.0
 
 @dataclass(frozen=True, slots=True)
 class RunningSimulator:
-    """A simulator that listens.
+    """A listening simulator.
 
     Attributes:
-        carla_port: of CARLA's RPC; its streams are on the next one.
-        airsim_port: of AirSim's RPC; 0 with ``--no-airsim``.
-        pid: of its process.
-        seconds_to_listen: from the start of the process.
+        carla_port: CARLA's RPC port; streams use the next one.
+        airsim_port: AirSim's RPC port; 0 with ``--no-airsim``.
+        pid: process id.
+        seconds_to_listen: time from the process's start to listening.
     """
 
     carla_port: int
@@ -67,14 +67,14 @@ def running_simulator(
     """Start a simulator, wait until it listens, and stop it at the end.
 
     Args:
-        arguments: of its command line; ports are free ones unless they are named here.
-        command: the program, and what precedes its arguments.
-        env: variables beside those of this process.
-        cwd: its working folder.
-        stderr: where its messages go, as for ``subprocess.Popen``.
+        arguments: command line arguments; ports are free ones by default.
+        command: the program and leading arguments.
+        env: environment variables in addition to those of this process.
+        cwd: working folder.
+        stderr: as for ``subprocess.Popen``.
 
     Raises:
-        RuntimeError: it ended before it listened.
+        RuntimeError: the process ended before it listened.
     """
     words = [*command, "--carla-port", "0", "--airsim-port", "0", *arguments]
     began_s = time.perf_counter()

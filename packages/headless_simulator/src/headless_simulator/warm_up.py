@@ -20,13 +20,13 @@ def warm_up(*, in_two_processes: bool = False) -> None:
     """Call the kernels of images, sensors, traffic and flight.
 
     Args:
-        in_two_processes: compile those of images in a second process, which halves the time of a first start.
+        in_two_processes: compile the image kernels in a second process, which halves the time of a first start.
     """
     if in_two_processes:
         program = "from headless_simulator.warm_up import warm_up_images as images; images()"
         with subprocess.Popen(
             [sys.executable, "-P", "-c", program]
-        ):  # waits for its end; what failed is compiled below
+        ):  # waits for its end; failed kernels are compiled below
             warm_up_motion()
     warm_up_images()
     warm_up_motion()

@@ -1,1 +1,1 @@
-"""AirSim's protocol, flight and images, against its own client and figures worked out on paper."""
+"""Tests of AirSim's protocol, flight and images, against its client and hand-computed values."""

@@ -45,13 +45,13 @@ def connect() -> Iterator[Connect]:
 
 @pytest.fixture
 def client(serve, connect) -> airsim.MultirotorClient:
-    """A client of a server whose vehicle A starts away from PlayerStart, which is away from the town's origin."""
+    """A client of a server with vehicle A away from PlayerStart and PlayerStart away from the town's origin."""
     return connect(serve({"PlayerStart": {"X": 100, "Y": -50, "Z": 2}, "Vehicles": {"A": {"X": 1, "Z": -3}}}))
 
 
 @pytest.fixture
 def flying(serve, connect) -> tuple[airsim.MultirotorClient, AirSimServer]:
-    """A paused server whose drone hangs 50 m up with API control, in its own hover."""
+    """A paused server with a drone that hovers at 50 m with API control."""
     server = serve()
     client = connect(server)
     hang(client)
@@ -59,7 +59,7 @@ def flying(serve, connect) -> tuple[airsim.MultirotorClient, AirSimServer]:
 
 
 def hang(client: airsim.MultirotorClient, name: str = "", height_m: float = 50.0) -> None:
-    """Put a drone into the air, pause, and let it settle there."""
+    """Teleport a drone to a height, pause, and let it settle."""
     client.simPause(True)
     client.enableApiControl(True, name)
     client.armDisarm(True, name)

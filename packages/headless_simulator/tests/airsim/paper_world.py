@@ -1,4 +1,4 @@
-"""A world drawn on paper: flat ground at z = 0, one building, and a renderer that only knows flat ground and boxes.
+"""A hand-made world: flat ground at z = 0, one building, and a renderer of flat ground and boxes.
 
 The renderer casts one ray per pixel in numpy with its own formulas, so it cannot share a mistake with the real one.
 """
@@ -47,7 +47,7 @@ class PaperModels:
 
 
 def rotation(pitch: float, yaw: float, roll: float) -> np.ndarray:
-    """Columns: forward, right, up of an Unreal rotator in degrees (left-handed)."""
+    """Return the (3, 3) rotation of an Unreal rotator, degrees, with columns forward, right, up (left-handed)."""
     cp, sp = math.cos(math.radians(pitch)), math.sin(math.radians(pitch))
     cy, sy = math.cos(math.radians(yaw)), math.sin(math.radians(yaw))
     cr, sr = math.cos(math.radians(roll)), math.sin(math.radians(roll))
@@ -87,7 +87,7 @@ class PaperRenderer:
         return distance.astype(np.float32), ids, tag, np.ones(len(distance), np.float32)
 
     def _trace(self, origin, rays: np.ndarray, movers: Movers) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return how often a ray's length lies before what it meets first, its id and its tag."""
+        """Return the (N,) distance of the first hit in units of each ray's length, its id and its tag."""
         depth = np.full(rays.shape[:-1], np.inf)
         ids = np.zeros(rays.shape[:-1], np.uint32)
         tag = np.full(rays.shape[:-1], TAG["sky"], np.uint8)
@@ -109,7 +109,7 @@ class PaperRenderer:
 
 
 def box_distance(origin: np.ndarray, rays: np.ndarray, yaw_deg: float, half: np.ndarray) -> np.ndarray:
-    """Slab test; infinite where missed."""
+    """Return (N,) distances of rays to a box by the slab test; infinite for misses."""
     c, s = math.cos(math.radians(yaw_deg)), math.sin(math.radians(yaw_deg))
     turn = np.array([[c, s, 0], [-s, c, 0], [0, 0, 1]])
     start, way = turn @ origin, rays @ turn.T
@@ -133,7 +133,7 @@ def flat_town() -> Town:
 
 
 class PaperHost:
-    """One car at (10, 5) that does not move unless placed."""
+    """A host with one static car at (10, 5)."""
 
     def __init__(self) -> None:
         self.town = flat_town()

@@ -1,4 +1,4 @@
-"""The earth under the scene, against figures of textbooks."""
+"""Geographic coordinates and atmosphere, against textbook values."""
 
 import math
 

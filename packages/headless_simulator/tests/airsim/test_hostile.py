@@ -1,4 +1,4 @@
-"""What is no message at all: garbage, messages without end, clients that never read."""
+"""Invalid input: garbage, endless messages, clients that never read."""
 
 import random
 import resource
@@ -17,7 +17,7 @@ from tests.airsim.test_server import SIGNATURES, raw
 
 
 def call(rng: random.Random) -> bytes:
-    """Pack a call of a known method with random arguments; now and then its kind is no request's."""
+    """Pack a call of a known method with random arguments, sometimes with an invalid message kind."""
     name = rng.choice(FUZZED)
     signature = SIGNATURES[name]
     most = len(signature.parameters) + 4 * (signature.rest is not None)
@@ -27,7 +27,7 @@ def call(rng: random.Random) -> bytes:
 
 
 def garbage(rng: random.Random) -> bytes:
-    """Return random bytes, or a call in which a few bytes are changed."""
+    """Return random bytes, or a call with a few changed bytes."""
     if rng.random() < 0.5:
         return rng.randbytes(rng.randrange(1, 200))
     changed = bytearray(call(rng))

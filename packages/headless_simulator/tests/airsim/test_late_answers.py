@@ -1,4 +1,4 @@
-"""What AirSim on Unreal answers late, early or never, through its real client."""
+"""Late, early and missing answers of AirSim on Unreal, through the real client."""
 
 import time
 from collections.abc import Callable
@@ -24,7 +24,7 @@ def put(client: airsim.MultirotorClient) -> None:
 
 
 def north_m(client: airsim.MultirotorClient) -> list[float]:
-    """Where the drone is, from all calls that say it."""
+    """Return the drone's north position, metres, from every call that has it."""
     return [
         client.simGetVehiclePose().position.x_val,
         client.getMultirotorState().kinematics_estimated.position.x_val,

@@ -20,7 +20,7 @@ NEAR_POLE = [
 
 
 def euler_tolerance(quat):
-    """How far axes can move on the way through roll, pitch and yaw, whose angles are ill-conditioned near the vertical.
+    """Return the error bound of axes converted through roll, pitch and yaw, which are ill-conditioned near the vertical.
 
     With theta the angle of the nose from the vertical, all three come from numbers of size sin(theta) that carry a few
     rounding errors each: an error of about eps / sin(theta). Nearer than POLE the pose is taken for a vertical one: a turn

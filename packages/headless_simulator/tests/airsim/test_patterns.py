@@ -1,4 +1,4 @@
-"""Clients' regular expressions end, whatever they are."""
+"""Termination of clients' regular expressions."""
 
 import pytest
 from headless_simulator.airsim.patterns import Pattern

@@ -1,4 +1,4 @@
-"""Snow and leaves: where they lie, and how many are in the air."""
+"""Snow and leaves on surfaces and in the air."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The port itself: names, arguments, several clients, and faults."""
+"""The AirSim port: names, arguments, several clients, and faults."""
 
 import asyncio
 import inspect

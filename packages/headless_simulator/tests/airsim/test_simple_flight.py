@@ -1,4 +1,4 @@
-"""Every mission is flown as AirSim's own flight code flew it: the traces say how they were made."""
+"""Flights of every mission, against recorded traces of AirSim's flight code."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A drone flies under a crown and beside a trunk, and not through them; origins are free of both."""
+"""Trees as obstacles: free flight under crowns and beside trunks, free origins."""
 
 from types import SimpleNamespace
 

@@ -1,4 +1,4 @@
-"""One headless simulator for the real client's tests; the client runs in processes of its own, for it can abort them."""
+"""One headless simulator for the real client's tests; the client runs in separate processes, which it can abort."""
 
 import json
 import os
@@ -71,7 +71,7 @@ def run_client(port: str | int, code: str, *arguments: object, version: str = VE
 
 @pytest.fixture(scope="session")
 def server(simulator: RunningSimulator) -> RunningSimulator:
-    """The session's simulator: programs begin with ``load_world``, so that nothing of others is left."""
+    """The session's simulator: programs begin with ``load_world``, which removes the state of other tests."""
     return simulator
 
 

@@ -1,4 +1,4 @@
-"""Batches of commands as bytes, in any of the ways in which msgpack writes them."""
+"""Parsing of batches in every msgpack encoding."""
 
 import itertools
 import struct
@@ -11,7 +11,7 @@ _WIDTHS = {0xCC: ">B", 0xCD: ">H", 0xCE: ">I", 0xCF: ">Q", 0xD0: ">b", 0xD1: ">h
 
 
 def every_integer(value: int) -> list[bytes]:
-    """All the ways to write a number, the usual one first."""
+    """Return all encodings of an integer, the usual one first."""
     found = [bytes((value & 0xFF,))] if -32 <= value < 128 else []
     for kind, width in _WIDTHS.items():
         size = 8 * struct.calcsize(width)
@@ -77,7 +77,7 @@ def plain_controls(ids: st.SearchStrategy[int]) -> Bytes:
 
 
 def odd_controls(ids: st.SearchStrategy[int]) -> Bytes:
-    """Controls with one thing that is not as libcarla writes it."""
+    """Controls with one deviation from libcarla's encoding."""
     fields = [FINITE] * 3 + [FLAGS] * 3 + [integers(st.integers(-2, 7))]
     odd_fields = st.integers(0, 6).flatmap(lambda n: st.tuples(*fields[:n], ODD, *fields[n + 1 :]))
     count = st.sampled_from([0, 3, 6, 8])
@@ -89,7 +89,7 @@ def odd_controls(ids: st.SearchStrategy[int]) -> Bytes:
 
 
 def other_commands(ids: st.SearchStrategy[int]) -> Bytes:
-    """Other commands, and what is none."""
+    """Other commands and invalid ones."""
     pose = array(array(*[single(1.0)] * 3), array(*[single(2.0)] * 3))
     return st.one_of(
         integers(ids).map(lambda actor: array(array(b"\x06", array(actor, pose)))),
@@ -102,7 +102,7 @@ def other_commands(ids: st.SearchStrategy[int]) -> Bytes:
 
 
 def plain_requests(ids: st.SearchStrategy[int]) -> Bytes:
-    """Whole messages: batches of nothing but plain controls."""
+    """Whole messages: batches of plain controls only."""
     return st.builds(
         lambda number, metadata, batch, ticks, head: array(
             b"\x00", number, name(b"apply_batch"), array(array(metadata), array(*batch, head=head), *ticks)
@@ -113,7 +113,7 @@ def plain_requests(ids: st.SearchStrategy[int]) -> Bytes:
 
 
 def requests(ids: st.SearchStrategy[int]) -> Bytes:
-    """Whole messages in which something is odd somewhere."""
+    """Whole messages with one unusual part."""
     some = st.lists(plain_controls(ids), max_size=5)
     odd = st.lists(odd_controls(ids) | other_commands(ids), max_size=2)
     metadata = FLAGS.map(array) | st.sampled_from([b"\xc0", array(), array(b"\xc2", b"\x01")])
@@ -130,6 +130,6 @@ def requests(ids: st.SearchStrategy[int]) -> Bytes:
 
 
 def cut(data: bytes, places: list[float]) -> list[bytes]:
-    """Cut bytes into the pieces in which they come."""
+    """Split bytes into the pieces of a transfer."""
     at = sorted({round(place * len(data)) for place in places} | {0, len(data)})
     return [data[first:last] for first, last in itertools.pairwise(at)]

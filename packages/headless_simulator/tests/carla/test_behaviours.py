@@ -1,4 +1,4 @@
-"""Each behaviour of CARLA's server, seen by the real client."""
+"""Each behaviour of CARLA's server, through the real client."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Bytes and calls that no client should send: the server stays up, stays small and goes on serving others."""
+"""Invalid bytes and calls: the server stays up, bounds its memory and serves other clients."""
 
 import random
 import resource

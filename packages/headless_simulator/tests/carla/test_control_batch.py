@@ -1,4 +1,4 @@
-"""What is read at once has the same effects and the same answers, byte for byte, as what is read item by item."""
+"""Equality of effects and answer bytes between the fast and the general parser of batches."""
 
 import math
 from dataclasses import replace
@@ -32,7 +32,7 @@ IDS = st.sampled_from([CAR, CAR + 1, CAR + 2] * 8 + [WALKER, GONE, NOBODY, 0, 2*
 
 
 class Served:
-    """Calls answered as a connection does it, by a server of three cars and a walker on a world of paper."""
+    """Calls answered like a connection's, by a server with three cars and a walker in a hand-made world."""
 
     def __init__(self, dialect: Dialect, *, synchronous: bool = True) -> None:
         town = world()
@@ -49,7 +49,7 @@ class Served:
         self.server.context.episode.settings = replace(settings, synchronous=synchronous)
 
     def answers(self, pieces: list[bytes]) -> list[bytes | str]:
-        """All answers, and what was wrong with the bytes if that ended the connection."""
+        """Return all answers, and the protocol error if one ended the connection."""
         found: list[bytes | str] = []
         messages = self.dialect.messages()
         try:

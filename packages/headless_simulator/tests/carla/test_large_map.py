@@ -1,4 +1,4 @@
-"""A large map as the unmodified client sees it: one road of 3.4 km along x, tiles of 2 km."""
+"""A large map through the unmodified client: one road of 3.4 km along x, tiles of 2 km."""
 
 from pathlib import Path
 

@@ -29,7 +29,7 @@ def quiet() -> CarlaServer:
 
 @pytest.fixture
 def sent(quiet: CarlaServer, monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Flags of the snapshots that left."""
+    """Flags of the sent snapshots."""
     flags: list[int] = []
 
     def note(stream_id: int, packet: tuple[bytes, ...]) -> None:
@@ -42,7 +42,7 @@ def sent(quiet: CarlaServer, monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 @pytest.fixture
 def ticks(quiet: CarlaServer) -> Iterator[Callable[[], int]]:
-    """How often somebody who ticks all the time has ticked."""
+    """A function that returns the number of ticks of a client that ticks continuously."""
     done, stop = [0], threading.Event()
 
     def tick() -> None:
@@ -80,7 +80,7 @@ def test_nothing_leaves_between_a_load_and_its_loaders_question(
     before, count = list(sent), ticks()
     time.sleep(0.1)
     assert (sent, ticks()) == (before, count)
-    episode(quiet, OTHER)  # somebody else's question ends nothing
+    episode(quiet, OTHER)  # another client's call does not end the silence
     time.sleep(0.05)
     assert sent == before
     episode(quiet, LOADER)
@@ -88,7 +88,7 @@ def test_nothing_leaves_between_a_load_and_its_loaders_question(
     while ticks() < count + 3 and time.monotonic() < end:
         time.sleep(0.005)
     assert ticks() >= count + 3
-    assert sent[len(before)] == 1  # the first thing that anybody hears is that the map has changed
+    assert sent[len(before)] == 1  # the first message to any client is the map change
     assert 1 not in sent[len(before) + 1 :]
 
 

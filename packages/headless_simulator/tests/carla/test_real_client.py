@@ -1,4 +1,4 @@
-"""What the unmodified client sees."""
+"""The server through the unmodified client."""
 
 import pytest
 from headless_simulator.testing import running_simulator

@@ -1,4 +1,4 @@
-"""How calls are answered: results, the client's mistakes, and bugs of ours, which are never blamed on the client."""
+"""Answers of calls: results, clients' mistakes, and simulator bugs, which are reported as such."""
 
 from collections.abc import Callable
 from typing import Any

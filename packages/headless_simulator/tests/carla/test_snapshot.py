@@ -1,4 +1,4 @@
-"""States of actors as bytes, against the layout that ``wire`` gives for them."""
+"""Bytes of actor states, against the layout of ``wire``."""
 
 import numpy as np
 from headless_simulator.carla import snapshot, wire

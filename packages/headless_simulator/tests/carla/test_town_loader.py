@@ -1,4 +1,4 @@
-"""A long request of one client is answered beside the requests of the others, asked by two real clients."""
+"""Long requests of one real client do not delay another one."""
 
 import concurrent.futures
 import os
@@ -56,7 +56,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningSimulato
 
 
 def beside(server: RunningSimulator, request: str, folder: Path) -> tuple[Any, Any]:
-    """Run a long request and a witness, each in a client of its own."""
+    """Run a long request and a witness in separate clients."""
     port = server.carla.rpartition(":")[2]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         busy = pool.submit(run_client, port, BUSY.format(request=request), folder)

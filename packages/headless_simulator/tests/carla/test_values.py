@@ -1,4 +1,4 @@
-"""What clients send is read once, in one place: shapes, ranges and types, each refusal naming its argument."""
+"""Validation of arguments: shapes, ranges and types, with the argument's name in each refusal."""
 
 from typing import Any
 

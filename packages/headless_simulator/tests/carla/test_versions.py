@@ -1,4 +1,4 @@
-"""Each version of CARLA that is served, through its own real client."""
+"""Each served version of CARLA, through its real client."""
 
 import pytest
 from headless_simulator.carla import blueprints

@@ -1,4 +1,4 @@
-"""Where scenarios begin that have no fitting road where CARLA's town has it."""
+"""Start poses of scenarios without a fitting road in the look-alike."""
 
 import math
 import xml.etree.ElementTree as ElementTree

@@ -1,1 +1,1 @@
-"""Sizes and meshes of what moves."""
+"""Sizes and meshes of movable actors."""

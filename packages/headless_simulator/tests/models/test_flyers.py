@@ -1,4 +1,4 @@
-"""What flies: bodies that fill their boxes around the origin, closed and facing outwards."""
+"""Meshes of flyers: they fill their boxes around the origin, closed and facing outwards."""
 
 import numpy as np
 import pytest

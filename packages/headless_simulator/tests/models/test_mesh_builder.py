@@ -1,4 +1,4 @@
-"""Solids are closed, face outwards, and fill the box that they are stretched into."""
+"""Solids: closed, facing outwards, and filling their box."""
 
 import numpy as np
 import pytest

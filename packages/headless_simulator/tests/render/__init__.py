@@ -1,1 +1,1 @@
-"""The renderer against a pinhole camera and geometry worked out on paper."""
+"""Tests of the renderer against a pinhole camera and hand-computed geometry."""

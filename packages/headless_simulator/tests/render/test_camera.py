@@ -1,4 +1,4 @@
-"""The pinhole camera, against CARLA's own transform and angles worked out on paper."""
+"""The pinhole camera, against CARLA's transform and hand-computed angles."""
 
 import carla
 import numpy as np

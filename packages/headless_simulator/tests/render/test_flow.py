@@ -12,7 +12,7 @@ LEVEL = View((0.0, 0.0, 10.0, 0.0, 0.0, 0.0), 640, 361, 90.0)  # the middle row 
 
 
 def shifted(cast: Movers, *, forward_m: float = 0.0, yaw_deg: float = 0.0) -> Movers:
-    """Where movers are after each has driven ahead and turned."""
+    """Return the movers after a move ahead and a turn."""
     pose = cast.pose.copy()
     ahead = np.radians(pose[:, 4])
     pose[:, :2] += forward_m * np.stack([np.cos(ahead), np.sin(ahead)], axis=1)

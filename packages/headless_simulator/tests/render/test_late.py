@@ -1,4 +1,4 @@
-"""A late renderer is made once, when it is first asked for something, and then does what it does."""
+"""Construction of the late renderer on first use, and delegation to it."""
 
 import numpy as np
 from headless_simulator.render import LateRenderer, Renderer

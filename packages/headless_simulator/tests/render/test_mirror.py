@@ -1,4 +1,4 @@
-"""Mirror images, lamp light, shadows and grain of single pixels, worked out on paper."""
+"""Reflections, lamp light, shadows and grain of single pixels, against hand-computed values."""
 
 import numpy as np
 import pytest
@@ -111,7 +111,7 @@ def test_near_grain_is_smooth_with_a_finer_octave() -> None:
         (UPRIGHT, [0, 0, 0, 0, 1, 0]),
     ):
         lane[int(begin) : int(begin) + 6] = values
-    lane[int(Z) + 4] = 10.0  # a wall, whose grain there is plain
+    lane[int(Z) + 4] = 10.0  # a wall without grain at this point
 
     grained_near(noise.ravel(), lane, np.uint64(6))
 

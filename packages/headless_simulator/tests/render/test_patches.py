@@ -1,4 +1,4 @@
-"""Small things in the sky: as much of each pixel as they cover, wherever they are between pixels."""
+"""Pixel coverage of small flying objects at any subpixel position."""
 
 import numpy as np
 import numpy.typing as npt
@@ -40,7 +40,7 @@ def image_of(renderer: Renderer, things: Movers) -> RenderedImage:
 
 
 def darkening(renderer: Renderer, place: tuple[float, float, float], blueprint: str) -> float:
-    """Return by how much something dark takes light from the image, in whole pixels of black."""
+    """Return the light that a dark object removes from the image, in black pixels."""
     clear = image_of(renderer, movers(blueprint)).bgra
     shown = image_of(renderer, movers(blueprint, place)).bgra
     assert clear is not None

@@ -9,7 +9,7 @@ LOG = replace(LINEAR, thresholds=(0.3, 0.3), log_eps=0.001)
 
 
 def grey(*levels: int, width: int = 0) -> np.ndarray:
-    """An image whose pixels have those grey levels."""
+    """Return a (1, width, 4) image with these grey levels."""
     row = np.array(levels, np.uint8).reshape(-1, width or len(levels))
     return np.repeat(row[..., None], 4, axis=2)
 

@@ -1,4 +1,4 @@
-"""Colour is worked on in parts of rows: none of them may show."""
+"""Colour is independent of the parts in which rows are processed."""
 
 import math
 

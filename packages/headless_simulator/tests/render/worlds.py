@@ -1,4 +1,4 @@
-"""Small worlds for the renderer's tests: meshes put together by hand, no town generator."""
+"""Small hand-made meshes for the renderer's tests, without the town generator."""
 
 from itertools import pairwise
 

@@ -5,7 +5,7 @@ from headless_simulator.rpc.methods import InternalError, Method, bind, combine,
 
 
 class Account:
-    """What the methods work on."""
+    """The context of the methods."""
 
     def __init__(self) -> None:
         self.coins = 10

@@ -1,4 +1,4 @@
-"""A small OpenDRIVE document with holes for the tests to fill, and the town's own networks, which no test changes."""
+"""A small OpenDRIVE template for the tests, and the towns' networks, which no test changes."""
 
 from functools import cache
 

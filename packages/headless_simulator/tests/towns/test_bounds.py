@@ -1,4 +1,4 @@
-"""Texts that ask for more than a town: each is refused at once, before any process is started to build it."""
+"""Oversized texts: each is refused before a process starts to build it."""
 
 import pytest
 from headless_simulator.errors import CallRefused

@@ -1,4 +1,4 @@
-"""Where roads cross above each other, both have their ground."""
+"""Ground of both roads at bridges."""
 
 import numpy as np
 from headless_simulator.towns.assemble import assemble

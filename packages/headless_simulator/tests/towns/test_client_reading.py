@@ -1,4 +1,4 @@
-"""Files that CARLA's client reads differently, or not at all, are refused; each is held against the client itself."""
+"""Refusal of files that CARLA's client misreads or cannot read, compared with the client itself."""
 
 import json
 import subprocess

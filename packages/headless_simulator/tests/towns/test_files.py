@@ -1,4 +1,4 @@
-"""OpenDRIVE files as CARLA's own towns have them: what their editors leave behind, their size, their bends."""
+"""OpenDRIVE files like those of CARLA's towns: editor artefacts, size, bends."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Where lanes may be changed, on paper and in CARLA's own map."""
+"""Lane change permissions, hand-computed and in CARLA's map."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Lanes by road, number and station, and where cars can be put on them."""
+"""Look-up of lanes by road, number and station, and spawn points."""
 
 import numpy as np
 import pytest

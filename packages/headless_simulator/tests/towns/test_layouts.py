@@ -1,4 +1,4 @@
-"""The streets of the procedural towns, held against CARLA's own map and by the figures of the real towns."""
+"""Streets of the procedural towns, against CARLA's map and figures of the real towns."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""What stands round roads so that a town is believed: lawns on paved blocks, mountains, parks without saw teeth."""
+"""Scenery around roads: lawns on paved blocks, mountains, parks with smooth edges."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Whole towns: what servers and renderers get."""
+"""Complete towns for servers and renderers."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""Lines and arcs that towns are drawn with."""
+"""Lines and arcs of procedural towns."""
 
 import math
 

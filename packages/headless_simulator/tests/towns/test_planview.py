@@ -1,4 +1,4 @@
-"""Reference lines against shapes worked out on paper."""
+"""Reference lines against hand-computed shapes."""
 
 import numpy as np
 from headless_simulator.towns.planview import Geometry, curvature_bounds, evaluate

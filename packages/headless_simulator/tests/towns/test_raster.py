@@ -1,4 +1,4 @@
-"""Drawing triangles onto a grid against asking every grid point."""
+"""Rasterisation of triangles, against a test of every grid point."""
 
 import numpy as np
 from headless_simulator.towns.raster import Grid, bilinear, draw
@@ -32,7 +32,7 @@ def test_every_point_under_every_triangle(seed):
 
 
 def turn(start, end, points):
-    """Which side of a line points lie on."""
+    """Return the side of a line for (N, 2) points, as a sign."""
     return (end[0] - start[0]) * (points[:, 1] - start[1]) - (end[1] - start[1]) * (points[:, 0] - start[0])
 
 

@@ -1,4 +1,4 @@
-"""Limits of bends: worked out on paper, and held in every town."""
+"""Speed limits of bends: hand-computed values, and limits of every town."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Lanes as strips, in the simulator's axes (y south)."""
+"""Lanes as strips, in Unreal's axes (y south)."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""A river keeps its bed free: of roads' embankments, of buildings, of trees."""
+"""A river's bed is free of embankments, buildings and trees."""
 
 import numpy as np
 import pytest

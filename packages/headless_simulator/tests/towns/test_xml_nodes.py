@@ -1,4 +1,4 @@
-"""XML that remembers its lines: every refusal names file, line and element."""
+"""XML elements with lines: every refusal names file, line and element."""
 
 import pytest
 from headless_simulator.towns.errors import OpenDriveRefused

@@ -1,4 +1,4 @@
-"""What is read from OpenDRIVE files, and how files that cannot be taken are refused."""
+"""Reading of OpenDRIVE files, and refusal of invalid files."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Small towns worked out on paper, and a renderer that draws nothing."""
+"""Small hand-made towns, and a renderer that draws nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Ackermann controller against the equations of CARLA's, written here once more."""
+"""The Ackermann controller, against a second implementation of CARLA's equations."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What an actor looks like: meshes named by the path of an asset, and doors that stand open."""
+"""Appearance of actors: meshes by asset path, and open doors."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""A search near a place finds what a search through everything finds."""
+"""Equality of indexed and full searches."""
 
 import numpy as np
 from headless_simulator.world import contact

@@ -1,4 +1,4 @@
-"""Who met whom in one tick, worked out on paper."""
+"""Collisions of one tick, against hand-computed values."""
 
 import numpy as np
 from headless_simulator.scene import StaticObject

@@ -1,4 +1,4 @@
-"""What vehicles on four wheels can do: turn no harder than tyres hold, drive over what is lower than their floor."""
+"""Limits of four-wheeled vehicles: tyre grip in turns, and clearance above low objects."""
 
 from dataclasses import replace
 
@@ -23,7 +23,7 @@ def driving(w, speed_mps):
 
 
 def lateral_mps2(velocities):
-    """(N,) how strongly a path with (N + 1, 2) velocities pulls to its side."""
+    """Return the (N,) lateral acceleration, m/s2, of a path with (N + 1, 2) velocities."""
     before, after = velocities[:-1], velocities[1:]
     across = before[:, 0] * after[:, 1] - before[:, 1] * after[:, 0]
     return np.abs(across) / np.linalg.norm(before + after, axis=1) * 2 / DT
@@ -89,7 +89,7 @@ def test_roads_that_cross_above_each_other_carry_their_own_cars() -> None:
 
 
 def moved(w, actor, ticks: int):
-    """Where an actor is after some ticks, from where it was, in metres along x, y and z."""
+    """Return an actor's displacement x, y, z, metres, after some ticks."""
     c = w.table.c
     before = c.pose[actor.row, :3].copy()
     for _ in range(ticks):

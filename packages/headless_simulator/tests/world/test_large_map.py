@@ -1,4 +1,4 @@
-"""A large map worked out on paper: 6 km of plain, tiles of 2 km, the origin in a corner of four of them."""
+"""Streaming of a hand-made large map: a plain of 6 km, tiles of 2 km, the origin at a corner of four of them."""
 
 from dataclasses import replace
 

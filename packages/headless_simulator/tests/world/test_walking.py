@@ -1,4 +1,4 @@
-"""Walkers obey their control, with and without physics, and jump."""
+"""Walkers follow their control, with and without physics, and jump."""
 
 import pytest
 from headless_simulator.world.actors import SpawnOrder

@@ -1,4 +1,4 @@
-"""A headless AirSim 1.8.1: the real client's protocol, real flight, images from the renderer that CARLA's port uses."""
+"""A headless AirSim 1.8.1: its wire protocol, its flight dynamics, and images of the renderer shared with CARLA's port."""
 
 from headless_simulator.airsim.host import AirSimHost
 from headless_simulator.airsim.server import AirSimServer

@@ -1,4 +1,4 @@
-"""Weather and time of day as AirSim's API sets them, given to the world as CARLA's parameters."""
+"""Weather and time of day of AirSim's API, converted to CARLA's weather parameters."""
 
 import math
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ _FORMATS: Final = ("%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d")
 
 @dataclass(slots=True)
 class Sun:
-    """A sun that moves by the clock."""
+    """Sun position driven by simulated time."""
 
     begin: datetime
     begin_ns: int
@@ -39,7 +39,7 @@ class Atmosphere:
 
     @property
     def overlays(self) -> dict[str, float]:
-        """Strength of what is drawn over images: snow and leaves."""
+        """Strengths, 0 to 1, of the snow and leaves drawn over images."""
         if self._before is None:
             return {}
         return {name: self._strength[key] for key, name in OVERLAYS.items() if self._strength.get(key, 0.0) > 0}
@@ -58,7 +58,7 @@ class Atmosphere:
         """Set one of AirSim's weather parameters, 0 to 1.
 
         Raises:
-            CallRefused: no such parameter, or no finite number.
+            CallRefused: unknown parameter, or a strength that is not a finite number.
         """
         if not RAIN <= parameter <= ENABLED:
             raise CallRefused(f"weather parameter {parameter} must be from 0 (Rain) to 8 (Enabled)")
@@ -92,10 +92,10 @@ class Atmosphere:
     def set_time_of_day(
         self, now_ns: int, *, on: bool, start: str, dst: bool, speed: float, every_s: float, move: bool
     ) -> None:
-        """Move the sun to where it stands over the origin at a local time, and let it go on.
+        """Set the sun to its position over the origin at a local time, and advance it from then on.
 
         Raises:
-            CallRefused: the time is not ``YYYY-MM-DD HH:MM:SS``, or the speed is no finite number.
+            CallRefused: the time is not ``YYYY-MM-DD HH:MM:SS``, or the speed is not a finite number.
         """
         if not on or not move:
             if self._before_sun is not None:

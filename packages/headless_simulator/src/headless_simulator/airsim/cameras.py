@@ -57,7 +57,7 @@ class Camera:
         return Camera(name, setting.position_m, setting.orientation, setting.captures, setting.gimbal, {})
 
     def pose(self, body_position_m: Vec3 = (0.0, 0.0, 0.0), body_quat: Quat = IDENTITY) -> tuple[Vec3, Quat]:
-        """Return the camera's pose in the frame of the body's pose."""
+        """Return the camera's position, metres, and wxyz quaternion in the frame of the body's pose."""
         position = add(body_position_m, rotate(body_quat, self.position_m))
         return position, self._stabilized(quat_multiply(body_quat, self.quat))
 
@@ -73,7 +73,7 @@ class Camera:
         return quat_from_euler(*mixed)
 
     def place(self, position_m: Vec3, quat: Quat) -> None:
-        """Move the camera on its body; with a gimbal the rotation is the one to hold in the world."""
+        """Set the mount: position, metres, body axes, and wxyz quaternion, which a gimbal holds in the world frame."""
         self.position_m = position_m
         turn = quat_unit(quat)
         if self.gimbal[0] > 0:
@@ -86,7 +86,7 @@ class Camera:
         """Change the horizontal field of view of every image type.
 
         Raises:
-            CallRefused: not from 1 to below 180 degrees.
+            CallRefused: the angle is outside [1, 180) degrees.
         """
         if not 1.0 <= fov_deg < 180.0:
             raise CallRefused(f"fov {fov_deg} must be from 1 to below 180 degrees")
@@ -94,7 +94,7 @@ class Camera:
 
 
 def vehicle_cameras(vehicle: VehicleSetting, settings: AirSimSettings) -> dict[str, Camera]:
-    """Return a vehicle's cameras: the five of every AirSim quad, and those of its settings."""
+    """Return a vehicle's cameras: AirSim's five built-in cameras and the configured ones."""
     cameras = {}
     for name, (position, pitch, yaw) in BUILT_IN.items():
         base = replace(settings.camera_defaults, position_m=position, pitch_deg=pitch, yaw_deg=yaw, roll_deg=0.0)
@@ -105,10 +105,10 @@ def vehicle_cameras(vehicle: VehicleSetting, settings: AirSimSettings) -> dict[s
 
 
 def find_camera(cameras: Mapping[str, Camera], name: Any, *, owner: str) -> Camera:
-    """Find a camera by name, number or alias; settings win over the built-in names.
+    """Find a camera by name, number or alias; configured names precede built-in ones.
 
     Raises:
-        NoSuchCamera: there is none.
+        NoSuchCamera: no camera has that name.
     """
     requested = str(name)
     camera = cameras.get(requested) or cameras.get(ALIASES.get(requested, ""))

@@ -1,4 +1,4 @@
-"""The thread that lets simulated time pass: with the wall clock, or as fast as it can for ``simContinueForTime``."""
+"""The thread that advances simulated time: with the wall clock, or at full speed for ``simContinueForTime``."""
 
 import threading
 import time
@@ -14,12 +14,12 @@ BURST_NS: Final = 60_000_000  # longest simulated time under one hold of the loc
 
 
 class ClockThread:
-    """Runs a fleet's time until stopped.
+    """Advances a fleet's time until stopped.
 
     Args:
         fleet: the vehicles and their time.
         wall: seconds of the wall clock.
-        every_turn: called with the simulated time now and then, without the fleet's lock.
+        every_turn: called once per loop with the simulated time, without the fleet's lock.
     """
 
     def __init__(
@@ -34,11 +34,11 @@ class ClockThread:
         self._thread = threading.Thread(target=self._run, name="airsim-clock", daemon=True)
 
     def start(self) -> None:
-        """Begin."""
+        """Start the thread."""
         self._thread.start()
 
     def stop(self) -> None:
-        """End and wait for the end."""
+        """Stop the thread and join it."""
         with self._fleet.lock:
             self._stopping = True
             self._fleet.changed.notify_all()

@@ -1,4 +1,4 @@
-"""Contact of a flying body with the ground under it and the boxes of buildings, poles and vehicles near it."""
+"""Contact of a drone body with the ground and with the boxes of nearby buildings, poles and vehicles."""
 
 # ruff: noqa: PLR0917  (numba kernels take plain arrays, by position)
 
@@ -40,15 +40,15 @@ FAR_AWAY_M: Final = 1.0e8  # beyond any town; also keeps NaN away from the grid
 
 @kernel(error_model="python")
 def ground_height(grid: Any, origin_x: float, origin_y: float, cell: float, x: float, y: float) -> float:
-    """Return the ground's height (Unreal's z, metres), bilinear; positions outside the grid take its edge.
+    """Interpolate the ground height (Unreal's z, metres) bilinearly; positions outside the grid take its edge.
 
     Args:
-        grid: (rows along y, columns along x) heights.
+        grid: (Y, X) heights, metres.
         origin_x: Unreal's x of the first column.
         origin_y: Unreal's y of the first row.
         cell: grid step, metres.
-        x: where, Unreal's axes.
-        y: where, Unreal's axes.
+        x: position, metres, Unreal's axes.
+        y: position, metres, Unreal's axes.
     """
     rows, columns = grid.shape
     if not (abs(x) < FAR_AWAY_M and abs(y) < FAR_AWAY_M):
@@ -115,7 +115,7 @@ def _calm(state: Any) -> None:
 
 @kernel(error_model="python")
 def _note_hit(state: Any, nx: float, ny: float, nz: float, depth: float, what: int, reach: float) -> None:
-    """Record a contact unless it lasts since the step before."""
+    """Record a contact unless it already existed in the previous step."""
     if state[S_TOUCHING] > 0 and state[S_HIT_WHAT] == what:
         state[S_TOUCHING] = 2.0
         return
@@ -132,12 +132,12 @@ def _note_hit(state: Any, nx: float, ny: float, nz: float, depth: float, what: i
 
 @kernel(error_model="python")
 def touch_boxes(state: Any, spawn: Any, boxes: Any, first: int, last: int) -> None:
-    """Push the body, a flattened ball, out of the boxes that it penetrates, and reflect its velocity.
+    """Push the body, an ellipsoid, out of the boxes that it penetrates, and reflect its velocity.
 
     Args:
-        state: one vehicle's row.
-        spawn: Unreal's x, y, z of its origin.
-        boxes: (B, 8) centre x, y, z, half x, y, z, cosine and sine of yaw, Unreal's axes.
+        state: (STATE_SIZE,) row of one vehicle.
+        spawn: (3,) Unreal's x, y, z of its origin, metres.
+        boxes: (B, 8) centre x, y, z, half x, y, z, cosine and sine of yaw, Unreal's axes, metres.
         first: its first row in ``boxes``.
         last: one past its last row.
     """
@@ -207,23 +207,23 @@ def advance(
     dt: float,
     steps: int,
 ) -> None:
-    """Fly every vehicle on by ``steps`` steps of ``dt`` seconds, in place.
+    """Advance every vehicle by ``steps`` steps of ``dt`` seconds, in place.
 
     Args:
         state: (N, STATE_SIZE).
         mode: (N, 4) goal modes.
         goal: (N, 4) goals.
         gains: (N, 4, 3, 4) controller gains.
-        spawn: (N, 3) Unreal's x, y, z of each vehicle's origin.
+        spawn: (N, 3) Unreal's x, y, z of each vehicle's origin, metres.
         boxes: (B, 8) obstacles, see ``touch_boxes``.
         box_range: (N, 2) first and one past last obstacle of each vehicle.
-        grid: ground heights.
-        grid_frame: (3,) origin x, y and step of the grid.
+        grid: (Y, X) ground heights, metres.
+        grid_frame: (3,) origin x, y and step of the grid, metres.
         wind: (3,) NED m/s.
         altitude: (N,) metres above the sea of each vehicle's origin.
         ideal: see ``simple_flight``.
         dt: step, seconds.
-        steps: how many.
+        steps: number of steps.
     """
     for _ in range(steps):
         for vehicle in range(state.shape[0]):

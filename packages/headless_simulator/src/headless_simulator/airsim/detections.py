@@ -1,4 +1,4 @@
-"""``simGetDetections``: which objects a camera sees, with the box around their visible pixels."""
+"""``simGetDetections``: objects visible to a camera, with the box around their visible pixels."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ DEFAULT_RADIUS_M: Final = 200.0
 
 @dataclass(slots=True)
 class Filter:
-    """A camera's filter of objects."""
+    """A camera's name and distance filter of ``simGetDetections``."""
 
     names: list[str] = field(default_factory=list)
     radius_m: float = DEFAULT_RADIUS_M
 
     def add(self, name: str) -> None:
-        """Look for one more name; the oldest go when there are too many."""
+        """Add a name pattern; a full filter drops its oldest one."""
         self.names.append(name)
         del self.names[:-MAX_NAMES]
 
@@ -62,7 +62,7 @@ class Thing:
 def detect(
     sim: Simulation, request: ImageRequest, camera: tuple[Vec3, Quat, Vec3], object_filter: Filter, drones: Movers
 ) -> list[dict[str, Any]]:
-    """Draw the view and describe what is looked for and seen in it."""
+    """Render the view and describe the visible objects that match the filter."""
     if not object_filter.names:
         return []
     image, movers = sim.image_capture.render(request, drones)

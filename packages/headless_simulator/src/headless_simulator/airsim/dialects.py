@@ -1,7 +1,7 @@
 """Differences of AirSim and Cosys-AirSim on the wire: arities, names, version numbers, the order of colours.
 
 Source: ``RpcLibServerBase.cpp``, ``RenderRequest.cpp`` and ``types.py`` of Cosys-AirSim 3.5 (commit bb15e2c) beside those of
-AirSim 1.8.1 (commit 1344870). Where a name is in both and takes as many arguments, the two speak alike here.
+AirSim 1.8.1 (commit 1344870). A method with the same name and arity in both behaves alike here.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -44,14 +44,14 @@ _NOT_IN_COSYS: Final = ("simSetLightIntensity",)
 
 @dataclass(frozen=True, slots=True)
 class AirSimDialect:
-    """A fork's changes of the table of methods.
+    """Changes that a fork makes to the method table.
 
     Attributes:
-        name: on the command line.
-        exact: how many arguments a method takes; no more, no less, and ``external`` is none of them.
-        constants: answers that never change.
-        refused: names that are known and not served.
-        unknown: names that the fork does not have.
+        name: option value on the command line.
+        exact: exact number of arguments per method, without ``external``.
+        constants: constant answers by method.
+        refused: known methods that are not served.
+        unknown: methods that the fork lacks.
         adapt: changes a method's answer.
     """
 
@@ -84,7 +84,7 @@ class AirSimDialect:
 
 @dataclass(frozen=True, slots=True)
 class _Exact(Signature):
-    """A signature that takes one number of arguments only, as rpclib does; names of annotation layers are not read."""
+    """A signature with a fixed arity, as in rpclib; it ignores names of annotation layers."""
 
     count: int = 0
 
@@ -107,7 +107,7 @@ def _refuse(name: str, *_arguments: Anything) -> None:
 
 
 def _red_first(answers: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Turn raw colours round (Cosys-AirSim's ``RenderRequest.cpp`` writes red first) and add the layer's name."""
+    """Swap red and blue of raw images (Cosys-AirSim's ``RenderRequest.cpp`` writes red first); add the layer's name."""
     return [answer | {"image_data_uint8": _turned(answer), "annotation_name": ""} for answer in answers]
 
 

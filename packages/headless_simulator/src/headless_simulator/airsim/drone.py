@@ -22,7 +22,7 @@ LARGEST_GAIN: Final = 1.0e4
 
 @dataclass(frozen=True, slots=True)
 class YawMode:
-    """Hold an angle or turn at a rate, degrees."""
+    """Yaw command: an angle, degrees, or a rate, degrees per second."""
 
     is_rate: bool = True
     degrees: float = 0.0
@@ -42,7 +42,7 @@ class Hit:
 
 
 class FleetState(Protocol):
-    """The part of the fleet that a vehicle uses; a row of each array is its own."""
+    """Fleet state seen by a vehicle; each array has one row per vehicle."""
 
     state: Float64
     mode: Any
@@ -66,7 +66,7 @@ class Drone:
 
     @property
     def number(self) -> int:
-        """Its row in the fleet's arrays."""
+        """Row index in the fleet's arrays."""
         return self._row
 
     # ---- where it is -------------------------------------------------------------------------------------------------
@@ -84,39 +84,39 @@ class Drone:
 
     @property
     def spawn_ue_m(self) -> Vec3:
-        """Its own origin in Unreal's axes."""
+        """Origin of the vehicle's NED frame, Unreal's axes, metres."""
         x, y, z = self._fleet.spawn_m[self._row]
         return float(x), float(y), float(z)
 
     @property
     def position_m(self) -> Vec3:
-        """NED from its own origin."""
+        """Position, metres, vehicle NED."""
         return self._vec(quad.S_POSITION)
 
     @property
     def velocity_mps(self) -> Vec3:
-        """NED."""
+        """Velocity, m/s, NED."""
         return self._vec(quad.S_VELOCITY)
 
     @property
     def rate_radps(self) -> Vec3:
-        """Body axes."""
+        """Angular velocity, rad/s, body FRD axes."""
         return self._vec(quad.S_RATE)
 
     @property
     def accel_mps2(self) -> Vec3:
-        """NED, gravity not in it: zero at rest."""
+        """Acceleration, m/s2, NED, without gravity: zero at rest."""
         return self._vec(quad.S_ACCEL)
 
     @property
     def quat(self) -> Quat:
-        """Attitude."""
+        """Attitude, wxyz, body FRD to NED."""
         w, x, y, z = self.row[quad.S_QUAT : quad.S_QUAT + 4]
         return float(w), float(x), float(y), float(z)
 
     @property
     def yaw_rad(self) -> float:
-        """Heading."""
+        """Heading, radians, clockwise from north."""
         w, x, y, z = self.quat
         return math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
 
@@ -148,7 +148,7 @@ class Drone:
     # ---- commands ------------------------------------------------------------------------------------------------------
 
     def set_api(self, *, enabled: bool) -> None:
-        """Give control to a client or to the remote control; a running task continues in either case."""
+        """Switch control between client and remote control; a running task continues in either case."""
         self.row[quad.S_API] = enabled
         simple_flight.aim_by_sticks(self.row, self._fleet.mode[self._row], self._fleet.goal[self._row])
 
@@ -169,7 +169,7 @@ class Drone:
         self.row[begin : begin + 5] = (float(rates), *(goal if self.armed else (0.0, 0.0, 0.0, 0.0)))
 
     def arm(self, *, armed: bool) -> bool:
-        """Arm or disarm; both need API control, and only an armed vehicle can be disarmed.
+        """Arm or disarm; either needs API control, and only an armed vehicle can be disarmed.
 
         As in AirSim this sets a goal and no more: the next command of a task under way sets another.
         """
@@ -187,7 +187,7 @@ class Drone:
         self._fleet.goal[self._row] = goal
 
     def command(self, mode: Modes, goal: Goal) -> None:
-        """Set what the four axes shall do: (roll or y, pitch or x, yaw, throttle or z); nothing without API control."""
+        """Set mode and goal of (roll or y, pitch or x, yaw, throttle or z); no effect without API control."""
         if not self.api:
             return
         self._aim(mode, goal)
@@ -195,18 +195,18 @@ class Drone:
         self.row[quad.S_HOLDING] = 0.0
 
     def command_velocity(self, velocity_mps: Vec3, yaw: YawMode) -> None:
-        """Fly at a NED velocity."""
+        """Command a NED velocity."""
         x, y, z = velocity_mps
         mode = (simple_flight.VELOCITY, simple_flight.VELOCITY, _yaw_axis(yaw), simple_flight.VELOCITY)
         self.command(mode, (y, x, radians_single(yaw.degrees), z))
 
     def command_velocity_z(self, x_mps: float, y_mps: float, z_m: float, yaw: YawMode) -> None:
-        """Fly at a horizontal velocity and keep a height."""
+        """Command a horizontal NED velocity and a height (NED z)."""
         mode = (simple_flight.VELOCITY, simple_flight.VELOCITY, _yaw_axis(yaw), simple_flight.POSITION)
         self.command(mode, (y_mps, x_mps, radians_single(yaw.degrees), z_m))
 
     def command_position(self, position_m: Vec3, yaw: YawMode) -> None:
-        """Fly to a place and stay."""
+        """Command a position, metres, vehicle NED."""
         x, y, z = position_m
         mode = (simple_flight.POSITION, simple_flight.POSITION, _yaw_axis(yaw), simple_flight.POSITION)
         self.command(mode, (y, x, radians_single(yaw.degrees), z))
@@ -214,10 +214,10 @@ class Drone:
     # ---- put somewhere -----------------------------------------------------------------------------------------------
 
     def place(self, position_m: Vec3, quat: Quat) -> None:
-        """Teleport; parts that are NaN stay as they are. Velocities and goals stay too, as in AirSim.
+        """Teleport (vehicle NED, metres; wxyz); NaN parts, velocities and goals stay unchanged, as in AirSim.
 
         Raises:
-            CallRefused: the place is out of this world.
+            CallRefused: the position is outside the world.
         """
         refuse_far_places(position_m)
         row = self.row
@@ -228,7 +228,7 @@ class Drone:
         row[quad.S_GROUNDED] = 0.0
 
     def reset(self) -> None:
-        """Back to the start, without API control."""
+        """Return to the start pose and drop API control."""
         row = self.row
         collides = row[quad.S_COLLIDES]
         row[:] = quad.fresh_state(1)[0]
@@ -274,17 +274,17 @@ class Drone:
 
 
 def refuse_far_places(position_m: Vec3) -> None:
-    """Refuse a place that is out of this world.
+    """Refuse a position (NED, metres) outside the world.
 
     Raises:
-        CallRefused: it is.
+        CallRefused: the position is outside the world.
     """
     if any(abs(part) > FARTHEST_M for part in position_m):
         raise CallRefused(f"a position must be within {FARTHEST_M:.0f} m of the origin")
 
 
 def radians_single(degrees: float) -> float:
-    """Turn degrees into radians in single precision, so that exactly opposite headings stay what they are in AirSim."""
+    """Convert degrees to radians in single precision, so that exactly opposite headings equal AirSim's."""
     return float(np.float32(math.pi * float(np.float32(degrees)) / 180.0))
 
 

@@ -1,4 +1,4 @@
-"""AirSim's calls that need Unreal's game thread, and a call's turn there.
+"""AirSim's calls that need Unreal's game thread, and their scheduling on it.
 
 The names are those whose implementation goes through ``UAirBlueprintLib::RunCommandOnGameThread`` with ``wait`` set, or
 asks the viewport for its next frame (AirSim at commit 1344870: ``WorldSimApi.cpp``, ``PawnSimApi.cpp``,
@@ -32,19 +32,19 @@ class EngineTurns:
     """Runs AirSim's calls on the game thread, and reports pauses to it.
 
     Args:
-        game_thread: of the world in which AirSim flies.
+        game_thread: game thread of the shared world.
     """
 
     def __init__(self, game_thread: GameThread) -> None:
         self._game_thread = game_thread
 
     def run(self, name: str, act: Callable[[], Any], *, late_frames: int = 0) -> Any:
-        """Run a call where AirSim runs it.
+        """Run a call on the thread on which AirSim runs it.
 
         Args:
-            name: of the method.
-            act: carries it out.
-            late_frames: frames that it misses on purpose, as a fault.
+            name: method name.
+            act: executes the call.
+            late_frames: frames that an injected fault delays it by.
         """
         part: Part | None = "image" if name in IMAGES else "scene" if name in SCENE else None
         if part is None:
@@ -52,17 +52,17 @@ class EngineTurns:
         return self._game_thread.run(act, part=part, late_frames=late_frames)
 
     def served(self, name: str, arguments: Sequence[Any]) -> None:
-        """Take note of a call that was carried out or has begun: pauses are the game's too."""
+        """Report a call that ran or has begun, because AirSim's pause also pauses the game."""
         if name == "simPause":
             self._game_thread.pause(bool(arguments[0]))
         elif name in _CONTINUES:
             self._game_thread.pause(False)
 
     def ended(self, name: str) -> None:
-        """Take note of the end of a call that took its time."""
+        """Report the end of a long-running call."""
         if name in _CONTINUES:
             self._game_thread.pause(True)
 
     def leak(self, ticks: int) -> None:
-        """Let a number of ticks pass in spite of the pause, as a fault."""
+        """Let ticks pass in spite of a pause, as an injected fault."""
         self._game_thread.leaks += ticks

@@ -13,7 +13,7 @@ _Answer = list[dict[str, Any]]
 
 
 class AirSimFaults:
-    """The entries of a faults file that are for AirSim's port."""
+    """Applies the entries of a faults file that target AirSim's port."""
 
     def __init__(self, faults: Faults) -> None:
         self._faults = faults
@@ -26,7 +26,7 @@ class AirSimFaults:
         self._faults.before_call(method, server="airsim", vehicle=vehicle)
 
     def turn(self, method: str, vehicle: str) -> tuple[int, int]:
-        """Return the frames that a call misses, and the ticks that pass a pause before it."""
+        """Return the frames that delay a call and the ticks that leak through a pause before it."""
         late_frames = leaked_ticks = 0
         for armed in self._faults.of_server("airsim", "late_answer", "pause_leak"):
             fault = armed.fault
@@ -36,7 +36,7 @@ class AirSimFaults:
         return late_frames, leaked_ticks
 
     def _swap_pixels(self, vehicle: str, now: _Answer) -> _Answer:
-        """Swap pixels as the file wants it, keep everything else."""
+        """Swap pixels when the faults file says so; keep everything else."""
         out, last = now, self._last_images.get(vehicle, now)
         if [r.get("camera_position") for r in last] != [r.get("camera_position") for r in now]:
             self._previous_pose_images[vehicle] = last

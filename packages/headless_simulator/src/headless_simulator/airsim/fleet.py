@@ -1,9 +1,9 @@
-"""All vehicles of the AirSim side, their common clock and the tasks they carry out.
+"""AirSim's vehicles, their common clock and their tasks.
 
 One lock guards everything; the clock thread holds it while it integrates, the network threads while they read or
-command. Simulated time goes in whole steps of 3 ms, as AirSim's does. What ``simContinueForTime`` asks for beyond the last
-whole step is kept for the next call, so that many calls together are never a step off; with the behaviour
-``continue=stepped`` it is not, and calls stop a step early and a step late in turn (AirSim issues 3206, 1719).
+command. Simulated time advances in whole steps of 3 ms, as in AirSim. ``simContinueForTime`` carries the remainder of a
+step over to the next call, so that the sum of many calls is exact to a step; with the behaviour ``continue=stepped`` it
+drops the remainder, and calls stop alternately a step early and a step late (AirSim issues 3206, 1719).
 """
 
 import math
@@ -61,10 +61,10 @@ class Fleet:
     """The vehicles and their clock.
 
     Args:
-        host: the world they fly in.
+        host: the world.
         settings: vehicles, clock speed, wind.
-        player_start_m: Unreal's x, y, z of the origin of global NED.
-        behaviours: as which real server it behaves.
+        player_start_m: Unreal's x, y, z of the origin of global NED, metres.
+        behaviours: emulated server behaviours.
     """
 
     def __init__(
@@ -120,7 +120,7 @@ class Fleet:
     # ---- vehicles ----------------------------------------------------------------------------------------------------
 
     def add_vehicle(self, vehicle: VehicleSetting) -> None:
-        """Put one more vehicle at its start; under the lock or before the clock runs."""
+        """Add a vehicle at its start pose; under the lock or before the clock runs."""
         state, (mode, goal) = quad.fresh_state(1), simple_flight.idle_goal(1)
         yaw_deg = 0.0 if math.isnan(vehicle.yaw_deg) else vehicle.yaw_deg
         turn = (math.radians(a) for a in (vehicle.roll_deg, vehicle.pitch_deg, yaw_deg))
@@ -140,10 +140,10 @@ class Fleet:
         self._rows.append(drone)
 
     def drone(self, name: str) -> Drone:
-        """Find a vehicle; the empty name is the first one.
+        """Find a vehicle; the empty name means the first one.
 
         Raises:
-            NoSuchVehicle: it is not there.
+            NoSuchVehicle: no vehicle has that name.
         """
         if not name and self.drones:
             return next(iter(self.drones.values()))
@@ -153,7 +153,7 @@ class Fleet:
         return self.drones[name]
 
     def reset(self) -> None:
-        """Put every vehicle back to its start, end its tasks, take API control away."""
+        """Return every vehicle to its start, end its tasks and revoke API control."""
         with self.lock:
             for name in list(self._tasks):
                 self._end(name, result=False)
@@ -164,7 +164,7 @@ class Fleet:
             self._obstacles_due_ns = 0
 
     def _settle(self, drone: Drone) -> None:
-        """Put a vehicle that starts on or below the ground onto it, at rest."""
+        """Place a vehicle that starts on or below the ground on it, at rest."""
         x, y, z = drone.spawn_ue_m
         origin_x, origin_y, cell = (float(part) for part in self._grid_frame)
         height = ground_height(self._grid, origin_x, origin_y, cell, x, y) + quad.STANDS_M
@@ -175,7 +175,7 @@ class Fleet:
     # ---- tasks -------------------------------------------------------------------------------------------------------
 
     def start_task(self, name: str, steps: Task, done: Callable[[bool | Exception], None]) -> None:
-        """Begin a task; the one that the vehicle had ends with False. ``done`` is called once, from any thread."""
+        """Start a task; the vehicle's previous task ends with False. ``done`` is called once, from any thread."""
         with self.lock:
             self._end(name, result=False)
             self._tasks[name] = Running(steps, self.now_ns, done)
@@ -211,7 +211,7 @@ class Fleet:
         return not self.paused or self.budget is not None
 
     def pause(self, paused: bool) -> None:
-        """Stop or start time; a ``simContinueForTime`` under way ends."""
+        """Stop or start time; this ends a running ``simContinueForTime``."""
         with self.lock:
             self.paused = paused
             self._obstacles_due_ns = 0  # the flight must not depend on the time of the pause
@@ -242,7 +242,7 @@ class Fleet:
             finished.done()
 
     def run_for(self, span_ns: int) -> None:
-        """Advance by the whole steps in ``span_ns``, at most until a budget ends. Under the lock."""
+        """Advance by the whole steps in ``span_ns``, at most to the end of a budget; under the lock."""
         left_ns = span_ns if self.budget is None else min(span_ns, self.budget.left_ns)
         while left_ns >= STEP_NS:
             self._resume_due_tasks()
@@ -307,5 +307,5 @@ class Fleet:
         )
 
     def compile(self) -> None:
-        """Compile the flight kernels by flying no step, so that no client waits for it."""
+        """Compile the flight kernels with zero steps, so that no client waits for it."""
         self._advance(0)

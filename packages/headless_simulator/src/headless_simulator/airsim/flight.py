@@ -1,7 +1,7 @@
-"""The long-running flight commands, as generators that think at 50 Hz of simulated time.
+"""The long-running flight commands, as generators that decide at 50 Hz of simulated time.
 
-Each yields the time at which it wants to go on and returns what the client gets. They follow the rules of AirSim's
-MultirotorApiBase (look-ahead along the path, no braking at its end, landing by descending until the ground stops it).
+Each yields the time of its next decision and returns the client's answer. They follow the rules of AirSim's
+MultirotorApiBase (look-ahead along the path, no braking at its end, landing by descending until contact).
 """
 
 import math
@@ -35,10 +35,10 @@ HOLD_YAW: Final = YawMode(is_rate=True, degrees=0.0)  # AirSim's YawMode::Zero
 
 
 def seconds(value: float, *, what: str) -> int:
-    """Turn a duration of the wire, which AirSim reads in single precision, into nanoseconds.
+    """Convert a duration of the wire, which AirSim reads in single precision, to nanoseconds.
 
     Raises:
-        CallRefused: it is not a number.
+        CallRefused: the duration is not a number.
     """
     if math.isnan(value):
         raise CallRefused(f"{what} is not a number")
@@ -51,9 +51,9 @@ def _finite(*values: float, what: str) -> None:
 
 
 def _wait_for(drone: Drone, act: Callable[[], bool], timeout_s: float, *, what: str) -> Task:
-    """Act in every command period until ``act`` says that it is done or time is up; True when it was done.
+    """Call ``act`` in every command period until it returns True or time is up; True if it did.
 
-    The last action comes when time is up, as in AirSim.
+    As in AirSim, the last call happens when time is up.
     """
     end_ns = drone.now_ns + seconds(timeout_s, what=what)
     while not act():
@@ -64,7 +64,7 @@ def _wait_for(drone: Drone, act: Callable[[], bool], timeout_s: float, *, what: 
 
 
 def keep_doing(drone: Drone, act: Callable[[], None], duration_s: float, *, at_once: bool = True) -> Task:
-    """Repeat a command for a time; True at its end. ``at_once`` is the answer for a duration of 0."""
+    """Repeat a command for a duration; True at its end. ``at_once`` is the answer for a duration of 0."""
     if duration_s <= 0:
         return at_once
 
@@ -85,7 +85,7 @@ def normalize_deg(degrees: float) -> float:
 
 
 def heading_yaw(yaw: YawMode, heading: Vec3, *, forward_only: bool) -> YawMode:
-    """Turn the nose into the direction of travel when the drivetrain asks for it."""
+    """Return the yaw command, turned to the direction of travel with the forward-only drivetrain."""
     if not forward_only or yaw.is_rate:
         return yaw
     if math.sqrt(sum(part * part for part in heading)) <= ACCURACY_M:
@@ -95,7 +95,7 @@ def heading_yaw(yaw: YawMode, heading: Vec3, *, forward_only: bool) -> YawMode:
 
 
 def by_velocity(drone: Drone, velocity_mps: Vec3, duration_s: float, yaw: YawMode, *, forward_only: bool) -> Task:
-    """Fly at a velocity for a time."""
+    """Fly at a NED velocity, m/s, for a duration."""
     _finite(*velocity_mps, what="velocities")
     turned = heading_yaw(yaw, (velocity_mps[0], velocity_mps[1], 0.0), forward_only=forward_only)
     return keep_doing(drone, lambda: drone.command_velocity(velocity_mps, turned), duration_s)
@@ -104,7 +104,7 @@ def by_velocity(drone: Drone, velocity_mps: Vec3, duration_s: float, yaw: YawMod
 def by_velocity_z(
     drone: Drone, goal: Vec3, duration_s: float, yaw: YawMode, *, forward_only: bool, at_once: bool = False
 ) -> Task:
-    """Fly at a horizontal velocity at a height: ``goal`` is (vx, vy, z)."""
+    """Fly at a horizontal velocity and a height: ``goal`` is (vx, vy, z), NED, m/s and metres."""
     vx, vy, z = goal
     _finite(vx, vy, z, what="velocities and height")
     turned = heading_yaw(yaw, (vx, vy, 0.0), forward_only=forward_only)
@@ -112,13 +112,13 @@ def by_velocity_z(
 
 
 def body_to_world(drone: Drone, vx: float, vy: float) -> tuple[float, float]:
-    """Turn a velocity by the heading that the drone has now."""
+    """Rotate a horizontal velocity from heading axes to NED, m/s."""
     c, s = math.cos(drone.yaw_rad), math.sin(drone.yaw_rad)
     return vx * c - vy * s, vx * s + vy * c
 
 
 class _Path:
-    """A chain of points with the place on it that was reached; never goes back."""
+    """A polyline with the progress on it, which never decreases."""
 
     def __init__(self, points: Sequence[Vec3]) -> None:
         self.points: Float64 = np.array(points, dtype=np.float64)
@@ -163,9 +163,9 @@ def along_path(
     lookahead: float = -1.0,
     adaptive: float = 1.0,
 ) -> Task:
-    """Fly along points at a speed, aiming a little ahead on the path; True when its end is passed in time.
+    """Fly along NED points, metres, at a speed with look-ahead; True if the end is passed in time.
 
-    AirSim says False when the vehicle comes to rest at the end, or drifts back from it, without having passed it.
+    As in AirSim, False if the vehicle stops at the end, or drifts back from it, without passing it.
 
     Raises:
         CallRefused: no usable points, speed or look-ahead.
@@ -213,7 +213,7 @@ def _towards(drone: Drone, aim: Float64, velocity_mps: float, *, yaw: YawMode, f
 
 
 def take_off(drone: Drone, timeout_s: float) -> Task:
-    """Rise by two metres at half a metre a second.
+    """Climb two metres at 0.5 m/s.
 
     Raises:
         CallRefused: the vehicle is moving already.
@@ -226,7 +226,7 @@ def take_off(drone: Drone, timeout_s: float) -> Task:
 
 
 def land(drone: Drone, timeout_s: float) -> Task:
-    """Descend slowly until something stops it; True when it was stopped. The rotors go on turning, as AirSim's do."""
+    """Descend slowly until contact; True after contact. The rotors keep turning, as in AirSim."""
     quiet = 0
 
     def stopped() -> bool:
@@ -241,14 +241,14 @@ def land(drone: Drone, timeout_s: float) -> Task:
 
 
 def hover(drone: Drone) -> Task:
-    """Fly to where it is: AirSim's path of no length commands nothing and says False; what stops it is the firmware."""
+    """Fly a path of zero length, as AirSim does: it commands nothing and returns False, and the firmware stops the vehicle."""
     return along_path(
         drone, [drone.position_m], 0.5, MAX_SECONDS, forward_only=False, yaw=HOLD_YAW, lookahead=1.0, adaptive=0.0
     )
 
 
 def turn_to(drone: Drone, yaw_deg: float, timeout_s: float, margin_deg: float) -> Task:
-    """Turn to a heading in place; True when it points there and turns no more.
+    """Turn to a heading in place; True when the vehicle has the heading and no yaw rate.
 
     The margin does not reach across 180 degrees, as in AirSim: 179 and -179 are 358 degrees apart.
     """
@@ -266,7 +266,7 @@ def turn_to(drone: Drone, yaw_deg: float, timeout_s: float, margin_deg: float) -
 
 
 def turn_by_rate(drone: Drone, rate_degps: float, duration_s: float) -> Task:
-    """Turn in place at a rate for a time."""
+    """Turn in place at a rate for a duration."""
     _finite(rate_degps, what="yaw rate")
     position = drone.position_m
     return keep_doing(drone, lambda: drone.command_position(position, YawMode(degrees=rate_degps)), duration_s)
@@ -275,16 +275,16 @@ def turn_by_rate(drone: Drone, rate_degps: float, duration_s: float) -> Task:
 def by_attitude(
     drone: Drone, mode: tuple[int, int, int, int], goal: tuple[float, float, float, float], duration_s: float
 ) -> Task:
-    """Hold angles, rates, throttle or height for a time."""
+    """Hold angles, rates, throttle or height for a duration."""
     _finite(*goal, what="angles, rates, throttle and height")
     return keep_doing(drone, lambda: drone.command(mode, goal), duration_s)
 
 
 def by_manual(drone: Drone, limits: Vec3, duration_s: float, yaw: YawMode, *, forward_only: bool) -> Task:
-    """Fly as the sticks of ``moveByRC`` say: ``limits`` is (vx_max, vy_max, z_min).
+    """Follow the sticks of ``moveByRC``: ``limits`` is (vx_max, vy_max, z_min).
 
-    As in AirSim a stick's end is 10,000, forward is scaled by ``vy_max``, and the sticks' directions are turned back by
-    the attitude at the start.
+    As in AirSim a stick's end is 10,000, ``vy_max`` scales forward, and the inverse of the start attitude rotates the
+    sticks' directions.
     """
     _finite(*limits, what="limits")
     start = quat_conjugate(drone.quat)

@@ -1,4 +1,4 @@
-"""The earth under the scene: geographic coordinates, air pressure, magnetic field."""
+"""Geographic coordinates, air pressure and magnetic field of the scene."""
 
 import math
 from typing import Final
@@ -16,7 +16,7 @@ MAGNETIC_GAUSS: Final = (0.20, 0.05, 0.49)  # north, east, down near AirSim's de
 
 
 def geo_from_ned(ned_m: Vec3, origin: Geo) -> Geo:
-    """Convert a NED point to latitude, longitude, altitude: a local tangent plane, good to centimetres within a town."""
+    """Convert a NED point, metres, to latitude, longitude (degrees), altitude (metres) on a local tangent plane."""
     north, east, down = ned_m
     latitude = origin[0] + math.degrees(north / EARTH_RADIUS_M)
     longitude = origin[1] + math.degrees(east / (EARTH_RADIUS_M * math.cos(math.radians(origin[0]))))
@@ -24,7 +24,7 @@ def geo_from_ned(ned_m: Vec3, origin: Geo) -> Geo:
 
 
 def ned_from_geo(position: Geo, origin: Geo) -> Vec3:
-    """Convert latitude, longitude, altitude to a NED point; the inverse of ``geo_from_ned``."""
+    """Convert latitude, longitude, altitude to a NED point, metres; inverse of ``geo_from_ned``."""
     north = math.radians(position[0] - origin[0]) * EARTH_RADIUS_M
     east = math.radians(position[1] - origin[1]) * EARTH_RADIUS_M * math.cos(math.radians(origin[0]))
     return north, east, origin[2] - position[2]
@@ -46,7 +46,7 @@ def pressure_pa(altitude_m: float) -> float:
 
 
 def altitude_m(pressure: float) -> float:
-    """Return the altitude of a pressure in the standard atmosphere, metres."""
+    """Return the standard atmosphere's altitude, metres, at a pressure, Pa."""
     ratio = max(pressure, 1.0) / SEA_PRESSURE_PA
     return float((1.0 - ratio ** (1.0 / _PRESSURE_POWER)) * SEA_TEMPERATURE_K / LAPSE_KPM)
 

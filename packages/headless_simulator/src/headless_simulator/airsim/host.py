@@ -1,4 +1,4 @@
-"""The AirSim server's needs of the world it flies in; the CARLA server's world gives them, tests give a small one."""
+"""Protocols of the world that the AirSim server needs: CARLA's world implements them, and tests use a small one."""
 
 from collections.abc import Mapping
 from typing import Protocol
@@ -28,12 +28,12 @@ class RendererLike(Protocol):
     def cast(
         self, origins_m: Float64, directions: Float64, max_range_m: float, movers: Movers
     ) -> tuple[Float32, UInt32, UInt8, Float32]:
-        """Send rays through the same triangles; see ``Renderer.cast``."""
+        """Cast (N, 3) rays, Unreal's axes, metres, through the drawn triangles; see ``Renderer.cast``."""
         ...
 
 
 class ModelsLike(Protocol):
-    """Model numbers and boxes of everything that moves."""
+    """Model numbers and boxes of movable blueprints."""
 
     def number(self, blueprint: str) -> int:
         """Return the model number of a blueprint id."""
@@ -44,7 +44,7 @@ class ModelsLike(Protocol):
         ...
 
     def half_extent(self, blueprint: str) -> tuple[float, float, float]:
-        """Return the half extents of its box, metres."""
+        """Return the half extents x, y, z of its box, metres."""
         ...
 
     def box_offset(self, blueprint: str) -> tuple[float, float, float]:
@@ -53,10 +53,10 @@ class ModelsLike(Protocol):
 
 
 class AirSimHost(Protocol):
-    """The world as the AirSim server sees it.
+    """The world interface of the AirSim server.
 
-    Every method may be called from any thread. ``movers`` and ``actor_types`` describe the same tick when they are called
-    one after the other between two ticks; an id that is in one only is left out by the server.
+    Every method may be called from any thread. ``movers`` and ``actor_types`` describe the same tick when called in
+    succession between two ticks; the server omits an id that is in only one of them.
     """
 
     @property
@@ -76,7 +76,7 @@ class AirSimHost(Protocol):
 
     @property
     def weather(self) -> Weather:
-        """The weather now."""
+        """The current weather."""
         ...
 
     @property
@@ -86,11 +86,11 @@ class AirSimHost(Protocol):
 
     @property
     def time_s(self) -> float:
-        """The world's own simulated time, for flickering lights and falling rain."""
+        """The world's simulated time, seconds, for flickering lights and falling rain."""
         ...
 
     def movers(self) -> Movers:
-        """Everything that CARLA moves, at its last tick."""
+        """CARLA's movable actors at the last tick."""
         ...
 
     def actor_types(self) -> Mapping[int, str]:
@@ -106,5 +106,5 @@ class AirSimHost(Protocol):
         ...
 
     def place_actor(self, actor_id: int, pose: Pose6) -> bool:
-        """Teleport a CARLA actor; False when it does not exist."""
+        """Teleport a CARLA actor (Unreal's axes, metres, degrees); False if it does not exist."""
         ...

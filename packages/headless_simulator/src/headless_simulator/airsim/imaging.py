@@ -1,4 +1,4 @@
-"""Images as AirSim sends them: one raster pass of the common renderer, many image types out of it."""
+"""AirSim's image types, derived from one raster pass of the shared renderer."""
 
 import math
 import threading
@@ -35,7 +35,7 @@ _MOVER_COLUMNS: Final = [column.name for column in fields(Movers)]
 
 @dataclass(frozen=True, slots=True)
 class ImageRequest:
-    """One image to take: where the camera is (Unreal's axes), its capture settings and the image type."""
+    """One requested image: camera pose (Unreal's axes), capture settings and image type."""
 
     pose: Pose6
     capture: Capture
@@ -48,7 +48,7 @@ class ImageRequest:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Moment:
-    """The world's light and lamps when a call came in."""
+    """The world's light and lamps at the start of a call."""
 
     weather: Weather
     signals: UInt8
@@ -57,7 +57,7 @@ class Moment:
 
 
 class ImageCapture:
-    """Takes images of the world as it is at one moment; safe from several threads at once."""
+    """Renders images of the world at one moment; thread-safe."""
 
     def __init__(
         self, host: AirSimHost, objects: SceneObjects, *, object_lock: threading.RLock, rendering: Rendering
@@ -68,12 +68,12 @@ class ImageCapture:
     def take(
         self, requests: Sequence[ImageRequest], extra: Movers, overlays: dict[str, float]
     ) -> list[bytes | PackedFloats]:
-        """Take all requests of one call at the same moment.
+        """Render all requests of one call at the same moment.
 
         Args:
-            requests: what to take; requests of one camera and size share a raster pass.
-            extra: drones, drawn beside what the host moves.
-            overlays: strength of snow and leaves by name, which the town's weather does not know.
+            requests: the images; requests of one camera and size share a raster pass.
+            extra: drones, drawn in addition to the host's movers.
+            overlays: strength of snow and leaves by name, which CARLA's weather lacks.
         """
         with self._lock:
             movers = join_movers(self._host.movers(), self._spawned(), extra)
@@ -90,7 +90,7 @@ class ImageCapture:
         return results
 
     def render(self, request: ImageRequest, extra: Movers) -> tuple[RenderedImage, Movers]:
-        """Take one raster pass without an image, for detections."""
+        """Render one raster pass without colour, for detections."""
         with self._lock:
             movers = join_movers(self._host.movers(), self._spawned(), extra)
         return self._render(request, movers, {request.image_type}, self._moment()), movers
@@ -98,10 +98,10 @@ class ImageCapture:
     def cast(
         self, origin_ue_m: Vec3, directions_ue: Float64, reach_m: float, extra: Movers, *, without: int
     ) -> tuple[Float32, Int32]:
-        """Send (N, 3) rays through the world from one point, in Unreal's axes.
+        """Cast (N, 3) rays through the world from one point, Unreal's axes, metres.
 
         Returns:
-            (N,) distances in metres, inf where nothing is met, and (N,) segmentation ids of what is met.
+            (N,) distances in metres, inf without a hit, and (N,) segmentation ids of the hits.
         """
         with self._lock:
             movers = join_movers(self._host.movers(), self._spawned(), extra)
@@ -243,5 +243,5 @@ def join_movers(*groups: Movers) -> Movers:
 
 
 def pick_movers(movers: Movers, keep: np.ndarray[Any, np.dtype[np.bool_]]) -> Movers:
-    """Return the movers whose entry in ``keep`` (N,) is true."""
+    """Return the movers selected by the (N,) mask ``keep``."""
     return Movers(*(getattr(movers, name)[keep] for name in _MOVER_COLUMNS))

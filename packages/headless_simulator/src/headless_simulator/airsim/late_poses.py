@@ -1,6 +1,6 @@
-"""Poses that a client set and that do not show yet, as in AirSim on Unreal.
+"""Poses that a client set and images do not show yet, as in AirSim on Unreal.
 
-Behaviour ``set-pose=stale``: AirSim hands a pose over to the game's next frames and answers the one before until then.
+Behaviour ``set-pose=stale``: AirSim applies a pose in one of the game's next frames and returns the previous one until then.
 Source: AirSim issues 3049 (a sleep of 1.0 s is enough, of 0.1 s is not) and 1246; ``MultirotorPawnSimApi.cpp``, ``setPose``
 and ``updateRendering``.
 """
@@ -27,10 +27,10 @@ class _Pending:
 
 
 class LatePoses:
-    """Places vehicles at once, or a while later; every method is called under the fleet's lock.
+    """Places vehicles immediately or with a delay; every method is called under the fleet's lock.
 
     Args:
-        stale: later.
+        stale: whether to delay.
         frame: number of the world's last tick.
         wall: seconds of the wall clock.
     """
@@ -40,10 +40,10 @@ class LatePoses:
         self._pending: dict[str, _Pending] = {}
 
     def set(self, drone: Drone, position_m: Vec3, quat: Quat) -> None:
-        """Place a vehicle; a pose that waits already is replaced, and comes when that was due.
+        """Place a vehicle (NED, metres; wxyz); a pending pose is replaced and keeps its due time.
 
         Raises:
-            CallRefused: the place is out of this world.
+            CallRefused: the position is outside the world.
         """
         if not self._stale:
             drone.place(position_m, quat)
@@ -56,12 +56,12 @@ class LatePoses:
         self._pending[drone.name] = _Pending(drone, position_m, quat, due_s, due_frame)
 
     def show_due(self) -> None:
-        """Place those whose time has come."""
+        """Apply the poses that are due."""
         for name, waits in list(self._pending.items()):
             if self._wall() >= waits.due_s or self._frame() >= waits.due_frame:
                 waits.drone.place(waits.position_m, waits.quat)
                 del self._pending[name]
 
     def forget(self) -> None:
-        """Drop those that wait."""
+        """Drop pending poses."""
         self._pending.clear()

@@ -1,4 +1,4 @@
-"""Descriptions of AirSim's methods: which of their arguments names the vehicle."""
+"""Descriptions of AirSim's methods, with the position of the vehicle argument."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,16 +15,16 @@ VEHICLE: Final = "vehicle_name"
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """The server's knowledge of a method.
+    """Properties of a method.
 
     Attributes:
-        vehicle_at: place of the vehicle's name among the arguments, None when it has none.
+        vehicle_at: position of the vehicle's name among the arguments, or None.
     """
 
     vehicle_at: int | None
 
     def vehicle(self, arguments: Sequence[Any]) -> str:
-        """Return the vehicle that a call names, "" for the first one or none."""
+        """Return the vehicle name of a call, "" for the first vehicle or none."""
         if self.vehicle_at is None or self.vehicle_at >= len(arguments):
             return ""
         name = arguments[self.vehicle_at]
@@ -35,10 +35,10 @@ AirSimMethod: TypeAlias = Method[Simulation, Traits]
 
 
 def call(handler: Handler, *, name: str = "") -> AirSimMethod:
-    """Describe a function as a method, under its own name or another one."""
+    """Describe a function as a method, under its own name or ``name``."""
     return methods.method(handler, name=name, traits=Traits(signature_of(handler).place_of(VEHICLE)))
 
 
 def declared(module: str) -> tuple[AirSimMethod, ...]:
-    """Describe a module's public functions as methods, by their own names."""
+    """Describe a module's public functions as methods."""
     return tuple(map(call, methods.public_functions(module)))

@@ -7,7 +7,7 @@ from headless_simulator.rpc.methods import Bound, bind, combine
 
 
 def method_table(simulation: Simulation) -> dict[str, Bound[Traits]]:
-    """Bind every method; a name that two modules have is an error."""
+    """Bind every method; a duplicate name is an error."""
     return combine(
         *(bind(module.METHODS, simulation) for module in (attitude, flight, images, objects, plots, sensing, world))
     )

@@ -1,7 +1,7 @@
-"""AirSim's frames: north-east-down metres and wxyz quaternions, and the way to and from Unreal's axes.
+"""AirSim's frames (north-east-down metres, wxyz quaternions) and their conversion to and from Unreal's axes.
 
-AirSim's north is Unreal's x, its east Unreal's y, its down minus Unreal's z; roll, pitch and yaw are the same numbers on
-both sides. Source: AirSim's NedTransform (positions flip z; a quaternion (w, x, y, z) becomes (w, -x, -y, z)).
+North is Unreal's x, east Unreal's y, down minus Unreal's z; roll, pitch and yaw are equal in both frames.
+Source: AirSim's NedTransform (positions flip z; a quaternion (w, x, y, z) becomes (w, -x, -y, z)).
 """
 
 import math
@@ -17,7 +17,7 @@ IDENTITY: Quat = (1.0, 0.0, 0.0, 0.0)
 
 
 def quat_from_euler(roll_rad: float, pitch_rad: float, yaw_rad: float) -> Quat:
-    """Turn yaw, then pitch, then roll (aerospace order) into a quaternion."""
+    """Convert yaw, then pitch, then roll (aerospace order) to a wxyz quaternion."""
     cr, sr = math.cos(roll_rad / 2), math.sin(roll_rad / 2)
     cp, sp = math.cos(pitch_rad / 2), math.sin(pitch_rad / 2)
     cy, sy = math.cos(yaw_rad / 2), math.sin(yaw_rad / 2)
@@ -41,7 +41,7 @@ def euler_from_quat(quat: Quat) -> Vec3:
 
 
 def quat_multiply(first: Quat, second: Quat) -> Quat:
-    """Compose: the turn ``second`` seen in the frame that ``first`` made."""
+    """Compose two rotations: ``second`` is expressed in the frame that ``first`` produces."""
     aw, ax, ay, az = first
     bw, bx, by, bz = second
     return (
@@ -58,7 +58,7 @@ def quat_conjugate(quat: Quat) -> Quat:
 
 
 def quat_unit(quat: Quat) -> Quat:
-    """Scale to length one; a zero quaternion counts as no turn."""
+    """Normalise; a zero quaternion becomes the identity."""
     norm = math.sqrt(sum(component * component for component in quat))
     if norm < 1e-12:
         return IDENTITY
@@ -67,7 +67,7 @@ def quat_unit(quat: Quat) -> Quat:
 
 
 def rotate(quat: Quat, vector: Vec3) -> Vec3:
-    """Turn a vector of the turned frame into the frame outside."""
+    """Rotate a vector from the rotated frame to the outer frame."""
     w, x, y, z = quat_multiply(quat_multiply(quat, (0.0, *vector)), quat_conjugate(quat))
     del w
     return x, y, z
@@ -89,14 +89,14 @@ def flip_z(vector: Vec3) -> Vec3:
 
 
 def ue_pose(position_ned_m: Vec3, quat: Quat, *, origin_ue_m: Vec3) -> Pose6:
-    """Convert a NED pose to Unreal's axes and degrees; the NED origin lies at ``origin_ue_m``."""
+    """Convert a NED pose to Unreal's axes (metres, degrees); the NED origin lies at ``origin_ue_m``."""
     x, y, z = add(origin_ue_m, flip_z(position_ned_m))
     roll, pitch, yaw = (math.degrees(angle) for angle in euler_from_quat(quat))
     return x, y, z, pitch, yaw, roll
 
 
 def ned_pose(pose: Pose6, *, origin_ue_m: Vec3) -> tuple[Vec3, Quat]:
-    """Convert an Unreal pose to the NED frame whose origin lies at ``origin_ue_m``."""
+    """Convert an Unreal pose (metres, degrees) to NED position and wxyz quaternion, with origin ``origin_ue_m``."""
     x, y, z, pitch, yaw, roll = pose
     position = flip_z((x - origin_ue_m[0], y - origin_ue_m[1], z - origin_ue_m[2]))
     return position, quat_from_euler(math.radians(roll), math.radians(pitch), math.radians(yaw))

@@ -1,8 +1,8 @@
-"""Scene objects as AirSim clients see them: names, poses, segmentation ids.
+"""Scene objects of AirSim's API: names, poses, segmentation ids.
 
-Three kinds share one name space: things of the town (``StaticObject.name``), actors that CARLA moves
-(``vehicle_tesla_model3_142``), and what AirSim itself spawned. The ground and the sky have a name per surface
-(``Ground_Road``, ``Ground_Terrain``, ``SkySphere``), because images of them need an id too.
+Three kinds share one namespace: static objects of the town (``StaticObject.name``), CARLA actors
+(``vehicle_tesla_model3_142``), and objects spawned by AirSim. Ground and sky have a name per surface
+(``Ground_Road``, ``Ground_Terrain``, ``SkySphere``), because segmentation images need their ids.
 """
 
 import re
@@ -34,7 +34,7 @@ Tables = tuple[Int32, UInt32, Int32, Int32]  # see SceneObjects.lookup
 
 @dataclass(slots=True)
 class Spawned:
-    """An object that an AirSim client put into the world; only AirSim's images show it."""
+    """An object that an AirSim client spawned; only AirSim's images show it."""
 
     name: str
     number: int
@@ -44,7 +44,7 @@ class Spawned:
 
 
 def initial_id(name: str) -> int:
-    """Return the id that AirSim assigns at start-up: 5 plus the letters of the lower-cased name, modulo 256."""
+    """Return the id that AirSim assigns at start-up: 5 plus the letter codes of the lower-cased name, modulo 256."""
     return (5 + sum(ord(letter) for letter in name.lower() if ord(letter) >= 97)) % 256
 
 
@@ -78,7 +78,7 @@ class SceneObjects:
     # ---- poses -------------------------------------------------------------------------------------------------------
 
     def pose(self, name: str) -> Pose6 | None:
-        """Return an object's pose in Unreal's axes, None if it does not exist."""
+        """Return an object's pose (Unreal's axes, metres, degrees), or None if it does not exist."""
         if name in self.spawned:
             return self.spawned[name].pose
         if name in self._statics:
@@ -93,7 +93,7 @@ class SceneObjects:
         return (0.0,) * 6 if name in SURFACES.values() else None
 
     def place(self, name: str, pose: Pose6) -> bool:
-        """Move an object; what belongs to the town stays where it is built."""
+        """Move an object (Unreal's axes, metres, degrees); False for static objects of the town."""
         if name in self.spawned:
             self.spawned[name].pose = pose
             return True
@@ -101,7 +101,7 @@ class SceneObjects:
         return number is not None and self._host.place_actor(number, pose)
 
     def spawn(self, name: str, blueprint: str, pose: Pose6, scale: tuple[float, float, float]) -> str:
-        """Put a model into AirSim's images; a taken name gets a number. Gives the name it got.
+        """Spawn a model in AirSim's images and return its name; a taken name gets a number.
 
         Raises:
             CallRefused: no such model or size is drawn.
@@ -121,7 +121,7 @@ class SceneObjects:
         return UNIT if self.pose(name) else None
 
     def resize(self, name: str, scale: tuple[float, float, float]) -> bool:
-        """Change an object's size; only objects that AirSim spawned have another size than 1.
+        """Change an object's scale; only objects spawned by AirSim can have a scale other than 1.
 
         Raises:
             CallRefused: no such size is drawn.
@@ -146,7 +146,7 @@ class SceneObjects:
             raise CallRefused(str(unknown)) from None
 
     def destroy(self, name: str) -> bool:
-        """Remove what AirSim spawned; the town stays as it is built, and actors are CARLA's."""
+        """Remove an object spawned by AirSim; False for the town's objects and CARLA's actors."""
         return self.spawned.pop(name, None) is not None
 
     # ---- segmentation ------------------------------------------------------------------------------------------------
@@ -167,7 +167,7 @@ class SceneObjects:
         """Set the segmentation id (0 to 255, -1 hides) of one object, or of all that match, later actors included.
 
         Raises:
-            CallRefused: no such id, no regular expression, or one that takes too long.
+            CallRefused: the id or the regular expression is invalid, or matching takes too long.
         """
         if not HIDDEN <= number <= 255:
             raise CallRefused(f"object id {number} must be from -1 to 255")
@@ -208,7 +208,7 @@ def image_ids(ids: UInt32, tag: UInt8, tables: Tables) -> Int32:
     Args:
         ids: (H, W) as in ``RenderedImage.ids``.
         tag: (H, W) semantic tags.
-        tables: of ``SceneObjects.lookup``.
+        tables: from ``SceneObjects.lookup``.
     """
     out = np.empty(ids.shape, dtype=np.int32)
     ids_into(ids.reshape(-1), tag.reshape(-1), *tables, out.reshape(-1))

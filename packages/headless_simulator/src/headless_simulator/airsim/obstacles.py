@@ -1,4 +1,4 @@
-"""The boxes near each vehicle that it could fly into: buildings, poles, trees, parked and moving vehicles."""
+"""Obstacle boxes near each drone: buildings, poles, trees, parked and moving vehicles."""
 
 from typing import Final
 
@@ -36,7 +36,7 @@ class Obstacles:
         self._last_names: list[str] = []
 
     def near(self, spawn_m: Float64, state: Float64) -> tuple[Float64, npt.NDArray[np.int64]]:
-        """Return the (B, 8) boxes near each vehicle and the (N, 2) first and past-last row of each vehicle."""
+        """Return (B, 8) boxes, Unreal's axes, metres, and the (N, 2) first and past-last row of each of N vehicles."""
         lowest_m = float((spawn_m[:, 2] - state[:, 2]).min()) if len(state) else np.inf
         moving, moving_names = self._moving(lowest_m)
         boxes = np.concatenate([self._boxes, moving]) if len(moving) else self._boxes
@@ -57,7 +57,7 @@ class Obstacles:
         return (np.concatenate(found) if found else np.zeros((0, 8))), ranges
 
     def name(self, row: int) -> str:
-        """Name the obstacle of a row of the last answer; -1 is the ground."""
+        """Return the name of the obstacle in a row of the last ``near``; -1 is the ground."""
         if row < 0:
             return "Ground"
         return self._last_names[row] if row < len(self._last_names) else "(null)"
@@ -83,5 +83,5 @@ class Obstacles:
 
 
 def actor_name(blueprint: str, actor_id: int) -> str:
-    """Name a CARLA actor as a scene object: ``vehicle_tesla_model3_142``."""
+    """Return the scene object name of a CARLA actor: ``vehicle_tesla_model3_142``."""
     return f"{blueprint.replace('.', '_')}_{actor_id}"

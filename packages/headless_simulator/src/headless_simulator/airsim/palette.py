@@ -1,4 +1,4 @@
-"""The colour of each segmentation id: AirSim's own table, so that programs that know it decode our images.
+"""The colour of each segmentation id: AirSim's own table, so that existing programs decode the images.
 
 Source: AirSim docs/seg_rgbs.txt (c) Microsoft Corporation, MIT licence.
 256 colours, 3 hexadecimal bytes each: red, green, blue.

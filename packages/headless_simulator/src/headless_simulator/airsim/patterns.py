@@ -1,4 +1,4 @@
-"""Clients' regular expressions: a short one can run for years on a short name, so that each match has an end.
+"""Clients' regular expressions, matched with a time limit: backtracking is exponential even on short names.
 
 The standard library's ``re`` cannot be interrupted and holds the interpreter meanwhile; ``regex`` can.
 """
@@ -18,10 +18,10 @@ class Pattern:
     """A regular expression that matches whole names, case ignored.
 
     Args:
-        text: as the client wrote it.
+        text: the client's expression.
 
     Raises:
-        CallRefused: it is none, or a very long one.
+        CallRefused: the expression is invalid or too long.
     """
 
     def __init__(self, text: str) -> None:
@@ -38,7 +38,7 @@ class Pattern:
         """Return whether the pattern matches the whole name.
 
         Raises:
-            CallRefused: that takes too long to find out.
+            CallRefused: matching takes too long.
         """
         if (known := self._answers.get(name)) is not None:
             return known

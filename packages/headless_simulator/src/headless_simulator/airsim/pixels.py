@@ -24,7 +24,7 @@ def ids_into(ids: Any, tag: Any, statics: Any, numbers: Any, mover_ids: Any, sur
         tag: (N,) uint8 semantic tags, which name the surfaces without an id.
         statics: (S,) int32 segmentation ids of static objects by object id.
         numbers: (M,) uint32 sorted actor ids of movers.
-        mover_ids: (M,) int32 their segmentation ids.
+        mover_ids: (M,) int32 segmentation ids of movers.
         surfaces: (256,) int32 segmentation ids of surfaces by semantic tag.
         out: (N,) int32, written.
     """
@@ -45,7 +45,7 @@ def ids_into(ids: Any, tag: Any, statics: Any, numbers: Any, mover_ids: Any, sur
 
 
 def compile_all() -> None:
-    """Compile the kernel now, on one pixel, so that no client waits for it."""
+    """Compile the kernel on one pixel, so that no client waits for it."""
     ids, tag = np.zeros(1, dtype=np.uint32), np.zeros(1, dtype=np.uint8)
     table, out = np.zeros(256, dtype=np.int32), np.zeros(1, dtype=np.int32)
     ids_into(ids, tag, table, ids, table, table, out)

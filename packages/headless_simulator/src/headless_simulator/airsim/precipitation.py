@@ -13,10 +13,10 @@ LEAF_BGR: Final = np.array([32, 84, 168], dtype=np.float32)
 
 
 def overlay(bgr: UInt8, image: RenderedImage, strength: dict[str, float]) -> UInt8:
-    """Whiten and speckle an image.
+    """Draw snow and leaves over an image; returns (H, W, 3) uint8 BGR.
 
     Args:
-        bgr: (H, W, 3).
+        bgr: (H, W, 3) uint8.
         image: the raster pass behind it, for the surfaces.
         strength: 0 to 1 of ``snow`` (in the air), ``road_snow``, ``leaf`` (in the air), ``road_leaf``.
     """

@@ -1,9 +1,8 @@
-"""The quadrotor as a body: mass, rotors, air and drag, in fixed steps; ``simple_flight`` commands its rotors.
+"""Quadrotor dynamics: mass, rotors, air and drag, in fixed steps; ``simple_flight`` commands the rotors.
 
-Every figure is a fact of AirSim's generic quad (AirLib MultiRotorParams, RotorParams, FastPhysicsEngine): mass 1 kg, arms
+The parameters are those of AirSim's generic quad (AirLib MultiRotorParams, RotorParams, FastPhysicsEngine): mass 1 kg, arms
 0.2275 m in an X, four rotors of 4.18 N, drag on the faces of the body box. The code is our own; it works on plain arrays so
-that numba compiles it and a swarm of 32 costs microseconds a step. Frames: NED of the vehicle's own spawn point, body
-forward-right-down.
+that numba compiles it and a swarm of 32 costs microseconds a step. Frames: NED of the vehicle's spawn point, body FRD.
 
 Row of ``state`` (one vehicle): see the ``S_*`` numbers. The same inputs give the same bits: no threads, no fast-math.
 """
@@ -89,7 +88,7 @@ FRICTION: Final = 0.5
 
 @kernel(error_model="python")
 def turn_to_world(state: Any, x: float, y: float, z: float) -> tuple[float, float, float]:
-    """Turn a body vector into world axes."""
+    """Rotate a vector from body FRD to NED; ``state`` is the vehicle's (STATE_SIZE,) row."""
     w, i, j, k = state[3], state[4], state[5], state[6]
     tx, ty, tz = 2 * (j * z - k * y), 2 * (k * x - i * z), 2 * (i * y - j * x)
     return (
@@ -101,7 +100,7 @@ def turn_to_world(state: Any, x: float, y: float, z: float) -> tuple[float, floa
 
 @kernel(error_model="python")
 def turn_to_body(state: Any, x: float, y: float, z: float) -> tuple[float, float, float]:
-    """Turn a world vector into body axes."""
+    """Rotate a vector from NED to body FRD; ``state`` is the vehicle's (STATE_SIZE,) row."""
     w, i, j, k = state[3], -state[4], -state[5], -state[6]
     tx, ty, tz = 2 * (j * z - k * y), 2 * (k * x - i * z), 2 * (i * y - j * x)
     return (
@@ -113,7 +112,7 @@ def turn_to_body(state: Any, x: float, y: float, z: float) -> tuple[float, float
 
 @kernel(error_model="python")
 def angles(state: Any) -> tuple[float, float, float]:
-    """Return roll, pitch and yaw, radians."""
+    """Return roll, pitch and yaw, radians, of a (STATE_SIZE,) row."""
     w, x, y, z = state[3], state[4], state[5], state[6]
     sin_pitch = min(1.0, max(-1.0, 2 * (w * y - z * x)))
     return (
@@ -137,10 +136,10 @@ def air_density(altitude_m: float) -> float:
 
 @kernel(error_model="python")
 def _turn_rotors(state: Any, dt: float) -> tuple[float, float, float, float]:
-    """Advance the rotors towards their signals; returns the outputs that produce thrust in this step.
+    """Advance the rotors towards their signals; returns the outputs, 0 to 1, that produce thrust in this step.
 
-    They come late, as AirLib's RotorActuator does it: a signal goes through the first-order filter in one step, into the
-    rotor's output in the next, and pushes in the third.
+    As in AirLib's RotorActuator, a signal passes the first-order filter in one step, becomes the rotor's output in the
+    next, and produces thrust in the third.
     """
     keep = math.exp(-dt / ROTOR_FILTER_S)
     pushes = (state[S_ROTOR], state[S_ROTOR + 1], state[S_ROTOR + 2], state[S_ROTOR + 3])
@@ -226,7 +225,7 @@ def _spin(state: Any, x: float, y: float, z: float) -> None:
 
 
 def fresh_state(count: int) -> Float64:
-    """Return the (count, STATE_SIZE) state of vehicles at their spawn points, level and at rest."""
+    """Return the (count, STATE_SIZE) float64 state of vehicles at their spawn points, level and at rest."""
     state = np.zeros((count, STATE_SIZE))
     state[:, S_QUAT] = 1.0
     state[:, S_COLLIDES] = 1.0

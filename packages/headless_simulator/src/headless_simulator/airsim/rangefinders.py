@@ -1,4 +1,4 @@
-"""Mounts of range sensors, and the rays of a lidar's turn."""
+"""Mounts of range sensors, and the rays of a lidar rotation."""
 
 import math
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ MAX_POINTS: Final = 2_000_000
 
 
 def mount_of(options: Mapping[str, Any]) -> tuple[Vec3, Quat]:
-    """Read where a sensor sits on its vehicle; what is missing is 0."""
+    """Read a sensor's mount: position, metres, body FRD, and wxyz quaternion; missing values are 0."""
 
     def number(key: str) -> float:
         value = options.get(key, 0.0)
@@ -27,8 +27,8 @@ def mount_of(options: Mapping[str, Any]) -> tuple[Vec3, Quat]:
 def scan_directions(options: Mapping[str, Any]) -> Float64:
     """Return the (N, 3) float64 unit vectors of one rotation of a lidar in its own axes (forward, right, down).
 
-    Measurements lie evenly on the whole turn, and those outside the horizontal field of view are left out, as in AirSim:
-    from ``HorizontalFOVStart`` to ``HorizontalFOVEnd``, over 0 degrees where the end is not above the start.
+    Measurements are uniform over the full rotation; those outside the horizontal field of view are omitted, as in AirSim:
+    from ``HorizontalFOVStart`` to ``HorizontalFOVEnd``, across 0 degrees if the end is not above the start.
 
     Raises:
         CallRefused: more points than ``MAX_POINTS``.

@@ -1,4 +1,4 @@
-"""``startRecording``: AirSim's airsim_rec.txt with one line a vehicle and interval, in a folder of its own."""
+"""``startRecording``: AirSim's airsim_rec.txt with one line per vehicle and interval, in a new folder."""
 
 import threading
 import time
@@ -21,10 +21,10 @@ class RecordingError(CallRefused):
 
 
 def _opened(folder: Path) -> TextIO:
-    """Open a recording in a new folder of this second, as AirSim does.
+    """Open a recording in a new folder named by the current second, as in AirSim.
 
     Raises:
-        OSError: it cannot be opened, or is there already.
+        OSError: the file cannot be opened, or the folder exists.
     """
     recording_folder = folder / time.strftime("%Y-%m-%d-%H-%M-%S")
     recording_folder.mkdir(parents=True, exist_ok=True)
@@ -32,7 +32,7 @@ def _opened(folder: Path) -> TextIO:
 
 
 class Recorder:
-    """Writes the poses of all vehicles while it is on; images are not recorded."""
+    """Writes the poses of all vehicles while recording; images are not recorded."""
 
     def __init__(self, fleet: Fleet, settings: AirSimSettings) -> None:
         self._fleet, self._settings = fleet, settings
@@ -45,7 +45,7 @@ class Recorder:
         return self._thread is not None
 
     def start(self) -> None:
-        """Begin; a second start changes nothing.
+        """Start recording; a second start has no effect.
 
         Raises:
             RecordingError: the folder cannot be written.
@@ -62,7 +62,7 @@ class Recorder:
         self._thread.start()
 
     def stop(self) -> None:
-        """End and close the file."""
+        """Stop recording and close the file."""
         thread, self._thread = self._thread, None
         if thread is not None:
             self._stop.set()

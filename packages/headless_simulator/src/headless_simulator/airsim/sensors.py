@@ -1,4 +1,4 @@
-"""Readings of the sensors on a vehicle, with AirSim's noise drawn from the time: the same moment reads the same twice."""
+"""Readings of a vehicle's sensors, with AirSim's noise seeded by simulated time: equal times give equal readings."""
 
 import math
 from typing import Any, Final
@@ -30,7 +30,7 @@ def find_sensor(drone: Drone, name: str, kind: str) -> SensorSetting:
     """Find a sensor by name; the empty name means the first of its kind.
 
     Raises:
-        NoSuchSensor: the vehicle has none of that name and kind.
+        NoSuchSensor: the vehicle has no sensor of that name and kind.
     """
     number = SENSOR_TYPES[kind]
     of_kind = {n: s for n, s in drone.setting.sensors.items() if s.kind == number}
@@ -49,7 +49,7 @@ def _noise(drone: Drone, kind: str, count: int) -> Float64:
 
 
 def imu(drone: Drone) -> dict[str, Any]:
-    """Read attitude, body rates and the force felt per mass."""
+    """Read attitude, angular velocity, rad/s, and specific force, m/s2, body FRD."""
     noise = _noise(drone, "imu", 6) / math.sqrt(SAMPLE_S)
     x, y, z = drone.accel_mps2
     felt = rotate(quat_conjugate(drone.quat), (x, y, z - GRAVITY))
@@ -62,7 +62,7 @@ def imu(drone: Drone) -> dict[str, Any]:
 
 
 def barometer(drone: Drone, position: geo.Geo) -> dict[str, Any]:
-    """Read air pressure and the altitude that follows from it."""
+    """Read air pressure and the pressure altitude."""
     pressure = geo.pressure_pa(position[2]) + float(_noise(drone, "barometer", 1)[0]) * BAROMETER_PA
     return {"time_stamp": drone.now_ns, "altitude": geo.altitude_m(pressure), "pressure": pressure, "qnh": 1013.25}
 
@@ -75,7 +75,7 @@ def magnetometer(drone: Drone) -> dict[str, Any]:
 
 
 def gps(drone: Drone, position: geo.Geo) -> dict[str, Any]:
-    """Read place and velocity; AirSim's GPS adds no position noise."""
+    """Read geographic position and NED velocity, m/s; AirSim's GPS adds no position noise."""
     report = {
         "geo_point": geo.geo_map(position),
         "eph": GPS_EPH_M,

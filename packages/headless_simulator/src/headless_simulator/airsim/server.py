@@ -1,4 +1,4 @@
-"""The AirSim port: accepts clients, checks and serves their calls."""
+"""The AirSim port: accepts clients, and checks and serves their calls."""
 
 import contextlib
 import os
@@ -38,18 +38,18 @@ POSE_METHODS: Final = frozenset(
 
 
 class AirSimServer:
-    """An AirSim that answers on a TCP port.
+    """An AirSim server on a TCP port.
 
     Args:
-        host: the world it flies in.
-        settings: read from settings.json.
+        host: the world.
+        settings: parsed settings.json.
         port: 0 takes a free one.
-        faults: faults on demand.
-        rendering: how images are made.
-        address: where to listen.
-        game_thread: of a merged build; without one every call is served at once.
-        dialect: of AirSim itself, or of a fork of it.
-        behaviours: as which real server it behaves.
+        faults: faults to inject.
+        rendering: rendering options.
+        address: listening address.
+        game_thread: game thread of a merged build; without one every call is served immediately.
+        dialect: wire dialect of AirSim or of a fork.
+        behaviours: emulated server behaviours.
     """
 
     def __init__(
@@ -80,15 +80,15 @@ class AirSimServer:
 
     @property
     def port(self) -> int:
-        """The port it listens on."""
+        """The listening port."""
         assert self._listener is not None, "start() first"
         return int(self._listener.getsockname()[1])
 
     def start(self) -> int:
-        """Listen and let time pass; gives the port.
+        """Listen and start time; returns the port.
 
         Raises:
-            OSError: the port is taken; the text names it.
+            OSError: the port is taken; the message contains it.
         """
         self.simulation.clock.watch(watched=False)
         self.simulation.start()
@@ -189,7 +189,7 @@ class AirSimServer:
         return result
 
     def _finish(self, client: QueuedConnection, request: Request, outcome: Any) -> None:
-        """Answer a call with its result or its error; a flight command may end long after its call."""
+        """Answer a call with its result or error; a flight command may end long after its call."""
         name = request.method
         if isinstance(outcome, WrongCount):
             problem = (
@@ -208,5 +208,5 @@ class AirSimServer:
             client.answer(request, None, outcome)
 
     def report(self) -> str | None:
-        """One line about calls that are not implemented or failed; None without any."""
+        """One line about unimplemented or failed calls, or None."""
         return "; ".join(self.counts.report()) or None

@@ -1,4 +1,4 @@
-"""AirSim's settings.json, read as AirSim reads it: unknown keys are ignored, missing ones get AirSim's defaults."""
+"""AirSim's settings.json, with AirSim's rules: unknown keys are ignored, missing ones get AirSim's defaults."""
 
 import json
 import math
@@ -25,7 +25,7 @@ FLYERS: Final = ("simpleflight", "")
 
 
 class SettingsError(ValueError):
-    """The settings file cannot be used; the message says which key and why."""
+    """The settings file is invalid; the message names the key and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Capture:
 
 @dataclass(frozen=True, slots=True)
 class CameraSetting:
-    """One camera: where it sits on the body (metres, degrees, NED body axes) and what it takes."""
+    """One camera: its mount on the body (metres, degrees, FRD body axes) and its captures."""
 
     position_m: Vec3 = (0.0, 0.0, 0.0)
     roll_deg: float = 0.0
@@ -50,7 +50,7 @@ class CameraSetting:
 
     @property
     def orientation(self) -> Quat:
-        """The mount as a quaternion."""
+        """The mount's rotation, wxyz."""
         return quat_from_euler(*(math.radians(a) for a in (self.roll_deg, self.pitch_deg, self.yaw_deg)))
 
 
@@ -64,7 +64,7 @@ class SensorSetting:
 
 @dataclass(frozen=True, slots=True)
 class VehicleSetting:
-    """One vehicle: where it starts relative to PlayerStart (NED metres, degrees; NaN yaw: as PlayerStart)."""
+    """One vehicle: start pose relative to PlayerStart (NED metres, degrees; NaN yaw: that of PlayerStart)."""
 
     name: str
     position_m: Vec3 = (0.0, 0.0, 0.0)
@@ -106,12 +106,12 @@ class AirSimSettings:
 def read_settings(text: str) -> AirSimSettings:
     """Read the text of a settings.json.
 
-    ``PlayerStart: {X, Y, Z}`` (metres in the town, Unreal's axes) is ours: the real AirSim takes PlayerStart from the
-    level and ignores the key. So is ``FlightController``: "AirLib" flies as AirSim does, "Ideal" without the two oddities
-    that ``simple_flight`` names.
+    Two keys are extensions. ``PlayerStart: {X, Y, Z}`` (metres in the town, Unreal's axes): AirSim takes PlayerStart from
+    the level and ignores the key. ``FlightController``: "AirLib" is AirSim's controller, "Ideal" lacks the two defects that
+    ``simple_flight`` describes.
 
     Raises:
-        SettingsError: no JSON, a wrong type, or a mode or vehicle type that this server does not fly.
+        SettingsError: invalid JSON, a wrong type, or an unsupported mode or vehicle type.
     """
     try:
         raw = json.loads(text or "{}")
@@ -174,7 +174,7 @@ def read_vehicle(name: str, raw: Mapping[str, Any], settings: AirSimSettings) ->
     """Read one entry of ``Vehicles``.
 
     Raises:
-        SettingsError: the vehicle type is not one that this server flies.
+        SettingsError: unsupported vehicle type.
     """
     kind = _text(raw, "VehicleType", "").lower()
     if settings.flies and kind not in FLYERS:

@@ -1,12 +1,11 @@
-"""SimpleFlight, AirSim's own flight controller: goals of four axes become four rotor signals, in every step of 3 ms.
+"""SimpleFlight, AirSim's flight controller: converts goals of four axes to four rotor signals in every 3 ms step.
 
 Each axis (roll or y, pitch or x, yaw, throttle or z) has a chain of controllers: position -> velocity -> angle -> rate.
-They are rebuilt from AirLib's simple_flight firmware (OffboardApi, CascadeController and below it), its oddities included,
-since they are what users fly: a controller sees its own axis only, so that a position goal is turned into body axes
-component by component, and in ``moveByVelocityZ`` the height in metres stands where a vertical velocity belongs. ``ideal``
-takes these two out.
+They reproduce AirLib's simple_flight firmware (OffboardApi, CascadeController and below) with its defects, because users
+fly them: a controller reads its own axis only, so that a position goal is rotated to body axes component by component,
+and ``moveByVelocityZ`` passes the height in metres as a vertical velocity. ``ideal`` removes these two.
 
-State, modes, goals and gains are rows of plain arrays, see ``quad``.
+State (STATE_SIZE,), modes (4,), goals (4,) and gains (4, 3, 4) are one vehicle's rows of plain arrays, see ``quad``.
 """
 
 # ruff: noqa: PLR0917  (numba kernels take plain arrays, by position)
@@ -75,7 +74,7 @@ PI_SINGLE: Final = float(np.float32(math.pi))  # opposite angles rotate in the s
 
 
 def default_gains() -> Float64:
-    """Return SimpleFlight's (4, 3, 4) gains: controller, term p/i/d, axis."""
+    """Return SimpleFlight's (4, 3, 4) float64 gains: controller, term p/i/d, axis."""
     gains = np.zeros((4, 3, 4))
     gains[G_RATE, 0] = (0.25, 0.25, 0.25, 1.0)
     gains[G_LEVEL, 0] = (2.5, 2.5, 2.5, 1.0)
@@ -94,7 +93,7 @@ def idle_goal(count: int) -> tuple[Int32, Float64]:
 
 @kernel(error_model="python")
 def _pid(state: Any, gains: Any, controller: int, axis: int, error: float, dt: float) -> float:
-    """Run one PID whose output is held to -1..1; in its first step it has neither integral nor slope."""
+    """Run one PID with output clipped to -1..1; the first step has neither integral nor derivative."""
     slot = controller * 4 + axis
     output = error * gains[controller, 0, axis]
     if state[S_FIRST_STEP + axis] == 0:
@@ -131,7 +130,7 @@ def _level_control(state: Any, gains: Any, axis: int, goal: float, dt: float) ->
 
 @kernel(error_model="python")
 def aim_by_sticks(state: Any, mode: Any, goal: Any) -> None:
-    """Set the goals that the remote control gave when it was last read."""
+    """Set the goals of the last reading of the remote control."""
     rates = state[S_STICKS] > 0
     mode[0], mode[1] = (RATE, RATE) if rates else (LEVEL, LEVEL)
     mode[2], mode[3] = RATE, DIRECT
@@ -141,7 +140,7 @@ def aim_by_sticks(state: Any, mode: Any, goal: Any) -> None:
 
 @kernel(error_model="python")
 def _read_sticks(state: Any, mode: Any, goal: Any, dt: float) -> None:
-    """Look at the remote control now and then; it flies the vehicle while no client has control."""
+    """Read the remote control periodically; it flies the vehicle while no client has control."""
     state[S_STICKS_AGE] += dt
     if state[S_STICKS_AGE] > STICKS_AFTER_S:
         state[S_STICKS_AGE] = 0.0
@@ -153,7 +152,7 @@ def _read_sticks(state: Any, mode: Any, goal: Any, dt: float) -> None:
 
 @kernel(error_model="python")
 def _watch(state: Any, mode: Any, goal: Any) -> None:
-    """Hold position when commands stop coming, and notice landing and take-off, as the firmware does."""
+    """Hold position when commands stop, and detect landing and take-off, as the firmware does."""
     if state[S_API] > 0 and state[S_FLYING] > 0 and state[S_GOAL_AGE] > HOVER_AFTER_S and state[S_HOLDING] == 0:
         mode[0], mode[1], mode[2], mode[3] = POSITION, POSITION, RATE, POSITION
         goal[0], goal[1], goal[2], goal[3] = state[1], state[0], 0.0, state[2]
@@ -196,7 +195,7 @@ def _velocity_goal(state: Any, mode: Any, goal: Any, gains: Any, axis: int, dt: 
 def _ideal_velocity(
     velocity_goal: tuple[float, float, float], state: Any, mode: Any, goal: Any, gains: Any, axis: int
 ) -> tuple[float, float, float]:
-    """Return the velocity goal of all axes together, in which ``ideal`` differs from AirSim."""
+    """Return the NED velocity goal, m/s, computed for all axes together: the difference of ``ideal`` from AirSim."""
     x, y, z = velocity_goal
     if axis != 1:
         x = goal[1] if mode[1] == VELOCITY else 0.0
@@ -215,7 +214,7 @@ def _ideal_velocity(
 
 @kernel(error_model="python")
 def _control_axis(state: Any, mode: Any, goal: Any, gains: Any, axis: int, ideal: bool, dt: float) -> float:
-    """Run the controllers of one axis; gives roll, pitch, yaw or throttle."""
+    """Run the controllers of one axis; returns roll, pitch, yaw or throttle."""
     kind = mode[axis]
     if kind == RATE:
         return _rate_control(state, gains, axis, goal[axis], dt)
@@ -236,7 +235,7 @@ def _control_axis(state: Any, mode: Any, goal: Any, gains: Any, axis: int, ideal
 
 @kernel(error_model="python")
 def control(state: Any, mode: Any, goal: Any, gains: Any, ideal: bool, dt: float) -> None:
-    """Turn the goal into four rotor signals."""
+    """Convert the goal to four rotor signals in ``state``."""
     _read_sticks(state, mode, goal, dt)
     _watch(state, mode, goal)
     for axis in range(4):
@@ -255,7 +254,7 @@ def control(state: Any, mode: Any, goal: Any, gains: Any, ideal: bool, dt: float
 
 @kernel(error_model="python")
 def _mix(state: Any, roll: float, pitch: float, yaw: float, throttle: float) -> None:
-    """Share roll, pitch, yaw and throttle out to the rotors: front right, rear left, front left, rear right."""
+    """Mix roll, pitch, yaw and throttle into the rotors: front right, rear left, front left, rear right."""
     if throttle < MIN_MIX_THROTTLE:
         for rotor in range(4):
             state[S_SIGNAL + rotor] = throttle

@@ -35,21 +35,21 @@ MAX_MESSAGES: Final = 1000
 
 
 class DelayedAnswer:
-    """An answer that is sent at the end of a command; ``begin`` receives the function that sends it."""
+    """An answer sent at the end of a command; ``begin`` receives the function that sends it."""
 
     def __init__(self, begin: Callable[[Callable[[Any], None]], None]) -> None:
         self.begin = begin
 
 
 class Simulation:
-    """The state that the calls work on.
+    """The state shared by AirSim's methods.
 
     Args:
         host: the world.
-        settings: read from settings.json.
-        faults: where faults on demand come in.
-        rendering: how images are made.
-        behaviours: as which real server it behaves.
+        settings: parsed settings.json.
+        faults: fault injection.
+        rendering: rendering options.
+        behaviours: emulated server behaviours.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class Simulation:
         return ImageCapture(self.host, self.objects, object_lock=self.object_lock, rendering=self._rendering)
 
     def start(self) -> None:
-        """Compile what is compiled, then let time pass."""
+        """Compile the kernels, then start time."""
         self.fleet.compile()
         compile_all()
         with self.weather_lock:
@@ -95,7 +95,7 @@ class Simulation:
         self.clock.start()
 
     def follow_town(self) -> None:
-        """Reset everything when the host has loaded another town, as AirSim does when Unreal loads another level."""
+        """Reset everything after the host loads another town, as AirSim does when Unreal loads a level."""
         if self.host.town is self._town:
             return
         with self.fleet.lock, self.object_lock:
@@ -112,7 +112,7 @@ class Simulation:
             self.fleet.enter_town(self.player_start_m)
 
     def catch_up(self) -> None:
-        """Follow the host into another town, and apply pending poses that are due."""
+        """Follow the host to another town, and apply due poses."""
         self.follow_town()
         with self.fleet.lock:
             self.fleet.late_poses.show_due()
@@ -123,7 +123,7 @@ class Simulation:
             self.atmosphere.tick(now_ns)
 
     def start_command(self, vehicle: str, make: Callable[[Drone], Task]) -> DelayedAnswer:
-        """Start a flight command of a vehicle; the answer is sent at its end.
+        """Start a flight command; the answer is sent at its end.
 
         Raises:
             CallRefused: no client has API control. (AirSim's SimpleFlight would wait indefinitely instead.)
@@ -170,7 +170,7 @@ class Simulation:
         return find_camera(self.cameras[drone.name], name, owner=drone.name)
 
     def camera_pose(self, camera: Camera, vehicle: str, *, external: bool) -> tuple[Vec3, Quat, Vec3]:
-        """Return a camera's NED position and quaternion, and that frame's origin in Unreal's axes; under the fleet's lock."""
+        """Return a camera's NED position, wxyz quaternion, and NED origin in Unreal's axes, metres; under the fleet's lock."""
         if external:
             position, quat = camera.pose()
             return position, quat, self.player_start_m
@@ -198,7 +198,7 @@ class Simulation:
     # ---- places ------------------------------------------------------------------------------------------------------
 
     def ue_pose_of(self, drone: Drone) -> Pose6:
-        """Return a drone's pose in Unreal's axes."""
+        """Return a drone's pose (Unreal's axes, metres, degrees)."""
         return ue_pose(drone.position_m, drone.quat, origin_ue_m=drone.spawn_ue_m)
 
     def global_pose_map(self, pose: Pose6) -> dict[str, Any]:
@@ -216,7 +216,7 @@ class Simulation:
         return self.geo_of(add(drone.spawn_ue_m, flip_z(drone.position_m)))
 
     def reset(self) -> None:
-        """Put vehicles and cameras back; the world's traffic is CARLA's and stays."""
+        """Reset vehicles and cameras; CARLA's traffic stays."""
         self.fleet.reset()
         for name, drone in self.fleet.drones.items():
             self.cameras[name] = vehicle_cameras(drone.setting, self.settings)
@@ -225,8 +225,8 @@ class Simulation:
 def default_player_start(host: AirSimHost, settings: AirSimSettings) -> Vec3:
     """Return PlayerStart (Unreal's axes, metres) for settings that do not define it.
 
-    With vehicles in the settings it is the town's own origin, so that both ports speak one frame. Without, programs run
-    that were written for AirSim's open fields: they get free air around them, on the highest roof.
+    With vehicles in the settings it is the town's origin, so that both ports share one frame. Without, it is the highest
+    roof, because such programs assume the free air of AirSim's open fields.
     """
     roofs = [thing for thing in host.town.objects if thing.tag == TAG["building"]]
     if settings.vehicles_given or not roofs:

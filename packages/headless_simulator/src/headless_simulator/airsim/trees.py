@@ -1,4 +1,4 @@
-"""The parts of a tree that stop a drone: its trunk and its crown, not the box around both."""
+"""Trees as obstacles: separate boxes of trunk and crown instead of one box around both."""
 
 import numpy as np
 
@@ -6,14 +6,14 @@ from headless_simulator.scene import FOLIAGE, Float64, Int32, Mesh, StaticObject
 
 
 def trunks_and_crowns(trees: list[StaticObject], mesh: Mesh) -> tuple[list[StaticObject], Float64]:
-    """Return the solid parts of trees: the bounds of each tree's leaves and of its trunk.
+    """Return the bounds of each tree's leaves and trunk.
 
     Args:
-        trees: objects of the town with vegetation's tag.
-        mesh: the town's, whose triangles know their object and whether they are leaves.
+        trees: objects of the town with the vegetation tag.
+        mesh: the town's mesh, with object and leaf flag per triangle.
 
     Returns:
-        The tree of each part, and the parts (P, 6): centre x, y, z and half x, y, z in the axes of the tree's pose.
+        The tree of each part, and (P, 6) parts: centre x, y, z and half x, y, z in the tree's frame, metres.
     """
     of_tree = np.flatnonzero(np.isin(mesh.object_id, [tree.object_id for tree in trees]))
     order = of_tree[np.argsort(mesh.object_id[of_tree], kind="stable")]

@@ -1,4 +1,4 @@
-"""Readers of what AirSim's clients send: every value is checked before a method runs."""
+"""Validation of AirSim clients' arguments before a method runs."""
 
 import math
 from collections.abc import Mapping
@@ -48,12 +48,12 @@ def yaw_mode(value: Any, name: str) -> YawMode:
 
 
 def forward_only(value: Any, name: str) -> bool:
-    """Read a DrivetrainType: whether the vehicle turns its nose where it flies."""
+    """Read a DrivetrainType; True if the vehicle faces the direction of travel."""
     return integer(value, name) == FORWARD_ONLY
 
 
 def rc_data(value: Any, name: str) -> dict[str, Any]:
-    """Read RCData: the four sticks, and whether they count."""
+    """Read RCData: the four sticks and their validity."""
     _map(value, (), what="RCData", name=name)
     sticks: dict[str, Any] = {key: number(value.get(key, 0.0), key) for key in ("roll", "pitch", "throttle", "yaw")}
     counts = {key: integer(value.get(key, 0), key) for key in ("timestamp", "switches")}
@@ -79,7 +79,7 @@ def image_type(value: Any, name: str) -> int:
 
 
 def camera_name(value: Any, name: str) -> str:
-    """Read a camera's name; old clients send its number."""
+    """Read a camera name; old clients send a number."""
     if not isinstance(value, str | int):
         raise BadArgument(f"{name} must be a camera's name or number, not {shown(value)}")
     return str(value)

@@ -1,4 +1,4 @@
-"""Actors as clients read them."""
+"""Wire format of actors."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from headless_simulator.world.actors import Actor
 
 
 def actor_wire(actor: Actor, streams: Streams) -> list[Any]:
-    """Describe an actor: [id, parent, description, box, tags, where it streams]."""
+    """Encode an actor: [id, parent, description, box, tags, stream token]."""
     description = actor.order.description or [
         0,
         actor.blueprint,
@@ -19,7 +19,7 @@ def actor_wire(actor: Actor, streams: Streams) -> list[Any]:
 
 
 def box_wire(actor: Actor) -> list[Any]:
-    """The bounding box in the actor's frame; of a traffic light its trigger volume."""
+    """Encode the bounding box in the actor's frame, metres; for a traffic light, its trigger volume."""
     return [list(actor.offset_m), list(actor.half_m), [0.0, actor.box_yaw_deg, 0.0], actor.actor_id]
 
 

@@ -1,4 +1,4 @@
-"""Attributes of blueprints as they are on the wire: [name, type, value, [recommended], modifiable, restricted]."""
+"""Blueprint attributes in wire format: [name, type, value, [recommended], modifiable, restricted]."""
 
 from typing import Any, Final, TypeAlias
 
@@ -12,15 +12,15 @@ Attribute: TypeAlias = list[Any]
 
 
 def variation(name: str, kind: int, *values: str, restricted: bool = False) -> Attribute:
-    """Describe what a client may set: the first value is the default, all are recommended."""
+    """Describe a modifiable attribute: the first value is the default, all are recommended."""
     return [name, kind, values[0], list(values), True, restricted]
 
 
 def fixed(name: str, kind: int, value: object) -> Attribute:
-    """Describe what a blueprint is."""
+    """Describe a constant attribute."""
     return [name, kind, str(value).lower() if kind == BOOL else str(value), [], False, False]
 
 
 def role_names(blueprint: str, *values: str) -> list[Attribute]:
-    """Give what every blueprint begins with: its role's name, and its name in ROS."""
+    """Return the first attributes of every blueprint: role name and ROS name."""
     return [variation("role_name", STRING, *values), variation("ros_name", STRING, blueprint)]

@@ -1,6 +1,6 @@
-"""The blueprint library as ``get_actor_definitions`` gives it, and the check of what clients send back.
+"""The blueprint library of ``get_actor_definitions``, and validation of the blueprints that clients spawn.
 
-Source: what CARLA 0.9.16 makes in ``ActorBlueprintFunctionLibrary`` and its factories; the catalogues of its documents.
+Source: CARLA 0.9.16's ``ActorBlueprintFunctionLibrary`` and factories; the catalogues of its documentation.
 """
 
 from typing import Any, Final
@@ -115,7 +115,7 @@ def definitions(version: CarlaVersion) -> list[Definition]:
 
 
 def model(version: CarlaVersion, blueprint: str) -> str:
-    """Return the blueprint of this module that a version's blueprint stands for.
+    """Return this module's blueprint for a blueprint of a CARLA version.
 
     Raises:
         CallRefused: the version has no such blueprint.
@@ -130,26 +130,26 @@ def model(version: CarlaVersion, blueprint: str) -> str:
 
 
 def require(blueprint: str) -> None:
-    """Refuse what is not in the library.
+    """Refuse an unknown blueprint.
 
     Raises:
-        CallRefused: it is not there.
+        CallRefused: the library has no such blueprint.
     """
     if blueprint not in _BY_NAME:
         raise CallRefused(f"actor definition {blueprint!r} not found: it is not in this server's blueprint library")
 
 
 def known(blueprint: str) -> bool:
-    """Return whether the library has it."""
+    """Return whether the library has a blueprint."""
     return blueprint in _BY_NAME
 
 
 def complete(blueprint: str, given: dict[str, str]) -> dict[str, str]:
-    """Return every attribute of a blueprint: what the client gave, else the default."""
+    """Return every attribute of a blueprint: the client's value, else the default."""
     return {name: str(given.get(name, row[2])) for name, row in _BY_NAME[blueprint].items()} | given
 
 
 def kind_of(blueprint: str, attribute: str) -> int:
-    """Type of an attribute: ``BOOL`` to ``COLOUR``; ``STRING`` of one that the library does not have."""
+    """Return the type of an attribute: ``BOOL`` to ``COLOUR``; ``STRING`` for an unknown one."""
     row = _BY_NAME.get(blueprint, {}).get(attribute)
     return STRING if row is None else int(row[1])

@@ -1,7 +1,7 @@
-"""The caller's identity: the few methods that answer one client otherwise than others ask here."""
+"""The caller's identity, for the few methods with client-specific answers."""
 
 from contextvars import ContextVar
 from typing import Final
 
 CALLER: Final[ContextVar[object]] = ContextVar("caller", default=None)
-"""The connection of the call that this thread answers."""
+"""The connection of the call that the current thread serves."""

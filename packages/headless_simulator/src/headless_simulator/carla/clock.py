@@ -1,4 +1,4 @@
-"""The clock of the CARLA server: one tick after the other, from clients' calls or by itself."""
+"""The clock of the CARLA server: ticks by clients' calls or in a free run."""
 
 import contextlib
 import threading
@@ -24,22 +24,22 @@ _SENSORS_WAIT_S: Final = 1.5
 _LISTENERS_WAIT_S: Final = 1.0
 _SLOWER_S: Final = 0.001
 _SLOWEST_S: Final = 0.1
-_LOOK_S: Final = 0.01  # how soon a free run begins after clients gave the clock back
+_LOOK_S: Final = 0.01  # delay of a free run after clients release the clock
 
 
 class Clock:
-    """Advances the world and lets everybody know.
+    """Advances the world and sends its state to clients.
 
     Args:
-        world: what advances.
-        episode: whose turn it is, and the length of a tick.
-        streams: where snapshots leave.
-        sensors: what measures at each tick.
-        recorder: writes each tick down while it is on.
+        world: the world to advance.
+        episode: clock owner and length of a tick.
+        streams: receive snapshots.
+        sensors: measure at each tick.
+        recorder: records each tick while it is on.
         replayer: moves actors before each tick while it is on.
-        silence: no tick begins while it lasts.
-        faults: what goes wrong on purpose.
-        behaviours: as which real server it behaves.
+        silence: blocks ticks while it lasts.
+        faults: faults to inject.
+        behaviours: emulated server behaviours.
     """
 
     def __init__(
@@ -78,16 +78,15 @@ class Clock:
 
     @contextlib.contextmanager
     def standing_still(self) -> Iterator[None]:
-        """Hold the clock and the world, for calls that are answered without the world's lock."""
+        """Hold the clock and the world, for calls that do not run under the world's lock."""
         with self._lock, self._world.lock:  # in a tick's order
             yield
 
     def tick(self) -> int:
-        """Advance by one tick; returns its frame.
+        """Advance by one tick; returns its frame number.
 
-        The state is queued for sending by then, and so is what sensors without images measured, unless it takes longer than
-        ``_SENSORS_WAIT_S``. Images follow when they are drawn, as those of a real server do; the next tick that has images
-        waits for them.
+        On return the snapshot is queued, and so are measurements without images, unless they take longer than
+        ``_SENSORS_WAIT_S``. Images follow after rendering, as on a real server; the next tick with images waits for them.
         """
         with self._lock:
             self._silence.wait()
@@ -122,7 +121,7 @@ class Clock:
             return self._world.frame
 
     def _slow_down(self, draws_without_rendering: bool) -> None:
-        """Take longer for each tick than for the one before, where real servers do."""
+        """Delay each tick more than the previous one, in cases in which real servers do."""
         if not draws_without_rendering:
             self._slower_s = 0.0
         elif self._behaviours["no-rendering"] == "slows":
@@ -130,10 +129,10 @@ class Clock:
             time.sleep(self._slower_s)
 
     def await_snapshot_after(self, frame: int) -> None:
-        """Let a free-running clock show what was spawned before its client hears of it.
+        """Wait for a snapshot with a spawned actor before the spawn is answered, in a free run.
 
-        A real server answers one call a frame, and programs rely on it: the client navigates a walker from where the last
-        snapshot shows it, and recurses without end if none does.
+        A real server answers one call per frame, and programs rely on it: the client navigates a walker from its pose in
+        the last snapshot, and recurses endlessly if no snapshot has it.
         """
         with self._snapshot_sent:
             self._snapshot_sent.wait_for(
@@ -152,7 +151,7 @@ class Clock:
             note(self._recorder.trouble)
 
     def _lose_actors(self) -> None:
-        """Destroy those that faults on purpose name."""
+        """Destroy the actors that injected faults name."""
         if not self._faults.of_server("carla", "lose_actor"):
             return
         actors = list(self._world.actors.values())
@@ -164,7 +163,7 @@ class Clock:
                 self._world.destroy(actor.actor_id)
 
     def _stall_traffic(self) -> None:
-        """Hold those that faults on purpose name on the brake, and where they are if a client places them."""
+        """Brake the vehicles that injected faults name, and keep their pose if a client places them."""
         if not self._faults.of_server("carla", "stall_traffic"):
             return
         world, c = self._world, self._world.table.c
@@ -175,7 +174,7 @@ class Clock:
                     c.pose[actor.row, :3] = c.was[actor.row]
 
     def _spoiled(self) -> list[int]:
-        """Ids of actors whose pose is to be no number in this tick's snapshot."""
+        """Return ids of actors with NaN poses in this tick's snapshot."""
         if not self._faults.spoils_poses:
             return []
         return [

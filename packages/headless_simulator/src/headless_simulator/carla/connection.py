@@ -2,20 +2,20 @@
 
 A request is ``[0, id, method, [[asynchronous], args...]]``, its answer ``[1, id, error or nil, result]``.
 
-Calls that make the simulation advance run in a second thread per connection, so that the others are answered
-meanwhile. The client's Traffic Manager wakes its worker without holding the lock under which the worker waits; a step
-that arrives while the worker is just about to wait is lost and both hang for ever. The worker asks for the episode
-settings right before it waits, so the answer to a tick is held back until ``_WAKE_GAP_S`` after that question. A batch
-that ticks wakes no worker: its answer is held back by nothing. Where the step is lost all the same, no step follows the
-answer: after ``_HUNG_S`` the server wakes the worker through the port at which the manager listens to other processes.
-``set_synchronous_mode`` is the one call there that does so and takes no lock.
+Calls that advance the simulation run in a second thread per connection, so that other calls are answered meanwhile. The
+client's Traffic Manager wakes its worker without holding the lock under which the worker waits; a step that arrives
+just before the wait is lost, and both hang indefinitely. The worker requests the episode settings immediately before it
+waits, so the answer to a tick is delayed until ``_WAKE_GAP_S`` after that request. A batch that ticks wakes no worker:
+its answer is not delayed. If the step is lost nevertheless, no step follows the answer: after ``_HUNG_S`` the server
+wakes the worker through the manager's port for other processes. ``set_synchronous_mode`` is the only call of that port
+that wakes it and takes no lock.
 
-An asynchronous Traffic Manager reads the world in a loop of its own, and ends the process if it does so while ``load_world``
-has no episode in the client. Every round begins with a question for the episode settings. One that comes while a map is
-loaded is answered when the client has its new episode, so that the manager stands still in between.
+An asynchronous Traffic Manager reads the world in its own loop, and aborts the process if the client has no episode
+during ``load_world``. Every iteration begins with a request for the episode settings. While a map loads, the answer waits
+until the client has its new episode, so that the manager pauses.
 
-Such a manager also ends the process if it asks an actor object that ``destroy`` has cleared. The client clears it with the
-answer, and the manager forgets the actor with the next snapshot: in between it stands still as well.
+Such a manager also aborts the process if it reads an actor object that ``destroy`` has cleared. The client clears it with
+the answer, and the manager drops the actor with the next snapshot: the manager pauses in between.
 """
 
 import os
@@ -57,12 +57,12 @@ class CarlaConnection(Connection):
     Args:
         sock: accepted socket.
         call: answers a request.
-        advances: whether a request makes the simulation advance.
-        is_synchronous: whether clients own the clock now.
-        await_snapshot: returns when a snapshot of now has left.
+        advances: whether a request advances the simulation.
+        is_synchronous: whether clients own the clock.
+        await_snapshot: waits until a current snapshot is sent.
 
     Attributes:
-        managers: ports of the Traffic Managers that run in the client.
+        managers: ports of the Traffic Managers in the client.
     """
 
     def __init__(
@@ -90,13 +90,13 @@ class CarlaConnection(Connection):
         self._held: list[Request] = []  # questions of managers that wait for a new episode or for a snapshot
 
     def serve(self) -> None:
-        """Answer until the client leaves or sends what is no request."""
+        """Answer requests until the client disconnects or sends an invalid one."""
         try:
             for request in self.requests():
                 if request.message_id is not None:
                     self._take(request)
         except ProtocolError:
-            return  # there is nobody to answer to
+            return  # no client is left to answer
         finally:
             if self._stepper is not None:
                 self._steps.put(None)
@@ -163,7 +163,7 @@ class CarlaConnection(Connection):
                 threading.Thread(target=self._end_removal, daemon=True).start()
 
     def _next_step(self) -> Request | None:
-        """Wait for the next request that advances, and wake managers of which none has stepped since the last tick."""
+        """Wait for the next advancing request, and wake the managers if none has stepped since the last tick."""
         while True:
             try:
                 return self._steps.get(timeout=_HUNG_S if self.managers else None)
@@ -184,7 +184,7 @@ class CarlaConnection(Connection):
             note(f"the Traffic Manager at port {port} took no step after a tick for {_HUNG_S:.0f} s and was woken")
 
     def _let_managers_ask(self, limit_s: float = _ROUND_LIMIT_S) -> None:
-        """Wait until a manager that goes round by itself stands still."""
+        """Wait until an asynchronous manager pauses."""
         with self._worker_asked:
             goes_round = time.monotonic() - self._asked_s < limit_s
             self._worker_asked.wait_for(lambda: bool(self._held), limit_s if goes_round else 0.0)

@@ -1,4 +1,4 @@
-"""The parts of one CARLA server, put together once; whoever needs a part is given that part."""
+"""The parts of one CARLA server, built once and passed to the code that needs them."""
 
 from dataclasses import dataclass
 
@@ -26,7 +26,7 @@ from headless_simulator.world.world import World
 
 @dataclass(frozen=True, slots=True)
 class CarlaContext:
-    """Everything that CARLA's methods work on; no method gets all of it."""
+    """All parts that CARLA's methods use; each method gets a subset."""
 
     world: World
     towns: TownLibrary
@@ -55,7 +55,7 @@ def build_context(
     behaviours: Behaviours,
     version: CarlaVersion,
 ) -> CarlaContext:
-    """Make the parts; each is given those that it needs, from the world outwards."""
+    """Build the parts in the order of their dependencies, from the world outwards."""
     episode, streams = Episode(), Streams(version)
     sensors = Sensors(
         world, streams=streams, episode=episode, faults=faults, rendering=rendering, behaviours=behaviours

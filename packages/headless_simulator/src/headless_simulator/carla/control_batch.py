@@ -1,7 +1,7 @@
-"""Batches that are nothing but vehicles' controls, which a Traffic Manager sends at every tick by the hundred.
+"""Batches of vehicle controls only, which a Traffic Manager sends by the hundred at every tick.
 
-They are read from the bytes of the connection without an object for each number. A batch of anything else, or one that did
-not come in one piece, is read as every other message is.
+They are parsed from the received bytes without a Python object per number. Mixed or incomplete batches take the general
+path.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from headless_simulator.world.table import ActorTable, Columns, Rows
 
 METHOD: Final = "apply_batch"
 CONTROL: Final = 2  # the command's number
-MOST_CONTROLS: Final = 1000  # in a batch that is read at once: of 17 items each, far less than a message may have
+MOST_CONTROLS: Final = 1000  # in a batch of the fast path: of 17 items each, far less than the limit of a message
 _NAME: Final = bytes((0xA0 | len(METHOD),)) + METHOD.encode()
 _NAME_ENDS_BY: Final = 2 + message_bytes.LONGEST_NUMBER + len(_NAME)  # 0x94, 0x00, the message's id
 _LEAST_COMMAND: Final = 25  # bytes
@@ -31,9 +31,9 @@ class ControlBatch:
     """The commands of one batch.
 
     Attributes:
-        ids: (N,) actors.
+        ids: (N,) uint32 actor ids.
         controls: (N, 7) throttle, steer, brake, hand brake, reverse, manual, gear; the first three are finite.
-        raw: the commands as they came.
+        raw: the received commands.
     """
 
     ids: UInt32
@@ -41,13 +41,13 @@ class ControlBatch:
     raw: bytes
 
     def commands(self) -> list[Any]:
-        """Give them as every other batch is read."""
+        """Return the commands as Python objects, as in other batches."""
         found: list[Any] = msgpack.unpackb(self.raw)
         return found
 
 
 def recognise(data: bytes) -> Recognised | None:
-    """Read a request that ``data`` begins with, if it is a batch of controls; its commands are a ``ControlBatch``."""
+    """Parse the request at the start of ``data`` if it is a batch of controls; its commands are a ``ControlBatch``."""
     name_at = data.find(_NAME, 0, _NAME_ENDS_BY)
     if name_at < 0:
         return None
@@ -64,7 +64,7 @@ def recognise(data: bytes) -> Recognised | None:
 
 
 def carry_out(table: ActorTable, batch: ControlBatch) -> bool:
-    """Do what the commands say; returns whether there is an actor for each of them, and does nothing if there is not."""
+    """Apply the commands if every actor exists; returns whether it does."""
     rows = np.empty(len(batch.ids), np.int64)
     if not message_bytes.find_rows(batch.ids, table.rows(), table.c.actor_id, rows):
         return False
@@ -73,7 +73,7 @@ def carry_out(table: ActorTable, batch: ControlBatch) -> bool:
 
 
 def apply_controls(c: Columns, rows: Sequence[int] | Rows, controls: Sequence[Sequence[float]] | Float64) -> None:
-    """Do what ``apply_control_to_vehicle`` does for each row of the table, in that order, in one go."""
+    """Apply (N, 7) controls to N rows of the table, in order, as ``apply_control_to_vehicle`` does."""
     message_bytes.take_over_controls(
         np.asarray(rows, np.int64),
         np.asarray(controls, np.float64),
@@ -84,7 +84,7 @@ def apply_controls(c: Columns, rows: Sequence[int] | Rows, controls: Sequence[Se
 
 
 def compile_all() -> None:
-    """Compile the kernels now (or read them from disk), not under a client's deadline."""
+    """Compile the kernels or read them from the cache, outside a client's deadline."""
     recognise(b"\x94\x00\x00" + _NAME + b"\x92\x91\xc2\x90")
     ids = np.empty(0, np.uint32)
     carry_out(ActorTable(), ControlBatch(ids, np.empty((0, 7)), b"\x90"))

@@ -1,4 +1,4 @@
-"""Settings of the whole episode by its clients, and the Traffic Managers that they registered."""
+"""Episode state set by clients: settings and registered Traffic Managers."""
 
 from dataclasses import dataclass, field
 
@@ -7,13 +7,13 @@ from headless_simulator.carla.settings import Settings
 
 @dataclass(slots=True, eq=False)
 class Episode:
-    """State of the server that clients change and that is no part of the world.
+    """Server state that clients change and that is not part of the world.
 
     Attributes:
-        settings: of the clock.
+        settings: the clock's settings.
         imu_gravity_mps2: gravity that IMUs add.
         traffic_managers: host by port.
-        watchers: connections of the clients that asked for the episode, and so keep what they are given of its actors.
+        watchers: connections of clients that requested the episode and therefore cache its actors.
     """
 
     settings: Settings = field(default_factory=Settings)

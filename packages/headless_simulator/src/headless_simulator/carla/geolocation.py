@@ -1,4 +1,4 @@
-"""Latitude and longitude of a place, as each version's client computes them."""
+"""Latitude and longitude of a position, as each version's client computes them."""
 
 import math
 from typing import Final
@@ -8,9 +8,9 @@ SCALE: Final = 0.9996
 
 
 def geolocation(x: float, y: float, *, latitude_deg: float, longitude_deg: float) -> tuple[float, float]:
-    """Return latitude and longitude of a place as client 0.9.16 does: transverse Mercator on a sphere, y north.
+    """Return latitude and longitude, degrees, of x, y in metres, as client 0.9.16: transverse Mercator on a sphere, y north.
 
-    Source: Snyder, "Map Projections", equations 8-6 to 8-8; the scale is the one that the client's figures show.
+    Source: Snyder, "Map Projections", equations 8-6 to 8-8; the scale is measured from the client's results.
     """
     east, north = x / (EARTH_RADIUS_M * SCALE), y / (EARTH_RADIUS_M * SCALE) + math.radians(latitude_deg)
     latitude = math.asin(math.sin(north) / math.cosh(east))
@@ -19,7 +19,7 @@ def geolocation(x: float, y: float, *, latitude_deg: float, longitude_deg: float
 
 
 def mercator(x: float, y: float, *, latitude_deg: float, longitude_deg: float) -> tuple[float, float]:
-    """Return latitude and longitude of a place as clients before 0.9.16 and of 0.10.0 do: Mercator on a sphere, y south.
+    """Return latitude and longitude, degrees, of x, y in metres, as clients before 0.9.16 and 0.10.0: Mercator, y south.
 
     Source: CARLA 0.9.15, ``GeoLocation.cpp``; issue 9389.
     """

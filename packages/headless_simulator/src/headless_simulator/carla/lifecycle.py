@@ -1,4 +1,4 @@
-"""Coming and going of actors: blueprint checks, faults on demand, and the streams of sensors."""
+"""Spawning and destruction of actors: blueprint checks, injected faults, and streams of sensors."""
 
 from typing import Final
 
@@ -18,19 +18,17 @@ _MOST_PIXELS: Final = 34_000_000  # of one image
 _MOST_PIXELS_TOGETHER: Final = 600_000_000  # of the images of all cameras that live
 MOST_ACTORS: Final = 10_000
 _STREAMLESS: Final = frozenset({"sensor.other.lane_invasion"})  # works in the client
-_SILENT: Final = frozenset(
-    {"sensor.other.rss"}
-)  # would work in a client that was built for it; its stream carries nothing
+_SILENT: Final = frozenset({"sensor.other.rss"})  # for clients built with it; an empty stream
 
 
 class ActorLifecycle:
-    """Spawns and destroys actors, with everything that hangs on that.
+    """Spawns and destroys actors with their streams and sensors.
 
     Args:
-        world: where they are.
-        streams: where sensors stream.
-        sensors: what measures for them.
-        faults: what goes wrong on purpose.
+        world: the actors' world.
+        streams: the sensors' streams.
+        sensors: registry of measuring sensors.
+        faults: faults to inject.
     """
 
     def __init__(self, world: World, *, streams: Streams, sensors: Sensors, faults: Faults) -> None:
@@ -38,10 +36,10 @@ class ActorLifecycle:
         self._sensors, self._faults = sensors, faults
 
     def spawn(self, description: ActorDescription, pose: Pose6, *, parent: int = 0, attachment: int = 0) -> Actor:
-        """Spawn what a client describes.
+        """Spawn the described actor.
 
         Raises:
-            CallRefused: unknown blueprint, bad attribute, or the place is taken.
+            CallRefused: unknown blueprint, bad attribute, or occupied spawn point.
         """
         name = blueprints.model(self.streams.version, description.blueprint)
         if len(self.world.actors) >= MOST_ACTORS:
@@ -70,7 +68,7 @@ class ActorLifecycle:
         """Destroy an actor and end its sensor.
 
         Raises:
-            CallRefused: it is part of the town.
+            CallRefused: the actor is part of the town.
             NoSuchActor: there is no such actor.
         """
         actor = self.world.actor(actor_id)
@@ -81,7 +79,7 @@ class ActorLifecycle:
 
 
 def _check_image(name: str, attributes: dict[str, str]) -> int:
-    """Check a camera's image; returns its pixels, 0 of what is no camera."""
+    """Check a camera's image size; returns its number of pixels, 0 for other blueprints."""
     if not name.startswith("sensor.camera."):
         return 0
     for key in ("image_size_x", "image_size_y"):

@@ -1,11 +1,11 @@
 """The silence around a load: without it the unmodified client crashes.
 
-``load_world`` in libcarla 0.9.16 calls ``load_new_episode``, drops its ``Episode`` when the answer comes, and makes a new
-one. Dropping it stops the reader of the episode's stream, which is kept by the stream's number. If the client's network
-thread is just delivering a snapshot, that thread holds the last reference: it drops the old ``Episode`` later and stops the
-reader of the new one, which is then used after it was freed. A real server is silent meanwhile, for its game thread loads
-the map. So here nothing ticks from the load until the loader asks for the new episode's stream, and the answer to the load
-leaves when whatever was sent before has had time to be delivered.
+``load_world`` in libcarla 0.9.16 calls ``load_new_episode``, drops its ``Episode`` on the answer, and makes a new one.
+Dropping it stops the reader of the episode's stream, which is registered by the stream's number. If the client's network
+thread is delivering a snapshot at that time, it holds the last reference: it drops the old ``Episode`` later and stops the
+reader of the new one, which is then used after free. A real server sends nothing meanwhile, because its game thread loads
+the map. Therefore no tick happens between the load and the loader's request for the new episode's stream, and the answer
+to the load waits until earlier snapshots are delivered.
 """
 
 import contextlib
@@ -19,24 +19,24 @@ from headless_simulator.carla import snapshot, wire
 from headless_simulator.carla.streams import EPISODE_STREAM, Streams
 from headless_simulator.world.world import World
 
-DELIVERY_S: Final = 0.05  # from a snapshot's leaving to the end of its delivery in a busy client
+DELIVERY_S: Final = 0.05  # from sending a snapshot to the end of its delivery in a busy client
 _BUSY: Final = 2.0  # threads that want to run, for each processor: with more, delivery takes longer
 _LONGEST_DELIVERY_S: Final = 0.25
-LOADER_WAIT_S: Final = 1.0  # a loader that does not ask by then is no libcarla, or is gone
+LOADER_WAIT_S: Final = 1.0  # a loader without a request by then is not libcarla, or has disconnected
 _SENDING_LIMIT_S: Final = 1.0
 
 
 def delivery_s(load: float) -> float:
-    """Seconds that a snapshot's delivery may take where so many threads want to run for each processor."""
+    """Return the longest delivery time of a snapshot, seconds, at ``load`` runnable threads per processor."""
     return min(DELIVERY_S * max(load / _BUSY, 1.0), _LONGEST_DELIVERY_S)
 
 
 class LoadSilence:
-    """Keeps the episode's stream silent for the client that loads.
+    """Silences the episode's stream while a client loads a map.
 
     Args:
-        world: what is loaded.
-        streams: what falls silent.
+        world: the loaded world.
+        streams: the streams to silence.
     """
 
     def __init__(self, world: World, streams: Streams) -> None:
@@ -50,9 +50,9 @@ class LoadSilence:
 
     @contextlib.contextmanager
     def around_load(self, loader: object) -> Iterator[None]:
-        """Let nobody tick from here on; called while the clock is held.
+        """Block ticks from here on; called while the clock is held.
 
-        A load that is refused leaves everything as it was; after any other, ``end`` or ``LOADER_WAIT_S`` ends the silence.
+        A refused load changes nothing; after a successful load, ``end`` or ``LOADER_WAIT_S`` ends the silence.
         """
         with self._lock:
             was_over, earlier = self._over.is_set(), (self._loader, self._episode_before)
@@ -74,7 +74,7 @@ class LoadSilence:
             self._limit.start()
 
     def settle(self) -> None:
-        """Wait until the snapshots that left before the load are delivered."""
+        """Wait until the snapshots sent before the load are delivered."""
         self._streams.await_sent(EPISODE_STREAM, _SENDING_LIMIT_S)
         time.sleep(delivery_s(os.getloadavg()[0] / (os.cpu_count() or 1)))
 
@@ -83,16 +83,16 @@ class LoadSilence:
         self._over.wait()
 
     def episode_for(self, caller: object) -> int:
-        """Number of the episode: of the one before the load for its loader, as a real server answers in its last tick.
+        """Return the episode number; the loader gets the previous one, as a real server answers in its last tick.
 
-        The loader sees the number change with the first snapshot; only then it resets its Traffic Managers.
+        The loader resets its Traffic Managers only if the first snapshot changes the number.
         """
         with self._lock:
             is_loader = not self._over.is_set() and caller is self._loader
             return self._episode_before if is_loader else self._world.episode
 
     def end(self, loader: object) -> None:
-        """Let everybody know of the new map, and the clock go on, if that client is the one whose load is waited for."""
+        """If ``loader`` is the awaited client, announce the new map and resume the clock."""
         with self._lock:
             if self._over.is_set() or loader is not self._loader:
                 return

@@ -1,4 +1,4 @@
-"""Descriptions of CARLA's methods: what their answers look like and what they need around them."""
+"""Descriptions of CARLA's methods: form of the answer and locking."""
 
 import inspect
 from collections.abc import Callable
@@ -12,25 +12,25 @@ Handler: TypeAlias = Callable[Concatenate[ContextT, ...], Any]
 
 
 def always(_arguments: list[Any]) -> bool:
-    """Say yes, whatever the arguments are."""
+    """Return True."""
     return True
 
 
 def never(_arguments: list[Any]) -> bool:
-    """Say no, whatever the arguments are."""
+    """Return False."""
     return False
 
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """The server's knowledge of a method.
+    """Properties of a method.
 
     Attributes:
         is_void: answers ``Response<void>``.
-        is_bare: the returned value is the answer as it is.
-        is_locked: runs under the world's lock; the others take it themselves where they need it.
-        advances: whether a call with those wire arguments makes the simulation advance.
-        is_spawn: brings an actor into the world, which a snapshot has to show before the client hears of it.
+        is_bare: the returned value is the answer, without a wrapper.
+        is_locked: runs under the world's lock; other methods take the lock themselves.
+        advances: whether a call with the wire arguments advances the simulation.
+        is_spawn: spawns an actor, which a snapshot has to show before the answer.
     """
 
     is_void: bool = False
@@ -44,17 +44,17 @@ CarlaMethod: TypeAlias = Method[ContextT, Traits]
 
 
 def call(handler: Handler[ContextT], *, name: str = "", traits: Traits | None = None) -> CarlaMethod[ContextT]:
-    """Describe a function as a method, under its own name or another one; one that returns nothing is void."""
+    """Describe a function as a method, under its own name or ``name``; a function that returns None is void."""
     usual = Traits(is_void=inspect.signature(handler, eval_str=True).return_annotation is None)
     return method(handler, name=name, traits=traits or usual)
 
 
 def declared(module: str, **traits: Traits) -> tuple[CarlaMethod[Any], ...]:
-    """Describe a module's public functions as methods, by their own names.
+    """Describe a module's public functions as methods.
 
     Args:
-        module: its name.
-        traits: of those, by name, that have other ones than ``call`` gives.
+        module: module name.
+        traits: traits by method name that differ from those of ``call``.
     """
     found = tuple(call(function, traits=traits.pop(function.__name__, None)) for function in public_functions(module))
     assert not traits, f"{module} has no {', '.join(traits)}"

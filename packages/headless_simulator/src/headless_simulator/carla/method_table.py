@@ -23,7 +23,7 @@ from headless_simulator.rpc.methods import Bound, bind, combine
 
 
 def method_table(context: CarlaContext) -> dict[str, Bound[Traits]]:
-    """Bind every method; a name that two modules have is an error."""
+    """Bind every method; a duplicate name is an error."""
     world, version = context.world, context.streams.version
     table = combine(
         bind(accepted.METHODS, context.counts),

@@ -1,4 +1,4 @@
-"""The pedestrians' navigation mesh of the town that is open, as a file that clients keep."""
+"""The pedestrians' navigation mesh of the loaded town, as a file that clients cache."""
 
 import hashlib
 import threading
@@ -9,10 +9,10 @@ from headless_simulator.world.world import World
 
 
 class Navigation:
-    """Builds the mesh of a town when somebody first asks for it.
+    """Builds a town's navigation mesh on its first request.
 
     Args:
-        world: which town is open.
+        world: the world with the loaded town.
     """
 
     def __init__(self, world: World) -> None:
@@ -21,7 +21,7 @@ class Navigation:
         self._lock = threading.Lock()
 
     def file(self) -> tuple[str, bytes]:
-        """Name and content of the mesh; takes seconds the first time, and must not be called under the world's lock."""
+        """Return name and content of the mesh; the first call takes seconds and must not hold the world's lock."""
         with self._lock:
             town = self._world.town
             if self._kept is None or self._kept[0] is not town:
@@ -31,5 +31,5 @@ class Navigation:
 
 
 def file_name(town_name: str, content: bytes) -> str:
-    """Name the mesh by its content: clients keep files by name for ever."""
+    """Name the mesh by its content, because clients cache files by name indefinitely."""
     return f"Carla/Maps/Nav/{town_name}-{hashlib.sha256(content).hexdigest()[:10]}.bin"

@@ -1,7 +1,7 @@
-"""Write a Detour navigation mesh, as the client's pedestrian navigation reads it.
+"""Writer of Detour navigation meshes for the client's pedestrian navigation.
 
-One tile, version 7, 32-bit references, Recast's axes (x, up, y). Convex polygons that share an edge are connected; where
-a corner of one lies on another's edge, that edge is split there first.
+One tile, version 7, 32-bit references, Recast's axes (x, up, y). Convex polygons that share an edge are connected; an
+edge with another polygon's corner on it is split first.
 
 Source: Detour's public headers for the layout (``dtMeshHeader``, ``dtPoly``, ``dtPolyDetail``); sizes confirmed by the
 wheel's own debug information.
@@ -67,7 +67,7 @@ def _area(corners: Sequence[Point]) -> float:
 
 
 def _split_edges(vertices: Float64, loops: list[list[int]]) -> list[list[int]]:
-    """Put corners of others that lie on an edge into that edge, so that neighbours share whole edges."""
+    """Insert other polygons' corners into the edges they lie on, so that neighbours share whole edges; vertices are (V, 3)."""
     owners: dict[frozenset[int], int] = {}
     for loop in loops:
         for a, b in zip(loop, (*loop[1:], loop[0]), strict=True):

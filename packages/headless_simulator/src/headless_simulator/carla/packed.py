@@ -1,4 +1,4 @@
-"""Long answers that are packed at once, not item by item."""
+"""Long answers encoded by one kernel call."""
 
 import numpy as np
 
@@ -9,12 +9,12 @@ from headless_simulator.scene import UInt32
 
 
 def answers(ids: UInt32) -> Packed:
-    """Pack ``[wire.ok(id), ...]``."""
+    """Pack ``[wire.ok(id), ...]`` for (N,) uint32 ids."""
     out = np.empty(LONGEST_ARRAY_HEAD + (3 + LONGEST_NUMBER) * len(ids), np.uint8)
     return Packed(out[: message_bytes.put_answers(ids, out)].tobytes())
 
 
 def pairs(ids: UInt32, values: UInt32) -> Packed:
-    """Pack ``[[id, value], ...]``."""
+    """Pack ``[[id, value], ...]`` for (N,) uint32 ids and values."""
     out = np.empty(LONGEST_ARRAY_HEAD + (1 + 2 * LONGEST_NUMBER) * len(ids), np.uint8)
     return Packed(out[: message_bytes.put_pairs(ids, values, out)].tobytes())

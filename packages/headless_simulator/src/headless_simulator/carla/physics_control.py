@@ -1,4 +1,4 @@
-"""Physics parameters of vehicles, as clients read them."""
+"""Physics parameters of vehicles in wire format."""
 
 import math
 from typing import Any, Final, NamedTuple
@@ -11,7 +11,7 @@ _CHAOS_FIELDS: Final = 30
 
 
 class Layout(NamedTuple):
-    """Places in a physics control."""
+    """Field positions in a physics control."""
 
     mass: int
     drag: int
@@ -20,15 +20,15 @@ class Layout(NamedTuple):
 
 
 def layout(rows: list[Any]) -> Layout:
-    """Return where a physics control has what it has, by its length."""
+    """Return the field positions of a physics control, by its length."""
     return Layout(17, 18, 28, 6) if len(rows) == _CHAOS_FIELDS else Layout(11, 12, 15, 0)
 
 
 def physics_control(world: World, actor_id: int) -> list[Any]:
-    """Give the parameters that a client set, else what the kinematic model comes closest to.
+    """Return the parameters set by a client, else those nearest to the kinematic model.
 
     Raises:
-        NoSuchActor: nobody has or had that id.
+        NoSuchActor: no actor has or had that id.
     """
     actor = world.actor_or_destroyed(actor_id)
     if "physics" in actor.extra:
@@ -46,10 +46,10 @@ def physics_control(world: World, actor_id: int) -> list[Any]:
 
 
 def chaos_physics(rows: list[Any]) -> list[Any]:
-    """Return a physics control as CARLA 0.10's: Chaos, ``VehiclePhysicsControl.h`` and ``WheelPhysicsControl.h`` of ue5-dev.
+    """Convert a physics control to CARLA 0.10: Chaos, ``VehiclePhysicsControl.h`` and ``WheelPhysicsControl.h`` of ue5-dev.
 
     Args:
-        rows: as of 0.9, or as a client of 0.10 set it.
+        rows: in the layout of 0.9, or as set by a client of 0.10.
     """
     if len(rows) == _CHAOS_FIELDS:
         return rows
@@ -72,7 +72,7 @@ def _chaos_wheel(index: int, wheel: list[Any]) -> list[Any]:
 
 
 def _wheels(world: World, actor: Actor) -> list[list[Any]]:
-    """Four (or two) wheels: [friction, damping, max steer, radius, brakes, stiffness, position in cm]."""
+    """Return four (or two) wheels: [friction, damping, max steer, radius, brakes, stiffness, position in cm]."""
     c = world.table.c
     x, y, z, _, yaw, _ = c.pose[actor.row].tolist()
     cy, sy = math.cos(math.radians(yaw)), math.sin(math.radians(yaw))

@@ -1,6 +1,6 @@
-"""The sensors of the blueprint library: what can be set on each, and its default.
+"""The sensors of the blueprint library: attributes and their defaults.
 
-Source: what CARLA 0.9.16 makes in ``ActorBlueprintFunctionLibrary``; names, types, order and defaults are its own.
+Source: CARLA 0.9.16's ``ActorBlueprintFunctionLibrary``: names, types, order and defaults.
 """
 
 from typing import Final
@@ -96,13 +96,13 @@ _SENSORS: Final[tuple[tuple[str, tuple[str, ...], bool, tuple[_Row, ...]], ...]]
 
 
 def sensor_blueprints() -> dict[str, list[Attribute]]:
-    """Give every sensor's attributes by the sensor's id."""
+    """Return every sensor's attributes by blueprint id."""
     found: dict[str, list[Attribute]] = {}
     for name, roles, has_tick, rows in _SENSORS:
         attributes = role_names(f"sensor.{name}", *roles)
         if has_tick:
             attributes.append(variation("sensor_tick", FLOAT, "0.0"))
-        # several values: one of them has to be taken
+        # several values: a client must choose one of them
         attributes += [variation(key, kind, *values, restricted=len(values) > 1) for key, kind, *values in rows]
         found[f"sensor.{name}"] = attributes
     return found

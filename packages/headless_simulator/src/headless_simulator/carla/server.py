@@ -1,4 +1,4 @@
-"""The CARLA server: its two ports, and how a call is answered."""
+"""The CARLA server: its two ports and the dispatch of calls."""
 
 import contextlib
 import socket
@@ -26,26 +26,26 @@ from headless_simulator.towns.library import TownLibrary
 from headless_simulator.world.world import World
 
 _BACKLOG: Final = 256
-_MOST_CONNECTIONS: Final = 4096  # each camera that is listened to has one
+_MOST_CONNECTIONS: Final = 4096  # one per subscribed camera
 _NO_MORE_FILES_S: Final = 0.05
-_TRIES: Final = 200  # to find two free ports, one after the other
+_TRIES: Final = 200  # to find two consecutive free ports
 
 
 class CarlaServer:
-    """One simulated CARLA.
+    """One simulated CARLA server.
 
     Args:
-        world: what it serves.
-        towns: what can be loaded.
-        faults: what goes wrong on purpose.
-        rendering: how images are made.
-        behaviours: as which real server it behaves.
-        version: of CARLA, that it speaks.
+        world: the served world.
+        towns: the loadable towns.
+        faults: faults to inject.
+        rendering: rendering options.
+        behaviours: emulated server behaviours.
+        version: the served CARLA version.
 
     Attributes:
-        context: its parts.
-        methods: its RPC methods by name.
-        port: where RPCs are answered; streams are on the next one.
+        context: the server's parts.
+        methods: RPC methods by name.
+        port: the RPC port; streams use the next one.
     """
 
     def __init__(
@@ -76,10 +76,10 @@ class CarlaServer:
 
     # ------------------------------------------------------------------ sockets
     def start(self, port: int = 0) -> int:
-        """Listen on ``port`` and the one after it (0: any two free ones); returns the port.
+        """Listen on ``port`` and the next one (0: any two free ports); returns the port.
 
         Raises:
-            OSError: one of them is taken; the text names it.
+            OSError: one of them is taken; the message contains it.
         """
         rpc, stream = _listen(port)
         self.port = int(rpc.getsockname()[1])
@@ -91,7 +91,7 @@ class CarlaServer:
         return self.port
 
     def stop(self) -> None:
-        """Close everything."""
+        """Close all connections and stop all threads."""
         self._stop.set()
         self.context.clock.stop()
         for listener in self._sockets:
@@ -107,7 +107,7 @@ class CarlaServer:
             try:
                 connection, _ = listener.accept()
             except OSError:
-                self._stop.wait(_NO_MORE_FILES_S)  # closed, or too many are open: that passes
+                self._stop.wait(_NO_MORE_FILES_S)  # closed, or too many open files, which is temporary
                 continue
             if len(self._connections) >= _MOST_CONNECTIONS:
                 connection.close()
@@ -149,10 +149,10 @@ class CarlaServer:
 
     # ------------------------------------------------------------------ calls
     def call(self, request: Request, *, caller: object = None) -> Answer:
-        """Answer one RPC of a client, who is known by its connection: error text or nothing, and the result.
+        """Answer one RPC of a client, identified by its connection: error text or None, and the result.
 
         Raises:
-            ConnectionAbortedError: a fault wants the connection closed instead.
+            ConnectionAbortedError: an injected fault closes the connection instead.
         """
         CALLER.set(caller)
         counts, name = self.context.counts, request.method
@@ -193,7 +193,7 @@ class CarlaServer:
         return wire.VOID_OK if traits.is_void else wire.ok(result)
 
     def report(self) -> str | None:
-        """One line about images drawn and calls that are not implemented, change nothing here or failed; None without any."""
+        """One line about drawn images and about unimplemented, ineffective or failed calls, or None."""
         parts = self.context.counts.report()
         if drawn := self.context.sensors.images_drawn:
             kinds = ", ".join(f"{kind.removeprefix('sensor.camera.')} {count}" for kind, count in sorted(drawn.items()))

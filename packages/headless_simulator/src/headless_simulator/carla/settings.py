@@ -1,4 +1,4 @@
-"""The clock's settings, as clients read and write them."""
+"""The clock's settings and their wire format."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Settings:
     Attributes:
         synchronous: clients own the clock.
         no_rendering: switches off the spectator's viewport; cameras draw all the same.
-        fixed_step_s: length of a tick; None: chosen here.
-        rest: what is kept for the client and changes nothing here.
+        fixed_step_s: length of a tick; None: the server's default.
+        rest: settings stored for the client without effect here.
     """
 
     synchronous: bool = False
@@ -32,21 +32,21 @@ class Settings:
 
     @property
     def step_s(self) -> float:
-        """Length of the next tick."""
+        """Length of the next tick, seconds."""
         return self.fixed_step_s or _DEFAULT_STEP_S
 
     @property
     def distances(self) -> Distances:
-        """What large maps are streamed by."""
+        """Streaming distances of large maps."""
         return Distances(*self.rest[5:8])
 
     def wire(self) -> list[Any]:
-        """As clients read it."""
+        """Encode the settings for clients."""
         step = [False] if self.fixed_step_s is None else [True, self.fixed_step_s]
         return [self.synchronous, self.no_rendering, step, *self.rest]
 
     def changed(self, wire: list[Any]) -> Settings:
-        """As a client wants it.
+        """Decode the settings of a client.
 
         Raises:
             BadArgument: a field cannot be read.

@@ -1,4 +1,4 @@
-"""The state of every actor at one tick, packed as the world observer sends it."""
+"""The state of every actor at one tick, in the format of the world observer."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ _STATE: Final = _FIELDS["state"][1]
 
 
 def pack(world: World, *, flags: int, observer: int, spoiled: Sequence[int] = ()) -> bytes:
-    """Pack the world as it is now, under the observer's place in the sensor registry; poses of ``spoiled`` actors are NaN."""
+    """Pack the current world under the observer's index in the sensor registry; poses of ``spoiled`` actors are NaN."""
     with world.lock:
         header = wire.SENSOR_HEADER.pack(observer, world.frame, world.elapsed_s, *(0.0,) * 6)
         episode = wire.EPISODE_HEADER.pack(world.episode, time.time(), world.delta_s, *world.origin_m, flags)
@@ -33,7 +33,7 @@ def pack(world: World, *, flags: int, observer: int, spoiled: Sequence[int] = ()
 
 
 def compile_all() -> None:
-    """Compile the kernel now (or read it from disk), not under a client's deadline."""
+    """Compile the kernel or read it from the cache, outside a client's deadline."""
     none = np.empty(0, np.uint32)
     put_states(
         np.empty(0, np.int64),
@@ -44,7 +44,7 @@ def compile_all() -> None:
 
 
 def _states(world: World) -> UInt8:
-    """Return an ``ACTOR_STATE`` of each actor, as bytes."""
+    """Return (N, size of ``ACTOR_STATE``) uint8, one row per actor."""
     c, table = world.table.c, world.table
     rows = table.rows()
     out = np.zeros((len(rows), wire.ACTOR_STATE.itemsize), np.uint8)
@@ -84,7 +84,7 @@ def _lights(world: World) -> UInt8:
 
 @lru_cache(maxsize=8)
 def _poles(opendrive_ids: bytes, places: bytes) -> UInt8:
-    """Say what of traffic lights is always the same."""
+    """Return the constant state bytes of traffic lights."""
     numbers: Int32 = np.frombuffer(places, np.int32)
     out = np.zeros(len(numbers), wire.LIGHT_DATA)
     out["sign_id"] = np.frombuffer(opendrive_ids, f"S{len(opendrive_ids) // len(numbers)}")
@@ -94,7 +94,7 @@ def _poles(opendrive_ids: bytes, places: bytes) -> UInt8:
 
 @lru_cache(maxsize=8)
 def _signs(ids: tuple[str, ...]) -> UInt8:
-    """Say what signs say: as long as they stand, the same."""
+    """Return the constant state bytes of signs."""
     out = np.zeros(len(ids), wire.SIGN_DATA)
     out["sign_id"] = [sign_id.encode() for sign_id in ids]
     return _bytes(out)

@@ -1,9 +1,9 @@
-"""The streaming server: a client connects once per stream, sends its number and then only reads.
+"""The streaming server: a client connects once per stream, sends the stream's number and then only reads.
 
-Whoever has a packet for a subscriber sends it himself if nothing is before it and the connection takes it at once: that saves
-waking another thread for each packet. What is left goes to the subscriber's short queue and its sender thread. A full queue
-holds the simulation back; one that stays full for ``STALL_S`` belongs to a client that has stopped reading, and its connection
-is closed so that others are not disturbed.
+The producing thread sends a packet directly if the queue is empty and the socket accepts it: that saves waking another thread
+per packet. The remainder goes to the subscriber's short queue and its sender thread. A full queue blocks the simulation; a
+queue that stays full for ``STALL_S`` belongs to a client that has stopped reading, and its connection is closed to protect
+other clients.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ HOST: Final = "127.0.0.1"
 EPISODE_STREAM: Final = 1
 STALL_S: Final = 10.0
 _SEND_BUFFER: Final = 4 << 20
-_LOOK_S: Final = 1.0  # how soon it is noticed that the reader of a quiet stream has left
+_LOOK_S: Final = 1.0  # time to detect that the reader of an idle stream has disconnected
 _SIZE: Final = struct.Struct("<I")
 
 Part: TypeAlias = bytes | memoryview
@@ -38,9 +38,9 @@ class Subscriber:
         self.closed = threading.Event()
 
     def put(self, packet: Packet) -> None:
-        """Send a packet, or queue what does not leave at once; waits while the queue is full."""
+        """Send a packet, or queue its unsent part; blocks while the queue is full."""
         left: Packet = (_SIZE.pack(sum(len(part) for part in packet)), *packet)
-        with self._turn:  # packets leave in the order in which they came
+        with self._turn:  # packets keep their order
             if self.closed.is_set():
                 return
             try:
@@ -48,7 +48,7 @@ class Subscriber:
                     left = _send_now(self._connection, left)
                 if left:
                     self._queue.put(left, timeout=STALL_S)
-            except (queue.Full, OSError):  # it has stopped reading, or left
+            except (queue.Full, OSError):  # it has stopped reading, or disconnected
                 self.close()
 
     def close(self) -> None:
@@ -60,7 +60,7 @@ class Subscriber:
             self._queue.put_nowait(None)
 
     def pump(self) -> None:
-        """Send what is queued until the connection ends."""
+        """Send queued packets until the connection ends."""
         try:
             while not self.closed.is_set():
                 try:
@@ -77,10 +77,10 @@ class Subscriber:
                 finally:
                     self._queue.task_done()
         except OSError:
-            pass  # the client left: that is how a stream is unsubscribed
+            pass  # a client unsubscribes by disconnecting
         finally:
             self.closed.set()
-            while True:  # whoever waits for room may go on
+            while True:  # wakes producers that wait for room
                 try:
                     self._queue.get_nowait()
                 except queue.Empty:
@@ -88,17 +88,17 @@ class Subscriber:
                 self._queue.task_done()
 
     def has_left(self) -> bool:
-        """Return whether the other end has closed, which ``pump`` notices later: nothing is drawn for who has left."""
+        """Return whether the peer has closed, which ``pump`` detects later: no image is drawn for it."""
         return _has_left(self._connection)
 
     def await_sent(self, limit_s: float) -> None:
-        """Wait until everything that was queued has left."""
+        """Wait until all queued packets are sent."""
         with self._queue.all_tasks_done:
             self._queue.all_tasks_done.wait_for(lambda: not self._queue.unfinished_tasks, limit_s)
 
 
 def _has_left(connection: socket.socket) -> bool:
-    """Return whether the other end has closed: readers send only their stream's number, so only the end can be read."""
+    """Return whether the peer has closed: readers send only their stream's number, so only EOF can be read."""
     try:
         return not connection.recv(4096, socket.MSG_DONTWAIT)
     except BlockingIOError:
@@ -108,7 +108,7 @@ def _has_left(connection: socket.socket) -> bool:
 
 
 def _send_now(connection: socket.socket, packet: Packet) -> Packet:
-    """Send what a connection takes without waiting; returns what is left."""
+    """Send without blocking; returns the unsent part."""
     try:
         return _after(packet, connection.sendmsg(packet, (), socket.MSG_DONTWAIT))
     except BlockingIOError:
@@ -116,7 +116,7 @@ def _send_now(connection: socket.socket, packet: Packet) -> Packet:
 
 
 def _after(packet: Packet, sent: int) -> Packet:
-    """Give what comes after the first bytes of a packet."""
+    """Return a packet without its first ``sent`` bytes."""
     for number, part in enumerate(packet):
         if sent < len(part):
             return (memoryview(part)[sent:], *packet[number + 1 :])
@@ -128,9 +128,9 @@ class Streams:
     """All streams by number.
 
     Attributes:
-        version: of CARLA, whose layouts they have.
-        port: where they are served; 0 until the server listens.
-        greeting: what the reader of a stream gets at once, by the stream's number.
+        version: CARLA version of the layouts.
+        port: the streaming port; 0 until the server listens.
+        greeting: first packet for a new reader, by stream number.
     """
 
     def __init__(self, version: CarlaVersion = CARLA_0_9_16) -> None:
@@ -144,44 +144,44 @@ class Streams:
         self.greeting: dict[int, Callable[[], Packet]] = {}
 
     def new(self) -> int:
-        """Give a number that no stream had before."""
+        """Return an unused stream number."""
         with self._lock:
             self._next += 1
             return self._next - 1
 
     def token(self, stream_id: int) -> bytes:
-        """Say where a stream is found, as clients read it."""
+        """Return a stream's token."""
         return wire.token(stream_id, self.port, HOST)
 
     def expect(self, stream_id: int) -> None:
-        """Note that a client asked where a stream is: it is about to connect, whoever reads the stream already."""
+        """Record that a client requested a stream's token and is about to connect."""
         with self._lock:
             self._expected.add(stream_id)
 
     def await_expected(self, limit_s: float) -> None:
-        """Wait for those who asked and have not connected yet, so that a new listener does not miss the next tick."""
+        """Wait for clients with a token and no connection yet, so that a new listener does not miss the next tick."""
         with self._lock:
             if self._expected:
                 self._arrived.wait_for(lambda: not self._expected, limit_s)
-                self._expected.clear()  # who has not come by now is not waited for again
+                self._expected.clear()  # each client is awaited once only
 
     def readers(self, stream_id: int) -> tuple[Subscriber, ...]:
-        """Give who reads it now."""
-        listed = tuple(self._subscribers.get(stream_id, ()))  # one may be taken out while another is looked at
+        """Return a stream's current subscribers."""
+        listed = tuple(self._subscribers.get(stream_id, ()))  # another thread may remove a subscriber meanwhile
         return tuple(s for s in listed if not s.closed.is_set() and not s.has_left())
 
     def send(self, stream_id: int, packet: Packet) -> None:
-        """Queue a packet for everybody who reads the stream."""
+        """Queue a packet for all subscribers of a stream."""
         for subscriber in self.readers(stream_id):
             subscriber.put(packet)
 
     def await_sent(self, stream_id: int, limit_s: float) -> None:
-        """Wait until what was queued for the readers of a stream has left; for each of them so long at most."""
+        """Wait until a stream's queued packets are sent, at most ``limit_s`` per subscriber."""
         for subscriber in list(self._subscribers.get(stream_id, ())):
             subscriber.await_sent(limit_s)
 
     def cut(self, stream_ids: Sequence[int] | None = None) -> None:
-        """Close the connections of streams (all without numbers)."""
+        """Close the connections of the given streams, by default of all."""
         with self._lock:
             wanted = self._subscribers if stream_ids is None else stream_ids
             doomed = [s for number in wanted for s in self._subscribers.get(number, ())]
@@ -204,7 +204,7 @@ class Streams:
         try:
             if (
                 greet
-            ):  # once it is listed: what is sent meanwhile would else be lost, and a client wait for its snapshot
+            ):  # after registration: otherwise a packet sent meanwhile is lost, and the client waits for its snapshot
                 subscriber.put(greet())
             subscriber.pump()
         finally:

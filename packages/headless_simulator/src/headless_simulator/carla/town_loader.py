@@ -1,4 +1,4 @@
-"""Opening a town: a new episode begins, and everything that belonged to the last one ends."""
+"""Loading of towns: starts a new episode and ends everything of the previous one."""
 
 from headless_simulator.carla import snapshot, wire
 from headless_simulator.carla.clock import Clock
@@ -17,18 +17,18 @@ from headless_simulator.world.world import World
 
 
 class TownLoader:
-    """Opens towns.
+    """Loads towns.
 
     Args:
-        world: where they are opened.
-        towns: what can be opened.
-        episode: begins anew.
-        clock: is held meanwhile.
-        streams: where clients see it.
-        sensors: end.
-        recorder: ends its file.
-        replayer: ends its replay.
-        silence: is kept for a client that loads.
+        world: the world to load into.
+        towns: the loadable towns.
+        episode: reset by a load.
+        clock: held during a load.
+        streams: the clients' streams.
+        sensors: removed by a load.
+        recorder: its file ends.
+        replayer: its replay ends.
+        silence: blocks ticks for the loading client.
     """
 
     def __init__(
@@ -49,13 +49,13 @@ class TownLoader:
         self._silence = silence
 
     def load_for(self, client: object, name: str, *, reset_settings: bool, layers: MapLayer) -> None:
-        """Begin a new episode for a client that asks for it, and keep the silence that it needs.
+        """Start a new episode for a loading client, and block ticks until it is ready.
 
         Args:
-            client: who asks.
-            name: of the town; "" for the one that is open.
-            reset_settings: give the clock back its default settings.
-            layers: what of the town is there.
+            client: the loading client.
+            name: town name; "" for the current town.
+            reset_settings: restore the clock's default settings.
+            layers: map layers to load.
 
         Raises:
             CallRefused: there is no such town.
@@ -67,7 +67,7 @@ class TownLoader:
         self._silence.settle()
 
     def load_for_replay(self, name: str) -> None:
-        """Begin a new episode of which clients hear by the next snapshot.
+        """Start a new episode, which clients detect in the next snapshot.
 
         Raises:
             CallRefused: there is no such town.
@@ -81,16 +81,16 @@ class TownLoader:
             )
 
     def _prepare(self, name: str) -> tuple[Town, Scenery[RendererLike]]:
-        """Make what a town needs while the clock goes on: nobody waits for what is slow."""
+        """Build a town and its scenery while the clock runs, because this is slow."""
         town = self._towns.town(name) if name else self._world.town
         return town, self._world.scenery_of(town)
 
     def _open(
         self, town: Town, scenery: Scenery[RendererLike], *, reset_settings: bool, layers: MapLayer, is_watched: bool
     ) -> None:
-        """Begin the episode; where somebody watches, no id comes a second time.
+        """Start the episode; if clients watch it, actor ids are not reused.
 
-        A client keeps what it is given of an actor by its id, and forgets it only when it loads a world itself.
+        A client caches actors by id, and clears the cache only when it loads a world itself.
         """
         self._sensors.finish()
         with self._world.lock:

@@ -1,4 +1,4 @@
-"""Readers of what CARLA's clients send: every value is checked before a method runs."""
+"""Validation of CARLA clients' arguments before a method runs."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, Final, NamedTuple, TypeAlias
@@ -18,7 +18,7 @@ Vec3: TypeAlias = tuple[float, float, float]
 
 
 def vector(value: Any, name: str) -> Vec3:
-    """Read [x, y, z]."""
+    """Read [x, y, z], finite and within the world's bounds."""
     parts = value if type(value) is list and len(value) >= 3 else array(value, name, least=3)
     x, y, z = number(parts[0], name), number(parts[1], name), number(parts[2], name)
     if max(abs(x), abs(y), abs(z)) > _FAR:
@@ -27,13 +27,13 @@ def vector(value: Any, name: str) -> Vec3:
 
 
 def transform(value: Any, name: str) -> Pose6:
-    """Read [[x, y, z], [pitch, yaw, roll]]."""
+    """Read [[x, y, z], [pitch, yaw, roll]], metres and degrees."""
     location, rotation = array(value, name, least=2)[:2]
     return (*vector(location, "location"), *vector(rotation, "rotation"))
 
 
 def optional(value: Any, name: str) -> Any:
-    """Read [false] or [true, value]; None for the first."""
+    """Read [false] as None, or [true, value] as the value."""
     parts = array(value, name, least=1)
     return parts[1] if parts[0] and len(parts) > 1 else None
 
@@ -44,7 +44,7 @@ def mean_colour(value: Any, name: str) -> tuple[int, int, int]:
     if integer(width, "width") * integer(height, "height") != len(array(rows, "pixels", least=1)) or width < 1:
         raise BadArgument(f"{name} has {len(rows)} pixels, not {width} x {height}")
     try:
-        rgba = np.array(rows, dtype=np.uint8)  # refuses what is no byte
+        rgba = np.array(rows, dtype=np.uint8)  # refuses values outside 0..255
     except (TypeError, ValueError, OverflowError):
         raise BadArgument(f"{name} has pixels that are no bytes r, g, b, a") from None
     if rgba.ndim != 2 or rgba.shape[1] != 4:
@@ -54,7 +54,7 @@ def mean_colour(value: Any, name: str) -> tuple[int, int, int]:
 
 
 def lamp(value: Any, name: str) -> StreetLight:
-    """Read [id, [x, y, z], intensity, group, [r, g, b], whether it is on]."""
+    """Read [id, [x, y, z], intensity, group, [r, g, b], is_on]."""
     number_, place, strength, group, colour, on = array(value, name, least=6)[:6]
     red, green, blue = (integer(part, "colour") for part in array(colour, "colour", least=3)[:3])
     lumens = min(max(number(strength, "intensity"), 0.0), _BRIGHTEST_LM)
@@ -67,9 +67,9 @@ class ActorDescription(NamedTuple):
 
     Attributes:
         uid: the blueprint's number.
-        blueprint: its id.
-        rows: attributes as the client sent them, [name, type, value].
-        attributes: the same by name, as text.
+        blueprint: the blueprint's id.
+        rows: the client's attributes, [name, type, value].
+        attributes: attribute values by name, as text.
     """
 
     uid: int
@@ -78,7 +78,7 @@ class ActorDescription(NamedTuple):
     attributes: dict[str, str]
 
     def wire(self) -> list[Any]:
-        """As it was sent."""
+        """Encode the description as received."""
         return [self.uid, self.blueprint, self.rows]
 
 
@@ -92,7 +92,7 @@ def description(value: Any, name: str) -> ActorDescription:
 
 
 def pose_wire(pose: Sequence[float]) -> list[list[float]]:
-    """Write a pose as a transform."""
+    """Encode a pose (metres, degrees) as a transform."""
     return [[float(v) for v in pose[:3]], [float(v) for v in pose[3:6]]]
 
 
@@ -106,6 +106,6 @@ Endpoint: TypeAlias = Annotated[tuple[str, int], Reads(row_of(("host", text), ("
 
 
 def static_box_wire(thing: StaticObject) -> list[Any]:
-    """Write a static object's world box."""
+    """Encode a static object's world box."""
     pitch, yaw, roll = thing.pose[3:]
     return [list(thing.box_centre_m), list(thing.box_half_m), [pitch, yaw, roll], 0]

@@ -1,6 +1,6 @@
-"""The versions of CARLA that are served, and all that differs between them: one table, and no condition anywhere else.
+"""The served CARLA versions and their differences, in one table; other modules do not test the version.
 
-Sources: the three clients' libraries (their sensor registries, attribute types, names of calls and what they accept), CARLA's
+Sources: the three clients' libraries (sensor registries, attribute types, call names and accepted values), CARLA's
 ``SensorRegistry.h``, ``ActorAttributeType.h``, ``VehiclePhysicsControl.h`` and ``WheelPhysicsControl.h`` of ue4-dev and
 ue5-dev; issues and pull requests where a row names them. Packed layouts of streams are equal in all three.
 """
@@ -16,22 +16,22 @@ from headless_simulator.carla.geolocation import geolocation, mercator
 from headless_simulator.carla.physics_control import chaos_physics
 from headless_simulator.scene import UInt32
 
-_STATIC: Final = np.uint32(0x80000000)  # of an id in an image: a part of the town, no actor
+_STATIC: Final = np.uint32(0x80000000)  # bit of ids in an image: part of the town, not an actor
 
 
 def actor_ids(ids: UInt32) -> UInt32:
-    """Return the ids of an image as they are: instance masks show actor ids."""
+    """Return (H, W) ids unchanged: instance masks show actor ids."""
     return ids
 
 
 def unreal_ids(ids: UInt32) -> UInt32:
-    """Return ids that match no actor's, as Unreal's ``UObject`` numbers do.
+    """Return ids that match no actor id, like Unreal's ``UObject`` numbers.
 
     Args:
         ids: (H, W) as in ``RenderedImage.ids``.
 
     Returns:
-        (H, W); actors have other ids, one each; 0 and parts of the town stay.
+        (H, W) uint32 with a different unique id per actor; 0 and parts of the town are unchanged.
     """
     return np.where(
         (ids == 0) | (ids & _STATIC != 0), ids, (ids * np.uint32(7919) + np.uint32(4099)) & np.uint32(0x7FFF)
@@ -47,17 +47,17 @@ class CarlaVersion:
     """One version of CARLA.
 
     Attributes:
-        number: what ``get_server_version`` answers.
-        world_observer: the snapshot's place in the client's compiled sensor registry.
-        first_attribute_type: the number of an attribute's type ``Bool``; the others follow.
+        number: the answer of ``get_server_version``.
+        world_observer: the snapshot's index in the client's compiled sensor registry.
+        first_attribute_type: the number of the attribute type ``Bool``; the others follow.
         absent_sensors: blueprints that the version lacks.
         absent_calls: RPC names that the version lacks.
-        calls_without_effect: RPC names that answer and change nothing.
-        vehicles: the version's vehicle blueprints, with the simulator's vehicle that is shown; empty: all of the simulator's.
-        mask_ids: from the ids of an image to those that its instance mask shows.
-        geolocation: latitude and longitude of a place in the town; the client's own agree with it.
-        spawn_command: fields of the command ``SpawnActor`` of a batch.
-        answers: by RPC name, from the simulator's answer to this version's.
+        calls_without_effect: RPC names that are answered without effect.
+        vehicles: the simulator's vehicle per vehicle blueprint of the version; empty: all of the simulator's vehicles.
+        mask_ids: converts ids of an image to those of its instance mask.
+        geolocation: latitude and longitude of a position in the town, equal to the client's.
+        spawn_command: fields of the batch command ``SpawnActor``.
+        answers: converts the simulator's answer to this version's, by RPC name.
     """
 
     number: str

@@ -1,6 +1,6 @@
 """Wire layouts of CARLA: msgpack response wrappers and packed stream structs.
 
-Source: the debug information of the 0.9.16 wheel's shared library, and what its client accepts.
+Source: the debug information of the 0.9.16 wheel's shared library, and the behaviour of its client.
 
 Response of a value is ``[[1, value]]``, of an error ``[[0, [text]]]``; a call without a value answers ``[[false]]`` or
 ``[[true, [text]]]``. Streams are little-endian and packed.
@@ -14,7 +14,7 @@ import numpy as np
 
 from headless_simulator.rpc.messages import Packed
 
-SENSOR_TYPE: Final[dict[str, int]] = {  # place in the client's compiled sensor registry
+SENSOR_TYPE: Final[dict[str, int]] = {  # index in the client's compiled sensor registry
     "sensor.other.collision": 0, "sensor.camera.depth": 1, "sensor.camera.normals": 2, "sensor.camera.dvs": 3,
     "sensor.other.gnss": 4, "sensor.other.imu": 5, "sensor.other.lane_invasion": 6, "sensor.other.obstacle": 7,
     "sensor.camera.optical_flow": 8, "sensor.other.radar": 9, "sensor.lidar.ray_cast_semantic": 10,
@@ -59,7 +59,7 @@ def ok(value: Any) -> list[Any]:
 
 
 def packed_ok(value: Packed) -> Packed:
-    """Wrap a value that is packed already as ``Response<T>``."""
+    """Wrap a packed value as ``Response<T>``."""
     return Packed(b"\x91\x92\x01" + value.raw)
 
 
@@ -74,5 +74,5 @@ def void_error(text: str) -> list[Any]:
 
 
 def token(stream_id: int, port: int, host: str) -> bytes:
-    """Pack where a stream is found."""
+    """Pack a stream's address as a token."""
     return TOKEN.pack(stream_id, port, 1, 1, socket.inet_aton(host))

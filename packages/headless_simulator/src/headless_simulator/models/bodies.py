@@ -12,7 +12,7 @@ PANE: Final[RGB] = (34, 42, 50)
 LAMP: Final[RGB] = (232, 232, 222)
 RED_LAMP: Final[RGB] = (150, 18, 20)
 
-# Profile of a car: where things stand along the length (fractions of the half length, front = 1) and the height.
+# Profile of a car: positions along the length (fractions of the half length, front = 1) and the height.
 Profile = dict[str, float]
 _CARS: Final[dict[str, Profile]] = {
     "sedan": {"belt": 0.60, "nose": 0.47, "boot": 0.56, "screen": 0.34, "front": 0.06, "back": -0.42, "tail": -0.72},
@@ -36,7 +36,7 @@ class _Vehicle:
         self.dark = Skin(DARK, MATTE)
 
     def at(self, x: float, y: float, z: float) -> Point:
-        """Turn fractions (z: 0 ground .. 1 top) into metres around the origin of the box's foot."""
+        """Convert fractions (z: 0 ground .. 1 top) to metres around the centre of the box's bottom."""
         hx, hy, hz = self.half_m
         return (x * hx, y * hy, z * 2 * hz)
 
@@ -45,7 +45,7 @@ class _Vehicle:
         self.builder.polygon([self.at(*corner) for corner in corners], skin, inside=self.at(*inside))
 
     def section(self, x: float, width: float, bottom: float, shoulder: float, top: float) -> list[Point]:
-        """A slice of a body across x: sill, shoulder, and a narrower top edge."""
+        """Return a body's cross-section at x: sill, shoulder, and a narrower top edge."""
         outline = [
             (-width * 0.97, bottom),
             (-width, shoulder),
@@ -70,7 +70,7 @@ class _Vehicle:
         heights: tuple[float, float],
         widths: tuple[float, float],
     ) -> None:
-        """A greenhouse: ``base`` and ``roof`` are (rear x, front x); glass all round, painted roof and pillars."""
+        """Add a greenhouse: ``base`` and ``roof`` are (rear x, front x); glass sides, painted roof and pillars."""
         low, high = heights
         wide, narrow = widths
         rings = [
@@ -87,7 +87,7 @@ class _Vehicle:
         heights: tuple[float, float],
         widths: tuple[float, float],
     ) -> None:
-        """Painted pillars and roof rails on a greenhouse's glass, a finger's width proud of it."""
+        """Add painted pillars and roof rails slightly outside a greenhouse's glass."""
         (low, high), (wide, narrow) = heights, widths
         proud = 0.010
         middle = (roof[0] + roof[1]) / 2
@@ -115,7 +115,7 @@ class _Vehicle:
                 self.face([(x + sign * 0.006, side * y, z) for x, y, z in edges], self.paint, inside=inside)
 
     def doors(self, gaps: Sequence[float], low: float, high: float) -> None:
-        """Dark joints across the flanks at stations, with a handle behind each but the first."""
+        """Add dark door gaps on the flanks, with a handle behind each but the first."""
         for number, x in enumerate(gaps):
             self.band(x - 0.004, x + 0.004, low, high, self.dark, width=0.998)
             if number:
@@ -124,18 +124,18 @@ class _Vehicle:
     def lamps(
         self, x_front: float, x_back: float, low: float, high: float, *, inner: float = 0.52, outer: float = 0.88
     ) -> None:
-        """Two head lights and two tail lights as plates just off the ends."""
+        """Add two head lights and two tail lights as plates slightly outside the ends."""
         for side in (-1, 1):
             for x, skin in ((x_front, Skin(LAMP, HEAD_LIGHT)), (x_back, Skin(RED_LAMP, TAIL_LIGHT))):
                 ends = [(inner, low), (outer, low), (outer, high), (inner, high)]
                 self.face([(x, side * y, z) for y, z in ends], skin, inside=(0, side * 0.7, low))
 
     def slab(self, low: Point, high: Point, skin: Skin, *, top: float = 1.0, roof: Skin | None = None) -> None:
-        """A box in fractions."""
+        """Add a box in fractions."""
         self.builder.box(self.at(*low), self.at(*high), skin, top=top, roof=roof)
 
     def axle(self, x: float, radius_m: float, *, reach: float = 0.985) -> None:
-        """Two wheels at one station, their outer faces just inside the box."""
+        """Add two wheels at one station, with outer faces slightly inside the box."""
         half_width_m = min(0.13, 0.16 * self.half_m[1])
         for side in (-1, 1):
             self.builder.wheel(
@@ -145,23 +145,23 @@ class _Vehicle:
             )
 
     def plate(self, x: float, low: float, high: float, half_width: float, skin: Skin) -> None:
-        """An upright plate facing away from the middle: a grille, a screen, a number plate."""
+        """Add an upright plate facing outward: a grille, a screen, a number plate."""
         ends = [(-half_width, low), (half_width, low), (half_width, high), (-half_width, high)]
         self.face([(x, y, z) for y, z in ends], skin, inside=(0, 0, low))
 
     def band(self, x0: float, x1: float, low: float, high: float, skin: Skin, *, width: float = 1.0) -> None:
-        """A strip along both flanks: side windows, a livery."""
+        """Add a strip along both flanks: side windows, a livery."""
         for side in (-1, 1):
             ends = [(x0, low), (x1, low), (x1, high), (x0, high)]
             self.face([(x, side * width, z) for x, z in ends], skin, inside=((x0 + x1) / 2, 0, low))
 
     def finish(self) -> Mesh:
-        """The mesh, its bounds the vehicle's box."""
+        """Return the mesh with the vehicle's box as bounds."""
         return self.builder.mesh_in_box(self.half_m, self.spec.box_offset_m)
 
 
 def car(spec: VehicleSpec) -> Mesh:
-    """Draw a passenger car: lower body, bonnet, greenhouse, wheels, lamps; police and taxi with their sign."""
+    """Draw a passenger car: lower body, bonnet, greenhouse, wheels, lamps; police and taxi with a sign."""
     shape = {"police": "sedan", "taxi": "sedan"}.get(spec.shape, spec.shape)
     p = _CARS[shape]
     draw = _Vehicle(spec)
@@ -258,7 +258,7 @@ def van(spec: VehicleSpec) -> Mesh:
 
 
 def lorry(spec: VehicleSpec) -> Mesh:
-    """Draw a lorry: driver's cab, chassis, and the load of its kind (box, tank of a fire engine)."""
+    """Draw a lorry: driver's cab, chassis, and the load of its shape (box, tank of a fire engine)."""
     draw = _Vehicle(spec)
     fire = spec.shape == "fire"
     cab_back, cab_top = (0.36, 0.86) if fire else (0.52, 0.84 if spec.shape == "hgv" else 0.80)

@@ -1,7 +1,7 @@
-"""Sizes of bodies as another simulator answered them: ``headless-simulator --calibration FILE``.
+"""Sizes of bodies measured in another simulator: ``headless-simulator --calibration FILE``.
 
-The file is the ``answers.json`` of ``uavsim conform``. Taken from it are the boxes of the vehicles and walkers that are known
-here; their meshes are built to fill them. Everything else stays as it is.
+The file is the ``answers.json`` of ``uavsim conform``. It replaces the boxes of known vehicles and walkers, and their meshes
+fill the new boxes.
 """
 
 import json
@@ -12,7 +12,7 @@ from typing import Any, Final
 from headless_simulator.models.catalogue import VEHICLES, WALKERS, Vector
 
 _MOST_BYTES: Final = 4 << 20
-_HALF_M: Final = (0.05, 15.0)  # what can be a body
+_HALF_M: Final = (0.05, 15.0)  # plausible half extents
 _SIZE: Final = ": half length, width, height"
 _CENTRE: Final = ": box's centre"
 
@@ -21,8 +21,8 @@ def calibrate(path: Path) -> int:
     """Set the sizes of bodies from a file, before any model is built; returns the number of bodies that changed.
 
     Raises:
-        ValueError: it is no such file, or names an impossible size.
-        OSError: it cannot be read.
+        ValueError: the file has another format, or an implausible size.
+        OSError: the file cannot be read.
     """
     with path.open("rb") as file:
         text = file.read(_MOST_BYTES + 1)

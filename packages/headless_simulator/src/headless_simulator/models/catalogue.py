@@ -1,4 +1,4 @@
-"""Every blueprint that has a body: what the servers report about it and what the model builder makes of it.
+"""Every blueprint with a body: its properties in the servers' answers and its shape for the model builder.
 
 Ids are those of CARLA 0.9.16's blueprint library. Sizes are close to the real assets', not equal to them; the boxes of
 two-wheelers include the rider, so that a box holds every pixel of its instance.
@@ -28,12 +28,12 @@ class VehicleSpec:
         generation: 1 or 2.
         wheels: number of wheels.
         half_extent_m: half length, width and height of the bounding box.
-        box_offset_m: box centre seen from the actor's origin (on the ground, between the wheels).
-        mass_kg: for the physics.
+        box_offset_m: box centre in the actor's frame (origin on the ground, between the wheels).
+        mass_kg: mass of the physics.
         colours: recommended body colours; the first is the default.
         has_lights: whether the lamps work.
         has_doors: whether its side doors open.
-        shape: which body the model builder makes.
+        shape: shape of the model builder.
         tag: semantic tag of the body.
     """
 
@@ -81,12 +81,12 @@ class WalkerSpec:
 
 @dataclass(frozen=True, slots=True)
 class PropSpec:
-    """One prop blueprint; its origin is the middle of its foot.
+    """One prop blueprint; its origin is the centre of its bottom.
 
     Attributes:
         blueprint: ``static.prop.trafficcone01``.
         half_extent_m: half size of the bounding box.
-        shape: which body the model builder makes.
+        shape: shape of the model builder.
         colour: main colour.
         accent: second colour.
         tag: semantic tag.
@@ -330,7 +330,7 @@ PROPS: Final[dict[str, PropSpec]] = {spec.blueprint: spec for spec in _PROPS}
 OTHERS: Final[dict[str, PropSpec]] = {
     "drone.quadrotor": PropSpec("drone.quadrotor", (0.45, 0.45, 0.14), "drone", (46, 48, 52), ORANGE, DYNAMIC),
 }
-"""Bodies that are no blueprint of CARLA's: a drone, seen by the other drones' cameras."""
+"""Bodies without a CARLA blueprint: a drone, visible to other drones' cameras."""
 
 MESH_PROP: Final = "static.prop.mesh"
 MESHES: Final[dict[str, PropSpec]] = {
@@ -344,4 +344,4 @@ MESHES: Final[dict[str, PropSpec]] = {
         ("tyre", "tyre", (0.33, 0.33, 0.11), (20, 20, 22), BLACK),
     )
 }
-"""What ``static.prop.mesh`` shows, by the last word of the asset's path; of other paths it shows nothing."""
+"""Shapes of ``static.prop.mesh`` by the last word of the asset path; other paths show nothing."""

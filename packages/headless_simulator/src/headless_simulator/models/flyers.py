@@ -1,6 +1,6 @@
-"""Bodies that fly: intruders for air-to-air encounters. Drawn in metres around their middle, x forward, y right, z up.
+"""Intruders of air-to-air encounters: aircraft and birds, in metres around their centre, x forward, y right, z up.
 
-They are no blueprints of CARLA's: a client that asks a real server for one is refused there.
+CARLA has no such blueprints: a real server refuses them.
 """
 
 from collections.abc import Callable
@@ -26,13 +26,13 @@ FLYERS: Final[dict[str, PropSpec]] = {
         PropSpec("static.prop.flock", (4.5, 4.5, 2.0), "flock", (86, 90, 98), (60, 64, 72), DYNAMIC),
     )
 }
-"""Intruders of air-to-air encounters: no blueprints of CARLA's; their origin is their middle."""
+"""Intruders of air-to-air encounters, not in CARLA; their origin is their centre."""
 
 
 def _along(
     builder: MeshBuilder, sections: tuple[tuple[float, float, float, float], ...], skins: tuple[Skin, ...]
 ) -> None:
-    """Add a fuselage of rings (x, half width, half height, middle's height), one look a piece."""
+    """Add a fuselage of rings (x, half width, half height, centre's height), with one skin per section."""
     turns = np.arange(8) * np.pi / 4 + np.pi / 8
     rings: list[list[Point]] = [
         [(x, wide * float(np.cos(t)), middle + high * float(np.sin(t))) for t in turns]
@@ -43,7 +43,7 @@ def _along(
 
 
 def _aeroplane(builder: MeshBuilder, spec: PropSpec) -> None:
-    """A single-engined four-seater with a high wing."""
+    """Draw a single-engined four-seater with a high wing."""
     main, accent, glass = Skin(spec.colour), Skin(spec.accent), Skin((40, 52, 62), GLASS)
     sections = (
         (4.0, 0.20, 0.22, 0.0), (3.5, 0.50, 0.48, 0.0), (2.0, 0.58, 0.58, 0.0), (1.2, 0.60, 0.78, 0.15),
@@ -64,7 +64,7 @@ def _aeroplane(builder: MeshBuilder, spec: PropSpec) -> None:
 
 
 def _helicopter(builder: MeshBuilder, spec: PropSpec) -> None:
-    """A light helicopter on skids; the rotor stands."""
+    """Draw a light helicopter on skids; the rotor does not turn."""
     main, accent, glass = Skin(spec.colour), Skin(spec.accent), Skin((40, 52, 62), GLASS)
     sections = (
         (4.2, 0.15, 0.20, -0.35), (3.5, 0.65, 0.62, -0.25), (2.3, 0.85, 0.95, 0.0), (0.4, 0.85, 1.0, 0.05),
@@ -85,7 +85,7 @@ def _helicopter(builder: MeshBuilder, spec: PropSpec) -> None:
 
 
 def _bird(builder: MeshBuilder, spec: PropSpec, *, at: Point = (0.0, 0.0, 0.0), lift: float = 0.12) -> None:
-    """A bird that glides."""
+    """Draw a gliding bird."""
     x, y, z = at
     main, accent = Skin(spec.colour), Skin(spec.accent)
     builder.ball((x + 0.02, y, z), (0.22, 0.075, 0.07), main)
@@ -108,7 +108,7 @@ def _bird(builder: MeshBuilder, spec: PropSpec, *, at: Point = (0.0, 0.0, 0.0), 
 
 
 def _flock(builder: MeshBuilder, spec: PropSpec) -> None:
-    """A dozen birds, loosely one behind the other."""
+    """Draw a dozen birds in a loose line."""
     rng = np.random.default_rng(12)
     for bird in range(_FLOCK):
         offset = rng.uniform(-1.0, 1.0, 3) * (4.0, 4.0, 1.7)
@@ -122,7 +122,7 @@ _SHAPES: Final[dict[str, Callable[[MeshBuilder, PropSpec], None]]] = {
 
 
 def flyer(spec: PropSpec) -> Mesh:
-    """Draw something that flies, around its origin."""
+    """Draw an intruder around its origin."""
     builder = MeshBuilder(tag=spec.tag)
     _SHAPES[spec.shape](builder, spec)
     return builder.mesh_in_box(spec.half_extent_m, (0.0, 0.0, 0.0))

@@ -1,4 +1,4 @@
-"""Lamps of a vehicle whose hazard lights are on: larger ones at its four corners, as a camera's glare draws them."""
+"""Hazard lights of a vehicle: enlarged lamps at its four corners, the size of their glare in a camera."""
 
 from typing import Final
 
@@ -10,13 +10,13 @@ _FROM: Final = (
     0.87,
     0.66,
     0.46,
-)  # of the half box and of the height: a sensor's glare is wider than the lamp that makes it
+)  # of the half box and of the height: the glare in a camera is wider than the lamp
 _TO: Final = (0.985, 0.94, 0.62)
 _AMBER: Final = (230, 92, 5)
 
 
 def with_hazard_lamps(mesh: Mesh, spec: VehicleSpec) -> Mesh:
-    """Return the vehicle with four lamps that are seen from above and from the side; they lie inside of its box."""
+    """Return the vehicle with four lamps inside its box, visible from above and from the side."""
     builder = MeshBuilder(tag=spec.tag)
     half_m, offset_m = spec.half_extent_m, spec.box_offset_m
     for end in (-1, 1):

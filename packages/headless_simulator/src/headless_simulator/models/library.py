@@ -1,4 +1,4 @@
-"""Numbers, boxes and meshes of everything that moves, by blueprint id."""
+"""Model numbers, boxes and meshes of movable actors, by blueprint id."""
 
 import difflib
 from dataclasses import replace
@@ -29,7 +29,7 @@ _NAMES: Final[tuple[str, ...]] = (*VEHICLES, *WALKERS, *PROPS, *OTHERS, *FLYERS,
 _STANDING: Final[dict[str, PropSpec]] = {**PROPS, **MESHES}
 _WITH_DOORS: Final[tuple[str, ...]] = tuple(name for name, spec in VEHICLES.items() if spec.has_doors)
 _WITH_LAMPS: Final[tuple[str, ...]] = tuple(name for name, spec in VEHICLES.items() if spec.shape in BODIES)
-_HAZARD: Final = ALL_SIDE_DOORS + 1  # the bit beside those of the doors
+_HAZARD: Final = ALL_SIDE_DOORS + 1  # the bit above those of the doors
 _OPEN: Final = [(name, doors) for name in _WITH_DOORS for doors in range(1, ALL_SIDE_DOORS + 1)]
 _LIT: Final = [(name, _HAZARD | bits) for name, bits in [*((name, 0) for name in _WITH_LAMPS), *_OPEN]]
 _VARIANTS: Final = {len(_NAMES) + k: pair for k, pair in enumerate([*_OPEN, *_LIT])}
@@ -60,17 +60,17 @@ def _variant(blueprint: str, bits: int) -> Mesh:
 
 
 class ModelLibrary:
-    """The models, numbered in a fixed order; meshes are built on first use and shared.
+    """The models in a fixed order; meshes are built on first use and shared.
 
-    A mesh is in the actor's frame: the origin is the middle of the foot for vehicles and props, the body's centre for
-    walkers and what flies. Triangles of material PAINT take the mover's colour times ``colour_rgb / 255``.
-    Every solid is closed with its faces turned outward, (b - a) x (c - a) pointing out.
+    A mesh is in the actor's frame, metres: the origin is the centre of the bottom for vehicles and props, the body's
+    centre for walkers and flyers. Triangles of material PAINT take the mover's colour times ``colour_rgb / 255``.
+    Every solid is closed and its normals (b - a) x (c - a) point outward.
     """
 
     def __init__(self) -> None:
         self._scaled: list[tuple[str, Vector]] = []
         self.flying_radius_m = np.zeros(_FIRST_SCALED)
-        """Radius around the origin of each model that flies, by number; 0 for all others."""
+        """Radius, metres, around the origin of each flying model, by number; 0 for all others."""
         for name, spec in FLYERS.items():
             self.flying_radius_m[_NUMBERS[name]] = np.linalg.norm(spec.half_extent_m)
 
@@ -79,20 +79,20 @@ class ModelLibrary:
 
     @property
     def blueprints(self) -> tuple[str, ...]:
-        """Every id, at the place of its number."""
+        """Blueprint ids, indexed by model number."""
         return _NAMES
 
     def has_doors(self, blueprint: str) -> bool:
-        """Check whether a blueprint's doors can be opened."""
+        """Return whether a blueprint's doors can be opened."""
         return blueprint in _WITH_DOORS
 
     def number(self, blueprint: str, *, doors: int = 0, hazard: bool = False) -> int:
-        """Number of a blueprint's model; bits of ``doors`` say which of its side doors stand open.
+        """Return a blueprint's model number; the bits of ``doors`` are its open side doors.
 
-        ``hazard`` asks for the lamps of hazard lights; a vehicle without such lamps, as a bicycle, stays as it is.
+        ``hazard`` selects the model with hazard lights; vehicles without them, such as bicycles, have one model.
 
         Raises:
-            ValueError: there is no such model; the message names the nearest.
+            ValueError: unknown blueprint; the message has the nearest id.
         """
         try:
             bits = doors | (_HAZARD if hazard and blueprint in _WITH_LAMPS else 0)
@@ -102,10 +102,10 @@ class ModelLibrary:
             raise ValueError(f"no model for blueprint {blueprint!r}; the nearest is {near[0]!r}") from None
 
     def scaled_number(self, blueprint: str, scale: Vector) -> int:
-        """Number of a model in another size, along its own axes; an unknown size gets a new number.
+        """Return the number of a model scaled along its axes; a new scale gets a new number.
 
         Raises:
-            ValueError: there is no such model, or there are too many sizes.
+            ValueError: unknown blueprint, or too many scales.
         """
         number = self.number(blueprint)
         if scale == UNIT:
@@ -120,7 +120,7 @@ class ModelLibrary:
         return len(self) - 1
 
     def mesh(self, number: int) -> Mesh:
-        """The mesh of one model; its bounds are its bounding box exactly, unless doors stand open."""
+        """Return the mesh of a model; its bounds equal its bounding box, unless doors are open."""
         if number >= _FIRST_SCALED:
             blueprint, scale = self._scaled[number - _FIRST_SCALED]
             mesh = _build(blueprint)
@@ -130,14 +130,14 @@ class ModelLibrary:
         return _build(_NAMES[number])
 
     def painted(self, number: int, colour_rgb: tuple[int, int, int]) -> Mesh:
-        """The mesh in one body colour, for parked vehicles that become part of a town."""
+        """Return the mesh in one body colour, for parked vehicles of a town."""
         mesh = self.mesh(number)
         tint = mesh.colour_rgb.astype(np.uint16) * np.asarray(colour_rgb, dtype=np.uint16) // 255
         colour = np.where((mesh.material == PAINT)[:, None], tint, mesh.colour_rgb).astype(np.uint8)
         return replace(mesh, colour_rgb=colour)
 
     def half_extent(self, blueprint: str) -> Vector:
-        """Half size of the bounding box, metres."""
+        """Return the half size of the bounding box, metres."""
         if blueprint in VEHICLES:
             return VEHICLES[blueprint].half_extent_m
         if blueprint in WALKERS:
@@ -147,7 +147,7 @@ class ModelLibrary:
         return (_STANDING[blueprint] if blueprint in _STANDING else OTHERS[self._known(blueprint)]).half_extent_m
 
     def box_offset(self, blueprint: str) -> Vector:
-        """Box centre seen from the actor's origin, metres."""
+        """Return the box centre in the actor's frame, metres."""
         if blueprint in VEHICLES:
             return VEHICLES[blueprint].box_offset_m
         if blueprint in WALKERS or blueprint in OTHERS or blueprint in FLYERS:

@@ -1,6 +1,6 @@
-"""Things that lie where traffic goes: bags, heaps, cartons, dustbins, and the meshes that ``static.prop.mesh`` shows by name.
+"""Objects on the road: bags, heaps, cartons, dustbins, and the meshes that ``static.prop.mesh`` selects by asset path.
 
-Every builder draws in fractions of the box (x and y in -1..1, z in 0..1); ``finish`` stretches the drawing to it.
+Builders draw in fractions of the box (x and y in -1..1, z in 0..1); ``finish`` stretches the drawing to the box.
 """
 
 import itertools
@@ -22,7 +22,7 @@ def _turns(sides: int) -> list[tuple[float, float]]:
 
 
 def _disc(builder: MeshBuilder, centre: Point, radii: tuple[float, float], height: float, skin: Skin) -> None:
-    """A flat cylinder that stands on ``centre``."""
+    """Add a flat cylinder with its bottom at ``centre``."""
     x, y, z = centre
     rings = [[(x + radii[0] * c, y + radii[1] * s, z + dz) for c, s in _turns(14)] for dz in (0.0, height)]
     builder.rings(rings, skin)
@@ -36,7 +36,7 @@ def _bag(builder: MeshBuilder, spec: PropSpec) -> None:
 
 
 def _heap(builder: MeshBuilder, spec: PropSpec) -> None:
-    """A low heap with stones on it."""
+    """Draw a low heap with stones on it."""
     rng = np.random.default_rng(sum(map(ord, spec.blueprint)))
     rings = [
         [(r * c * w, r * s * w, z) for (c, s), w in zip(_turns(11), rng.uniform(0.82, 1.0, 11), strict=True)]
@@ -66,7 +66,7 @@ def _carton(builder: MeshBuilder, spec: PropSpec) -> None:
 
 
 def _suitcase(builder: MeshBuilder, spec: PropSpec) -> None:
-    """A suitcase on wheels, its handle drawn out; straps around it distinguish it from a box from above."""
+    """Draw a suitcase on wheels with an extended handle; straps distinguish it from a box seen from above."""
     builder.box((-0.94, -1, 0.07), (0.94, 1, 0.74), Skin(spec.colour))
     for y in (-0.55, 0.55):
         builder.box((-1.0, y - 0.09, 0.06), (1.0, y + 0.09, 0.76), Skin(spec.accent))
@@ -79,7 +79,7 @@ def _suitcase(builder: MeshBuilder, spec: PropSpec) -> None:
 
 
 def _dustbin(builder: MeshBuilder, spec: PropSpec) -> None:
-    """A bin on two large wheels; its lid is of another colour, its back has a bar."""
+    """Draw a bin on two large wheels with a coloured lid and a handle bar."""
     builder.box((-0.72, -0.86, 0.06), (0.80, 0.86, 0.88), Skin(spec.colour), top=1.14)
     builder.box((-0.92, -1, 0.88), (1, 1, 1.0), Skin(spec.accent), top=0.92)
     for y in (-0.80, 0.80):
@@ -88,7 +88,7 @@ def _dustbin(builder: MeshBuilder, spec: PropSpec) -> None:
 
 
 def _vending(builder: MeshBuilder, spec: PropSpec) -> None:
-    """A machine whose front, towards x, has rows of goods behind a pane."""
+    """Draw a vending machine with rows of goods behind a pane on its front, towards x."""
     builder.box((-1, -1, 0), (0.96, 1, 1), Skin(spec.colour))
     pane = [(0.97, -0.85, 0.34), (0.97, 0.40, 0.34), (0.97, 0.40, 0.93), (0.97, -0.85, 0.93)]
     builder.polygon(pane, Skin((206, 222, 232)), inside=(0, 0, 0.5))
@@ -104,7 +104,7 @@ def _vending(builder: MeshBuilder, spec: PropSpec) -> None:
 
 
 def _trolley(builder: MeshBuilder, spec: PropSpec) -> None:
-    """A basket of wires on wheels, open at the top, with a bar to push it by."""
+    """Draw a shopping trolley: an open wire basket on wheels with a push bar."""
     wire, bar = Skin(spec.colour), Skin(spec.accent)
     for x in (-0.66, 0.72):
         for y in (-0.72, 0.72):
@@ -124,7 +124,7 @@ def _trolley(builder: MeshBuilder, spec: PropSpec) -> None:
 
 
 def _stall(builder: MeshBuilder, spec: PropSpec) -> None:
-    """A cart with a counter under a striped awning."""
+    """Draw a cart with a counter under a striped awning."""
     builder.box((-0.7, -0.9, 0.12), (0.7, 0.9, 0.46), Skin(spec.colour), roof=Skin((206, 206, 200)))
     for y in (-0.6, 0.6):
         builder.wheel((0.0, y, 0.14), 0.14, 0.04, sides=10)
@@ -146,9 +146,9 @@ def _bale(builder: MeshBuilder, spec: PropSpec) -> None:
         builder.polygon(straw, Skin((238, 214, 128)), inside=(0, 0, 0))
 
 
-# ------------------------------------------------------------------ meshes that a client names by the path of an asset
+# ------------------------------------------------------------------ meshes selected by asset path
 def _bicycle(builder: MeshBuilder, spec: PropSpec) -> None:
-    """A bicycle without a rider; metres."""
+    """Draw a bicycle without a rider; metres."""
     paint, dark = Skin(spec.colour), Skin(DARK)
     back, front, radius = (-0.52, 0.0, 0.34), (0.54, 0.0, 0.34), 0.33
     for hub in (back, front):
@@ -166,7 +166,7 @@ def _bicycle(builder: MeshBuilder, spec: PropSpec) -> None:
 
 
 def _manhole(builder: MeshBuilder, _: PropSpec) -> None:
-    """A hole with its frame, and the cover beside it; a hole is drawn as a black disc: the road has no depth."""
+    """Draw a manhole as a black disc, because the road has no depth, with frame and cover."""
     _disc(builder, (-0.45, 0.0, 0.0), (0.47, 1.0), 0.30, Skin((128, 126, 120)))
     _disc(builder, (-0.45, 0.0, 0.30), (0.38, 0.82), 0.02, Skin((4, 4, 5)))
     _disc(builder, (0.58, 0.05, 0.0), (0.42, 0.88), 0.72, Skin((84, 70, 60)))
@@ -177,7 +177,7 @@ def _manhole(builder: MeshBuilder, _: PropSpec) -> None:
 
 
 def _wire(builder: MeshBuilder, spec: PropSpec) -> None:
-    """Loops of cable that lie over each other."""
+    """Draw overlapping loops of cable."""
     rng = np.random.default_rng(11)
     for loop in range(7):
         radius, tilt = rng.uniform(0.45, 0.92, 2), rng.uniform(-0.35, 0.35, 2)
@@ -197,7 +197,7 @@ def _wire(builder: MeshBuilder, spec: PropSpec) -> None:
 
 
 def _branch(builder: MeshBuilder, spec: PropSpec) -> None:
-    """A branch with twigs and leaves."""
+    """Draw a branch with twigs and leaves."""
     rng = np.random.default_rng(5)
     wood, leaf = Skin(spec.colour), Skin(spec.accent, FOLIAGE)
     spine = [(-1.0, 0.0, 0.22), (-0.4, 0.10, 0.30), (0.2, -0.06, 0.36), (0.8, 0.10, 0.44)]
@@ -222,7 +222,7 @@ def _ladder(builder: MeshBuilder, spec: PropSpec) -> None:
 
 
 def _tyre(builder: MeshBuilder, spec: PropSpec) -> None:
-    """A ring that lies flat."""
+    """Draw a flat ring."""
     rings = [
         [(r * c, r * s, z) for c, s in _turns(16)]
         for r, z in ((0.56, 0.1), (0.92, 0.0), (1.0, 0.3), (1.0, 0.7), (0.92, 1.0), (0.56, 0.9))

@@ -1,4 +1,4 @@
-"""Build low-poly bodies: closed solids with outward faces, so that back faces never show and may be culled."""
+"""Builder of low-poly bodies: closed solids with outward faces, so that back faces can be culled."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -44,8 +44,8 @@ def _mean(points: Sequence[Point]) -> Point:
 class MeshBuilder:
     """Collects faces. Points are metres in the actor's frame: x forward, y right, z up.
 
-    In this left-handed frame a face's outward normal is the right-hand rule's turned round; ``outward`` decides by
-    the solid's centre instead, so that builders need not care about winding.
+    In this left-handed frame the outward normal is opposite to the right-hand rule's; ``polygon`` orients faces by a
+    point inside, so that builders can ignore winding.
     """
 
     tag: int
@@ -54,7 +54,7 @@ class MeshBuilder:
     skins: list[Skin] = field(default_factory=list)
 
     def polygon(self, corners: Sequence[Point], skin: Skin, *, inside: Point) -> None:
-        """Add a convex face, turned away from ``inside``, a point behind it."""
+        """Add a convex face that faces away from the point ``inside``."""
         normal = _cross(corners[0], corners[1], corners[2])
         if len(corners) > 3:  # a corner of a quad may be doubled: take the larger half
             other = _cross(corners[0], corners[2], corners[3])
@@ -71,7 +71,7 @@ class MeshBuilder:
                 self.skins.append(skin)
 
     def box(self, low: Point, high: Point, skin: Skin, *, top: float = 1.0, roof: Skin | None = None) -> None:
-        """Add a box; ``top`` scales its upper face in x and y, ``roof`` is the upper face's own look."""
+        """Add a box; ``top`` scales its upper face in x and y, ``roof`` is the skin of the upper face."""
         (x0, y0, z0), (x1, y1, z1) = low, high
         mid_x, mid_y = (x0 + x1) / 2, (y0 + y1) / 2
         u0, u1, v0, v1 = (m + (e - m) * top for m, e in ((mid_x, x0), (mid_x, x1), (mid_y, y0), (mid_y, y1)))
@@ -86,7 +86,7 @@ class MeshBuilder:
         *,
         last: Skin | None = None,
     ) -> None:
-        """Join rings of equally many points into a closed solid; a list of skins gives one for each side of the ring."""
+        """Join rings with equal numbers of points into a closed solid; a list of skins has one per side of the ring."""
         count = len(rings[0])
         side = [skin] * count if isinstance(skin, Skin) else list(skin)
         for near, far in pairwise(rings):
@@ -134,7 +134,7 @@ class MeshBuilder:
         self.rings(rings, skin)
 
     def ball(self, centre: Point, radii: Point, skin: Skin, *, sides: int = 6, cap: Skin | None = None) -> None:
-        """Add an ellipsoid; ``cap`` is the look of its upper part (hair, helmet)."""
+        """Add an ellipsoid; ``cap`` is the skin of its upper part (hair, helmet)."""
         levels = (-0.95, -0.45, 0.25, 0.95)
         rings = []
         for level in levels:
@@ -178,7 +178,7 @@ class MeshBuilder:
 
 
 def joined(mesh: Mesh, more: MeshBuilder) -> Mesh:
-    """Return a mesh with what a drawing adds, at the places where it was drawn."""
+    """Return a mesh with the faces of a builder added, without stretching."""
     if not more.faces:
         return mesh
     points = np.asarray(more.points, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Doors of a vehicle that stand open: panels that reach out of its box, and the dark openings behind them."""
+"""Open doors of a vehicle: panels outside its box, and the dark openings."""
 
 from typing import Final
 
@@ -18,7 +18,7 @@ _THICK_M: Final = 0.09
 
 
 def with_doors_open(mesh: Mesh, spec: VehicleSpec, doors: int) -> Mesh:
-    """Return the vehicle with some doors open; its box stays the box of the closed one, as in CARLA."""
+    """Return the vehicle with some doors open; its bounding box is that with closed doors, as in CARLA."""
     builder = MeshBuilder(tag=spec.tag)
     for door in range(4):
         if doors >> door & 1:

@@ -14,7 +14,7 @@ from headless_simulator.scene import FOLIAGE, GLASS, Mesh
 def _round(
     builder: MeshBuilder, levels: tuple[tuple[float, float], ...], skins: tuple[Skin, ...], sides: int = 8
 ) -> None:
-    """Stack rings of (radius, height) into solids, one look each."""
+    """Stack rings of (radius, height) into solids with one skin each."""
     turns = np.arange(sides) * 2 * np.pi / sides
     rings = [[(r * float(np.cos(t)), r * float(np.sin(t)), z) for t in turns] for r, z in levels]
     for i, skin in enumerate(skins):
@@ -108,7 +108,7 @@ def _plant(builder: MeshBuilder, spec: PropSpec) -> None:
 
 
 def draw_drone(builder: MeshBuilder, spec: PropSpec) -> None:
-    """Add a drone of four rotors."""
+    """Add a quadrotor."""
     main, accent = Skin(spec.colour), Skin(spec.accent)
     builder.box((-0.34, -0.22, 0.2), (0.34, 0.22, 0.8), main, top=0.7)
     for x in (-0.7, 0.7):

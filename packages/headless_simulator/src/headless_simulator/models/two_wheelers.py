@@ -12,7 +12,7 @@ _JACKETS: Final[tuple[RGB, ...]] = ((36, 38, 44), (150, 34, 30), (34, 66, 120), 
 
 
 def _rider(builder: MeshBuilder, spec: VehicleSpec, *, seat: Point, hands: Point, feet: Point, lean_m: float) -> None:
-    """Sit a person on a two-wheeler: points are metres, ``hands`` and ``feet`` those of the right side."""
+    """Add a rider to a two-wheeler; points are metres, ``hands`` and ``feet`` are those of the right side."""
     choice = sum(map(ord, spec.blueprint))
     jacket = Skin(_JACKETS[choice % len(_JACKETS)], tag=RIDER_TAG)
     trousers = Skin((44, 48, 62), tag=RIDER_TAG)

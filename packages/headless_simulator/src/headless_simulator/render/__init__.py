@@ -1,4 +1,4 @@
-"""The software renderer: images, masks and depth of the world, and rays cast through it."""
+"""The software renderer: images, masks, depth and ray casting."""
 
 from headless_simulator.render.encode import encode_depth, encode_instance, encode_normal, encode_semantic
 from headless_simulator.render.flow import Before, optical_flow

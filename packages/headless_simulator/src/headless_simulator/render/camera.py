@@ -1,4 +1,4 @@
-"""The pinhole camera, as one row of numbers that kernels take."""
+"""The pinhole camera as one array for kernels."""
 
 import math
 
@@ -10,7 +10,7 @@ NEAR_M = 0.05
 
 
 def axes(pitch_deg: float, yaw_deg: float, roll_deg: float) -> Float64:
-    """Return the (3, 3) float64 rotation whose columns are an actor's forward, right and up axes in the world.
+    """Return the (3, 3) float64 rotation with an actor's forward, right and up axes in the world as columns.
 
     Source: the upper left of CARLA's Transform.get_matrix.
     """
@@ -27,10 +27,10 @@ def axes(pitch_deg: float, yaw_deg: float, roll_deg: float) -> Float64:
 
 
 def pack(view: View) -> Float64:
-    """Return a camera as (16,) float64: position, right, down, forward, focal length, centre x, centre y, near plane.
+    """Return a camera as (16,) float64: position, right, down, forward, focal length (px), centre x, y (px), near plane (m).
 
-    A point with camera coordinates (x right, y down, z forward) is seen at ``(cx + f x / z, cy + f y / z)``; the
-    pixel in column u and row v covers [u, u + 1) x [v, v + 1) of that plane.
+    A point with camera coordinates (x right, y down, z forward) projects to ``(cx + f x / z, cy + f y / z)``; the
+    pixel in column u and row v covers [u, u + 1) x [v, v + 1).
 
     Raises:
         ValueError: size or field of view is out of range.

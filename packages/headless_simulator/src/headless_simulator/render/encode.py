@@ -1,4 +1,4 @@
-"""Pixels in CARLA's encodings, written into buffers of the caller."""
+"""CARLA's pixel encodings, written into the caller's buffers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FAR_M = 1000.0  # largest depth of CARLA's depth images
 def encode_instance(ids: UInt32, tag: UInt8, bgra: UInt8) -> None:
     """Write an instance image: R = tag, G = id & 255, B = id >> 8 & 255, A = 255.
 
-    Movers keep the low 16 bits of their actor id; static objects show ``0x8000 | object id & 0x7fff``, clear of them.
+    Movers keep the low 16 bits of their actor id; static objects get ``0x8000 | object id & 0x7fff``.
 
     Args:
         ids: (H, W) as in ``RenderedImage.ids``.

@@ -1,8 +1,8 @@
-"""Optical flow: the motion of each pixel's surface point on the image since the camera's previous image.
+"""Optical flow: the image motion of each pixel's surface point since the camera's previous image.
 
-Units are those of Unreal's velocity buffer, which CARLA's camera sends: the place in clip space (-1 to 1 from left to right
-and from bottom to top) now less the place then, cut to -2..2. So ``(x * width / 2, -y * height / 2)`` is the motion in
-pixels, right and down, and the pixel less that motion is where the same point was seen before.
+Units are those of Unreal's velocity buffer, which CARLA's camera sends: the clip-space position (-1 to 1 from left to right
+and from bottom to top) minus the previous one, clipped to -2..2. So ``(x * width / 2, -y * height / 2)`` is the motion in
+pixels, right and down, and the pixel minus that motion is the point's previous position.
 """
 
 # ruff: noqa: PLR0917 (kernels take their buffers by place)
@@ -31,16 +31,16 @@ class Before:
 
 
 def optical_flow(image: RenderedImage, view: View, movers: Movers, before: Before) -> Float32:
-    """Compute for each pixel how its surface point moved on the image; the sky is infinitely far and only turns.
+    """Compute the optical flow of each pixel; the sky is infinitely far and only rotates.
 
     Args:
         image: depth and ids of ``view``.
-        view: the camera now.
-        movers: as the image was drawn with; what was not there before counts as at rest.
-        before: the camera and the movers then.
+        view: the current camera.
+        movers: the image's movers; new movers count as at rest.
+        before: camera and movers of the previous image.
 
     Returns:
-        (H, W, 2) clip-space motion, right and up. A point that was behind the camera counts as at its near plane.
+        (H, W, 2) float32 clip-space motion, right and up. A point behind the previous camera counts as at its near plane.
     """
     camera = pack(view)
     flow = np.empty((*image.depth_m.shape, 2), np.float32)
@@ -50,10 +50,10 @@ def optical_flow(image: RenderedImage, view: View, movers: Movers, before: Befor
 
 
 def _motion(camera: Float64, camera_then: Float64, movers: Movers, movers_then: Movers) -> Float64:
-    """Return (N + 1, 3, 4) matrices from the camera coordinates (right, down, forward) now to those then.
+    """Return (N + 1, 3, 4) matrices from current to previous camera coordinates (right, down, forward).
 
-    One a mover and a last one for the town. What stood still before a camera that stood still has the exact identity,
-    so that its flow is zero and not rounding.
+    There is one per mover and a last one for the town. A body at rest before a camera at rest has the exact identity, so
+    that its flow is exactly zero.
     """
     count = len(movers.model)
     now = np.zeros((count + 1, 3, 4))
@@ -77,7 +77,7 @@ def _motion(camera: Float64, camera_then: Float64, movers: Movers, movers_then: 
 
 
 def _poses_then(movers: Movers, movers_then: Movers) -> tuple[npt.NDArray[np.bool_], Float64]:
-    """Return (N,) whether each mover existed then, and its (N, 6) pose then; ids ascend in both."""
+    """Return (N,) whether each mover existed in the previous image, and its previous (N, 6) pose; ids ascend in both."""
     if not len(movers_then.model):
         return np.zeros(len(movers.model), bool), movers.pose
     row = np.searchsorted(movers_then.actor_id, movers.actor_id).clip(max=len(movers_then.model) - 1)
@@ -88,7 +88,7 @@ def _poses_then(movers: Movers, movers_then: Movers) -> tuple[npt.NDArray[np.boo
 def flow_kernel(
     depth_m: Float32, ids: UInt32, actor_id: UInt32, motion: Float64, camera: Float64, out: Float32
 ) -> None:
-    """Write the flow of each pixel; see ``optical_flow``."""
+    """Write the (H, W, 2) flow of each pixel to ``out``; see ``optical_flow``."""
     focal, cx, cy = camera[12], camera[13], camera[14]
     town = actor_id.shape[0]
     last = np.uint32(0)

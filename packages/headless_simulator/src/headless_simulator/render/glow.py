@@ -1,6 +1,6 @@
-"""Lamp light on the ground at night: static pools under lamp posts, and cones before head lights.
+"""Lamp light on the ground at night: static pools under lamp posts, and cones of head lights.
 
-The town's pools are worked out once; a tick's cones are added to a copy that all its views share.
+The town's pools are computed once; a tick's cones are added to a copy that all views of the tick share.
 """
 
 # ruff: noqa: PLR0917 (kernels take their buffers by place)
@@ -21,7 +21,7 @@ from headless_simulator.scene import STATIC_ID, TAG, Float32, Float64, Movers, U
 
 _CELL_M: Final = 0.5
 _MOST_CELLS: Final = 6_000_000
-_BRIGHT: Final = 0.45  # linear albedo; only the shade of a lamp post is this bright
+_BRIGHT: Final = 0.45  # linear albedo; only lamp shades are this bright
 _F = np.float32
 NO_GLOW: Final[Float32] = np.zeros((2, 2), dtype=np.float32)
 NO_GLOW_FRAME: Final[Float32] = np.zeros(3, dtype=np.float32)
@@ -34,11 +34,11 @@ class _Night:
 
 
 class GlowMaps:
-    """Lamp light of one town; safe to share between threads. A frame is origin x, y and cells a metre.
+    """Lamp light of one town; thread-safe. A frame is origin x, y (metres) and cells per metre.
 
     Args:
         scene: the town.
-        shares: share of the usual light by the numbers of lamp posts; all others have all of it.
+        shares: brightness factor by number of lamp post; 1 for all others.
     """
 
     def __init__(self, scene: StaticScene, shares: Mapping[int, float] | None = None) -> None:
@@ -53,12 +53,12 @@ class GlowMaps:
         return GlowMaps(scene, self._shares)
 
     def of(self, movers: Movers, world: Float64, reach_m: Float64) -> tuple[Float32, Float32]:
-        """The map of a tick and its frame.
+        """Return the (Y, X) float32 map of a tick and its (3,) float32 frame.
 
         Args:
-            movers: their identity distinguishes one tick from the next.
-            world: (N, 3, 4) of the movers.
-            reach_m: (N,) how far before its origin each mover's front is.
+            movers: the tick's movers; the object's identity is the cache key.
+            world: (N, 3, 4) from each mover's frame to the world.
+            reach_m: (N,) distance of each mover's front from its origin.
         """
         with self._lock:
             if self._town is None:
@@ -71,7 +71,7 @@ class GlowMaps:
 
 
 def _pools(scene: StaticScene, shares: Mapping[int, float]) -> tuple[Float32, Float32]:
-    """Light under the lamp posts: things of tag pole that carry something pale."""
+    """Return the light under lamp posts: objects of tag pole with a pale part."""
     standing = np.flatnonzero((scene.tag != TAG["terrain"]) & (scene.tag != TAG["ground"]))
     if not len(standing):
         return NO_GLOW.copy(), np.array([0, 0, 1], dtype=np.float32)
@@ -95,7 +95,7 @@ def _pools(scene: StaticScene, shares: Mapping[int, float]) -> tuple[Float32, Fl
 
 @kernel()
 def add_pools(glow: Float32, frame: Float32, lamps_m: Float64) -> None:
-    """Add a pool of light below each lamp (x, y, z, share of the usual light)."""
+    """Add a pool of light below each of (L, 4) lamps (x, y, z in metres, brightness factor)."""
     rows, columns = glow.shape
     height, radius = 7.5, 16.0
     for n in range(lamps_m.shape[0]):
@@ -112,11 +112,11 @@ def add_pools(glow: Float32, frame: Float32, lamps_m: Float64) -> None:
 
 @kernel()
 def add_cones(glow: Float32, frame: Float32, world: Float64, reach_m: Float64, lights: UInt32) -> None:
-    """Add the light of every mover whose low (2) or high beam (4) is on.
+    """Add the light of every mover with low (2) or high beam (4) on.
 
     Args:
         glow: (rows, columns) float32 map, changed.
-        frame: (3,) origin x, y and cells a metre.
+        frame: (3,) origin x, y and cells per metre.
         world: (N, 3, 4) from each mover's frame to the world.
         reach_m: (N,) distance of each mover's front from its origin.
         lights: (N,) uint32 VehicleLightState bits.
@@ -145,7 +145,7 @@ def add_cones(glow: Float32, frame: Float32, world: Float64, reach_m: Float64, l
 
 @kernel(assume_finite=True)
 def look_lamps_up(lane: Float32, glow: Float32, frame: Float32, count: Number) -> None:
-    """Fill BESIDE with the (rows, columns) map's lamp light on level ground, of ``count`` pixels; BIAS, UPRIGHT: scratch."""
+    """Fill BESIDE of ``count`` pixels with the (rows, columns) map's light on level ground; BIAS, UPRIGHT: scratch."""
     columns = np.int32(glow.shape[1])
     wide, high = _F(glow.shape[1] - 2), _F(glow.shape[0] - 2)
     from_x, from_y, per_m = frame[0], frame[1], frame[2]

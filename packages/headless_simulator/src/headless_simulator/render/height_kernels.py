@@ -13,7 +13,7 @@ from headless_simulator.scene import Float32, Float64, Int32, UInt16
 
 @kernel()
 def _raise_triangle(heights: UInt16, columns: Number, rows: Number, p: Float64) -> None:
-    """Raise the map to a triangle; ``p`` holds u, v (texels) and level of its corners, row by row."""
+    """Raise the map to a triangle; ``p`` is (3, 3): u, v (texels) and level of each corner."""
     x0, y0, z0, x1, y1, z1, x2, y2, z2 = p[0, 0], p[0, 1], p[0, 2], p[1, 0], p[1, 1], p[1, 2], p[2, 0], p[2, 1], p[2, 2]
     top = max(z0, max(z1, z2))
     if y1 < y0:
@@ -50,12 +50,12 @@ def _raise_triangle(heights: UInt16, columns: Number, rows: Number, p: Float64) 
 
 @kernel()
 def draw_town_heights(heights: UInt16, frame: Float32, points_m: Float32, corners: Int32, casters: Int32) -> None:
-    """Raise the map to some triangles of the town.
+    """Raise the map to triangles of the town.
 
     Args:
         heights: (rows * columns,) uint16 the map, changed.
         frame: (10,) frame of the map.
-        points_m: (3, V) vertices.
+        points_m: (3, V) vertices, world, metres.
         corners: (T, 3) vertex numbers of the triangles.
         casters: (C,) numbers of the triangles that cast shadows.
     """
@@ -88,9 +88,9 @@ def draw_mover_heights(
         heights: (rows * columns,) uint16 the map.
         frame: (10,) frame of the map.
         world: (N, 3, 4) from each mover's frame to the world.
-        model: (N,) row of each mover's model in the packed models, which follow.
-        points_m: (3, V) vertices of all models.
-        corners: (T, 3) vertex numbers of their triangles.
+        model: (N,) row of each mover's model in the packed models.
+        points_m: (3, V) vertices of all models, metres.
+        corners: (T, 3) vertex numbers of the models' triangles.
         first_point: (M + 1,) first vertex of each model.
         first_triangle: (M + 1,) first triangle of each model.
     """

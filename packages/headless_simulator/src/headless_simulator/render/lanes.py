@@ -1,8 +1,8 @@
-"""Steps of shading that work on one row of pixels, or one pixel of it.
+"""Shading steps for one row of pixels or one pixel of it.
 
-A row is worked on in small arrays (``lane``): where its pixels are in the world, how much sun and grain they have, their
-linear colour, and at last fog, tone curve and bytes. Runs of pixels of one triangle share its constants. They are short, 8
-pixels on average, so what each triangle says is laid out along the row, and all that can be is worked out a row at a time.
+A row is processed in small arrays (``lane``): world position, sunlight, grain and linear colour of its pixels, then fog, tone
+curve and bytes. Runs of pixels of one triangle share its constants. Runs have 8 pixels on average, so the triangles' constants
+are copied along the row, and most steps process a whole row at a time.
 """
 
 # ruff: noqa: PLR0917 (kernels take their buffers by place)
@@ -41,17 +41,17 @@ Triple: TypeAlias = tuple[Number, Number, Number]
 _F = np.float32
 _MASK = np.int32(NOISE_SIZE - 1)
 _SHIFT = np.int32(9)  # log2 of NOISE_SIZE
-NEAR_M = _F(36.0)  # nearer than this, surfaces show a second, finer grain
+NEAR_M = _F(36.0)  # surfaces nearer than this have a second, finer grain
 _ZERO, _HALF, _ONE, _TWO = _F(0.0), _F(0.5), _F(1.0), _F(2.0)
 
 TILE: Final = 1024
-"""Pixels of a row that are worked on at once. Longer rows come in several parts."""
+"""Pixels of a row that are processed together. Longer rows are split."""
 SPAN: Final = 16
-"""A run of pixels is filled this many at once, over its end: the next run writes there anyway, the last one into a margin."""
+"""Runs are filled in steps of this size, past their end: the next run overwrites that part, the last one has a margin."""
 
-# Where the parts of ``lane`` begin: their distance is known when this is compiled, so that loops over them need not ask
-# whether they overlap. RED, GREEN, BLUE are what the sky's light makes of a surface, then the colour; SUN_RED and so on what
-# full sun adds. RAY and FACING are three parts each: the vectors at a row's knots, where mirror images are worked out.
+# Offsets of the parts of ``lane``: they are compile-time constants, so that loops need no overlap check. RED, GREEN, BLUE are
+# the surface under sky light, then the colour; SUN_RED and so on are the addition of full sun. RAY and FACING have three parts
+# each: the vectors at a row's knots, where reflections are evaluated.
 (
     DEPTH, X, Y, Z, RED, GREEN, BLUE, CLEAR, SUN, GRAIN, ROUGH, ACROSS,
     SUN_RED, SUN_GREEN, SUN_BLUE, BIAS, ROUGHNESS, UPRIGHT, BESIDE,
@@ -63,13 +63,13 @@ PART: Final = np.uint64(TILE + SPAN)
 
 @kernel(assume_finite=True)
 def three(numbers: Float32, at: int) -> Triple:
-    """Return three numbers by value, so that the compiler knows loops do not change them."""
+    """Return three numbers by value, so that the compiler can treat them as constant in loops."""
     return numbers[at], numbers[at + 1], numbers[at + 2]
 
 
 @kernel(assume_finite=True)
 def gradient(dz: Number, horizon: Triple, zenith: Triple) -> Triple:
-    """Colour of the sky by height alone."""
+    """Return the sky's linear colour at elevation ``dz``, without clouds and sun."""
     up = max(dz, _ZERO)
     share = min(up / (up + _F(0.22)) * _F(1.22), _ONE)
     return (
@@ -81,7 +81,7 @@ def gradient(dz: Number, horizon: Triple, zenith: Triple) -> Triple:
 
 @kernel(assume_finite=True)
 def sky_colour(dx: Number, dy: Number, dz: Number, light: Float32, noise: UInt8, out: Float32) -> None:
-    """Write the sky's colour in a unit direction, gradient, clouds and sun, to (3,) ``out``."""
+    """Write the sky's linear colour in a unit direction (gradient, clouds, sun) to (3,) ``out``."""
     out[0], out[1], out[2] = gradient(dz, three(light, HORIZON_RGB), three(light, ZENITH_RGB))
     clouds = light[CLOUDS]
     cover = _ZERO
@@ -105,7 +105,7 @@ def sky_colour(dx: Number, dy: Number, dz: Number, light: Float32, noise: UInt8,
 def cloud_noise(noise: UInt8, x: Number, y: Number) -> Number:
     """Return noise from 0 to 1, of two octaves that are rotated against each other.
 
-    The texture repeats in either, but not in both at once.
+    Each octave repeats, but their sum does not.
     """
     one = blend(noise, x + _F(8192.0), y + _F(8192.0))
     other = blend(noise, _F(0.371) * x - _F(0.489) * y + _F(8192.0), _F(0.489) * x + _F(0.371) * y + _F(8192.0))
@@ -114,7 +114,7 @@ def cloud_noise(noise: UInt8, x: Number, y: Number) -> Number:
 
 @kernel(assume_finite=True)
 def blend(noise: UInt8, u: Number, v: Number) -> Number:
-    """Noise between its texels (u, v above 0)."""
+    """Return bilinearly interpolated noise (u, v above 0)."""
     return between(four_texels(noise, texel_at(u, v)), u, v)
 
 
@@ -139,7 +139,7 @@ def four_texels(noise: UInt8, at: Number) -> Number:
 
 @kernel(assume_finite=True)
 def between(four: Number, u: Number, v: Number) -> Number:
-    """Blend four texels."""
+    """Interpolate four packed texels bilinearly."""
     fu, fv = u - _F(np.int32(u)), v - _F(np.int32(v))
     byte, word = np.int32(255), np.int32(four)
     a, b = _F(word & byte), _F((word >> np.int32(8)) & byte)
@@ -150,15 +150,15 @@ def between(four: Number, u: Number, v: Number) -> Number:
 
 @kernel(assume_finite=True)
 def place_pixels(depths_m: Float32, eye: Float32, line: Float32, right: Float32, lane: Float32, count: Number) -> None:
-    """Fill where pixels are in the world, and CLEAR with 1.
+    """Fill the pixels' world positions, metres, and CLEAR with 1.
 
     Args:
         depths_m: (count,) planar depth, inf where sky.
-        eye: (3,) the camera.
+        eye: (3,) camera position, metres.
         line: (3,) direction of the row's middle at depth 1.
-        right: (3,) how it changes from a pixel to the next.
+        right: (3,) change of direction per pixel.
         lane: scratch of the pixels.
-        count: how many they are.
+        count: number of pixels.
     """
     eye_x, eye_y, eye_z = eye[0], eye[1], eye[2]
     line_x, line_y, line_z = line[0], line[1], line[2]
@@ -191,7 +191,7 @@ def two_texels(heights: UInt16, at: Number) -> Number:
 def sunlit(heights: UInt16, shadow: Float32, lane: Float32, count: Number) -> None:
     """Fill SUN: share of sunlight at each pixel, interpolated between four texels of the (rows * columns,) height map.
 
-    GRAIN, ROUGH and BIAS serve as scratch. Only the loop that looks texels up is worked on pixel by pixel.
+    GRAIN, ROUGH and BIAS serve as scratch. Only the texel look-up is not vectorised.
     """
     shear_x, shear_y, from_u, from_v = shadow[0], shadow[1], shadow[2], shadow[3]
     per_m, wide, high = shadow[4], shadow[5] - _TWO, shadow[6] - _TWO
@@ -252,9 +252,9 @@ def grained(lane: Float32, count: Number) -> None:
 
 @kernel(assume_finite=True)
 def grained_near(noise: UInt8, lane: Float32, count: Number) -> None:
-    """Fill ROUGH and GRAIN of a row with near pixels: near, the grain is smooth and has a second, finer octave.
+    """Fill ROUGH and GRAIN of a row with near pixels, where the grain is smooth and has a second, finer octave.
 
-    BIAS and BESIDE serve as scratch. Only the loop that looks texels up is worked on pixel by pixel.
+    BIAS and BESIDE serve as scratch. Only the texel look-up is not vectorised.
     """
     whole = lane.view(np.int32)
     for i in range(count):
@@ -321,7 +321,7 @@ def finish(lane: Float32, light: Float32, eye_z: Number, out: UInt32, count: Num
         g = fog_g + (grey + green * saturation - fog_g) * power
         b = fog_b + (grey + blue * saturation - fog_b) * power
         r, g, b = max(r, _ZERO), max(g, _ZERO), max(b, _ZERO)
-        # ACES' film curve as Narkowicz fitted it, and a gamma of 2: close to sRGB where images live.
+        # Narkowicz' fit of the ACES film curve, and a gamma of 2, which is close to sRGB in the usual range.
         r = math.sqrt(min(r * (_F(2.51) * r + _F(0.03)) / (r * (_F(2.43) * r + _F(0.59)) + _F(0.14)), _ONE))
         g = math.sqrt(min(g * (_F(2.51) * g + _F(0.03)) / (g * (_F(2.43) * g + _F(0.59)) + _F(0.14)), _ONE))
         b = math.sqrt(min(b * (_F(2.51) * b + _F(0.03)) / (b * (_F(2.43) * b + _F(0.59)) + _F(0.14)), _ONE))

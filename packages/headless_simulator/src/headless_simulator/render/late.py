@@ -23,7 +23,7 @@ class LateRenderer:
         self._lock = threading.Lock()
 
     def made(self) -> Renderer:
-        """Return the renderer, built by now."""
+        """Return the renderer, and build it on the first call."""
         with self._lock:
             if self._renderer is None:
                 self._renderer = self._make()

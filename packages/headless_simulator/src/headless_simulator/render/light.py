@@ -11,7 +11,7 @@ from headless_simulator.scene import Float32, UInt8, Weather
 
 NOISE_SIZE: Final = 512
 
-# Places in ``Light.numbers``.
+# Indices into ``Light.numbers``.
 TO_SUN, SUN_RGB, SKY_RGB, BOUNCE_RGB, ZENITH_RGB, HORIZON_RGB, FOG_RGB = 0, 3, 6, 9, 12, 15, 18
 FOG_PER_M, FOG_FALLOFF_PER_M, FOG_START_M, WET, PUDDLES, NIGHT, CLOUDS, SATURATION, SUN_DISC, DUST, HAZE_PER_M = range(
     21, 32
@@ -21,15 +21,15 @@ NUMBERS: Final = 32
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Light:
-    """Light of one weather.
+    """Lighting of one weather.
 
     Attributes:
-        numbers: float32, by the places above; colours are linear and already exposed.
-        rain: 0..1 how dense the streaks are.
-        rain_level: 0..255 how bright they are.
-        wind: 0..1.
-        sun_deg: altitude and azimuth of the light that casts shadows, in steps of half a degree.
-        shadows: 0..1 how much the sun's share matters; 0: cast none.
+        numbers: float32 at the indices above; colours are linear and exposed.
+        rain: density of streaks, 0..1.
+        rain_level: brightness of streaks, 0..255.
+        wind: wind strength, 0..1.
+        sun_deg: altitude and azimuth of the shadow-casting light, in steps of half a degree.
+        shadows: strength of shadows, 0..1; 0: no shadows.
     """
 
     numbers: Float32
@@ -54,7 +54,7 @@ def _rgb(r: float, g: float, b: float) -> Float32:
 
 
 def direction_to_sun(altitude_deg: float, azimuth_deg: float) -> tuple[float, float, float]:
-    """Unit vector to the sun in the world's axes: azimuth 0 is x, 90 is y."""
+    """Return the unit vector to the sun in Unreal's axes: azimuth 0 is x, 90 is y."""
     alt, azi = math.radians(altitude_deg), math.radians(azimuth_deg)
     return math.cos(alt) * math.cos(azi), math.cos(alt) * math.sin(azi), math.sin(alt)
 
@@ -91,7 +91,7 @@ def light_of(weather: Weather) -> Light:
     )
     fog_rgb = _mix(horizon * np.float32(0.96), overcast * np.float32(0.98), min(1.0, fog + 0.3 * rain) * (1.0 - dust))
 
-    # Exposure follows the scene's light in part: full adaptation would turn night into day.
+    # Exposure follows the scene's light partially: full adaptation would make night as bright as day.
     level = float((sun * max(0.0, math.sin(math.radians(altitude))) + sky).mean())
     gain = np.float32(1.0 / (level**0.66 + 0.03))
 
@@ -132,7 +132,7 @@ _PERCENTS: Final = (
 
 @lru_cache(maxsize=1)
 def noise_texture() -> UInt8:
-    """A (512, 512) texture that repeats without a seam: fractal noise, mean 128."""
+    """Return a (512, 512) uint8 texture of fractal noise with mean 128 that tiles seamlessly."""
     rng = np.random.default_rng(20241)
     white = rng.standard_normal((NOISE_SIZE, NOISE_SIZE))
     frequency = np.hypot(np.fft.fftfreq(NOISE_SIZE)[:, None], np.fft.rfftfreq(NOISE_SIZE)[None, :]) * NOISE_SIZE

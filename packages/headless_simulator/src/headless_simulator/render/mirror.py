@@ -53,11 +53,11 @@ def mirrored(
     """Return a surface's reflection of the sky: red, green, blue, share, and the sun's glint.
 
     Args:
-        ray: from the camera, of any length.
-        normal: of unit length.
-        sky: of ``sky_of``.
-        share: of light that is mirrored where the ray falls flat.
-        gloss: of the glint.
+        ray: vector from the camera, of any length.
+        normal: unit normal.
+        sky: result of ``sky_of``.
+        share: reflected share of light at grazing incidence.
+        gloss: glossiness of the glint.
     """
     horizon, zenith, to_sun = sky
     scale = _ONE / math.sqrt(ray[0] * ray[0] + ray[1] * ray[1] + ray[2] * ray[2] + _F(1e-9))
@@ -88,7 +88,7 @@ def mirror_pools(
     puddles: Number,
     most: Number,
 ) -> None:
-    """Darken wet pixels of one triangle and blend the reflection into them, strongest in puddles, which ROUGH places."""
+    """Darken wet pixels of one triangle and blend reflections into them, strongest in puddles, which follow ROUGH."""
     sky, sun, normal = sky_of(light), three(light, SUN_RGB), three(run_normal, 0)
     (eye_x, eye_y, eye_z), dark = three(eye, 0), _ONE - _F(0.45) * wet
     for i in range(first, last):
@@ -140,7 +140,7 @@ def mirror_knots(lane: Float32, knots: Number, light: Float32) -> None:
 
 @kernel(assume_finite=True)
 def knot_at(lane: Float32, knot: Number) -> tuple[Number, Number, Number, Number, Number]:
-    """Return what ``mirror_knots`` stored at a knot: red, green, blue, share, glint."""
+    """Return the result of ``mirror_knots`` at a knot: red, green, blue, share, glint."""
     return (
         lane[RAY + knot], lane[RAY + PART + knot], lane[RAY + _TWO_PARTS + knot], lane[SHARE + knot], lane[SHINE + knot],
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Models concatenated into arrays for the kernels; the pack grows when a model is first used."""
+"""Models concatenated into arrays for the kernels; the pack grows on a model's first use."""
 
 import threading
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from headless_simulator.scene import HEAD_LIGHT, PAINT, Float32, Float64, Int32,
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ModelPack:
-    """Some models, end to end.
+    """Concatenated models, in metres and each actor's frame.
 
     Attributes:
         row_of_model: (models of the library,) int32 row of each model in this pack, -1 if it is not packed.
@@ -21,9 +21,9 @@ class ModelPack:
         corners: (T, 3) int32.
         first_point: (M + 1,) int32.
         first_triangle: (M + 1,) int32.
-        sphere: (M, 7) float64 bounding sphere in the actor's frame, and half the size of the box around the same middle.
-        front_m: (M,) float64 how far the front is before the origin, 0 for models without head lights.
-        surface: (T, 6) float32 linear albedo and unit normal, in the actor's frame.
+        sphere: (M, 7) float64 bounding sphere (centre, radius) and half size of the box with the same centre.
+        front_m: (M,) float64 distance of the front from the origin, 0 for models without head lights.
+        surface: (T, 6) float32 linear albedo and unit normal.
         material: (T,) uint8.
         tag: (T,) uint8.
     """
@@ -41,7 +41,7 @@ class ModelPack:
 
 
 class ModelStore:
-    """Packs models on demand; a pack once given out never changes."""
+    """Packs models on demand; a returned pack never changes."""
 
     def __init__(self, models: ModelLibrary) -> None:
         self._models = models
@@ -92,7 +92,7 @@ def _stack(parts: Sequence[Float32 | Int32], columns: int) -> Float64:
 
 
 def _albedo(mesh: Mesh) -> Float32:
-    """Linear albedo; of paint, the factor on the mover's own colour."""
+    """Return (T, 3) linear albedo; for paint, the factor on the mover's colour."""
     plain = linear(mesh.colour_rgb)
     return np.where((mesh.material == PAINT)[:, None], mesh.colour_rgb.astype(np.float32) / 255.0, plain)
 

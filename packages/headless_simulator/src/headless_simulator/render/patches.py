@@ -1,8 +1,8 @@
-"""Anti-aliasing of small flying objects: a pixel shows the share that they cover.
+"""Anti-aliasing of small flying objects by their pixel coverage.
 
-A z-buffer asks once a pixel, at its centre: an aircraft two pixels wide would flicker and lose its wings. So what flies and is
-small in the image is drawn once more, enlarged, with all that is around it, and the mean over each pixel replaces the pixels
-that it touches. Depth, ids and tags stay those of the pixels' centres.
+A z-buffer samples each pixel once, at its centre: an aircraft two pixels wide would flicker and lose its wings. Therefore the
+surroundings of small flying objects are drawn again, enlarged, and the mean over each pixel replaces the pixels that they
+touch. Depth, ids and tags stay those of the pixels' centres.
 """
 
 import math
@@ -15,20 +15,20 @@ from headless_simulator.render.camera import NEAR_M, pack
 from headless_simulator.scene import Float64, Movers, RenderedImage, UInt32, View, Window
 
 _LARGEST_PX: Final = 90.0  # radius; larger objects have enough pixels
-_PATCH_PX: Final = 384  # longer side of an enlarged view, so that each costs about the same
+_PATCH_PX: Final = 384  # longer side of an enlarged view, so that all cost about the same
 _LEAST_ZOOM, _MOST_ZOOM = (
     4,
     48,
-)  # a wing seen edge-on is a twentieth of a pixel high and needs two lines to be continuous
+)  # a wing seen edge-on is a twentieth of a pixel high and is continuous with two lines
 
 
 def patches_of(view: View, movers: Movers, radius_m: Float64) -> Iterator[View]:
-    """Yield the enlarged views of what flies and is small.
+    """Yield enlarged views of small flying objects.
 
     Args:
         view: the whole image.
-        movers: everything that moves.
-        radius_m: (N,) of the movers' models around their origin; 0 for what does not fly.
+        movers: all movers.
+        radius_m: (N,) radius of the movers' models around their origin; 0 for non-flying ones.
     """
     if not radius_m.any() or view.window is not None:
         return
@@ -52,13 +52,13 @@ def patches_of(view: View, movers: Movers, radius_m: Float64) -> Iterator[View]:
 
 
 def blend_patch(image: RenderedImage, enlarged: RenderedImage, patch: View, flying: UInt32) -> None:
-    """Replace the pixels that something flying touches by the mean of what they show.
+    """Replace the pixels that flying objects touch by the mean of their enlarged pixels.
 
     Args:
-        image: whole; its colours change.
-        enlarged: the part.
-        patch: its view.
-        flying: (N,) ids of what flies.
+        image: the whole image; its colours change.
+        enlarged: the enlarged part.
+        patch: view of the part.
+        flying: (N,) uint32 ids of flying movers.
     """
     window = patch.window
     assert window is not None

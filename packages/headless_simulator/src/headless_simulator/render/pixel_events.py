@@ -1,7 +1,7 @@
-"""The pixels of a dynamic vision sensor: they report when their brightness crosses a level, instead of the brightness.
+"""Pixels of a dynamic vision sensor, which report level crossings of their brightness.
 
-Source: the behaviour of CARLA's DVS camera. Each pixel remembers the level of its last event. Between two images its
-brightness is taken to change evenly; an event is due whenever it comes one threshold away from that level.
+Source: the behaviour of CARLA's DVS camera. Each pixel stores the level of its last event. Brightness is interpolated
+linearly between two images; an event is due whenever it differs by one threshold from that level.
 """
 
 # ruff: noqa: PLR0917, D417 (kernels take their buffers by place)
@@ -21,7 +21,7 @@ Int64: TypeAlias = npt.NDArray[np.int64]
 Events: TypeAlias = npt.NDArray[np.void]
 
 EVENT: Final = np.dtype([("x", "<u2"), ("y", "<u2"), ("t_ns", "<i8"), ("brighter", "?")])
-"""One event, packed as CARLA sends it: column, row, simulated time, whether it became brighter."""
+"""One event in CARLA's packing: column, row, simulated time in ns, whether it became brighter."""
 
 _LEAST_STEP: Final = 0.01  # CARLA's least noisy threshold; also keeps a threshold of 0 from endless events
 _LEAST_CHANGE: Final = 1e-6
@@ -30,13 +30,13 @@ _MOST_EVENTS: Final = 1 << 23  # an image (104 MiB)
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """The pixels' reaction to light.
+    """Parameters of the pixels.
 
     Attributes:
-        thresholds: brightness steps up and down that make an event: natural logarithms, or grey levels (0..255).
+        thresholds: brightness steps up and down per event: natural logarithms, or grey levels (0..255).
         sigmas: standard deviations of both.
-        refractory_ns: a pixel stays silent for so long after an event.
-        log_eps: added to grey / 255 before the logarithm; None for a brightness in grey levels.
+        refractory_ns: dead time of a pixel after an event.
+        log_eps: added to grey / 255 before the logarithm; None for brightness in grey levels.
     """
 
     thresholds: tuple[float, float]
@@ -46,11 +46,11 @@ class Tuning:
 
 
 class EventPixels:
-    """The pixels of one sensor, from image to image.
+    """State of one sensor's pixels between images.
 
     Args:
-        tuning: how they react.
-        rng: for noisy thresholds.
+        tuning: parameters of the pixels.
+        rng: random generator of noisy thresholds.
     """
 
     def __init__(self, tuning: Tuning, rng: np.random.Generator) -> None:
@@ -62,15 +62,15 @@ class EventPixels:
         self._last_ns: Int64 = np.zeros(0, np.int64)
 
     def update(self, bgra: UInt8, time_ns: int) -> Events:
-        """Show the next image.
+        """Process the next image.
 
         Args:
-            bgra: (H, W, 4).
+            bgra: (H, W, 4) uint8.
             time_ns: simulated time.
 
         Returns:
-            (N,) of ``EVENT`` by time, then row, then column; none for the first image. At most 8,388,608: of more, every
-            second, third, ... is reported.
+            (N,) ``EVENT`` by time, then row, then column; none for the first image. At most 8,388,608: above that, every
+            second, third, ... event is reported.
         """
         now = np.empty(bgra.shape[0] * bgra.shape[1], np.float32)
         brightness(bgra.reshape(-1, 4), -1.0 if self._tuning.log_eps is None else self._tuning.log_eps, now)
@@ -103,7 +103,7 @@ class EventPixels:
 
 @kernel()
 def brightness(bgra: UInt8, log_eps: float, out: Float32) -> None:
-    """Write (P,) brightness of (P, 4) pixels: grey, or log(log_eps + grey / 255) where ``log_eps`` is above 0."""
+    """Write (P,) brightness of (P, 4) BGRA pixels: grey, or log(log_eps + grey / 255) if ``log_eps`` is above 0."""
     for i in range(out.shape[0]):
         grey = np.float32(0.2989 * bgra[i, 2] + 0.587 * bgra[i, 1] + 0.114 * bgra[i, 0])
         out[i] = math.log(log_eps + grey / 255.0) if log_eps > 0.0 else grey
@@ -117,13 +117,13 @@ def count_crossings(
 
     Args:
         level: (P,) brightness of each pixel's last event.
-        steps: thresholds up and down, their standard deviations.
-        noise: (P,) standard normal, or nothing.
-        step: (P,) out, the pixel's threshold, below 0 where it became darker.
-        crossings: (P,) out.
+        steps: (4,) thresholds up and down, their standard deviations.
+        noise: (P,) standard normal, or empty.
+        step: (P,) out, the pixel's threshold, negative if it became darker.
+        crossings: (P,) out, number of levels.
 
     Returns:
-        Their sum.
+        The sum of crossings.
     """
     total = 0
     for i in range(now.shape[0]):
@@ -160,15 +160,15 @@ def report_crossings(
     t_ns: Int64,
     mark: Int64,
 ) -> int:
-    """Write time and mark (pixel * 2, plus 1 for brighter) of each crossing, and bring levels and last times up to date.
+    """Write time and mark (pixel * 2, plus 1 for brighter) of each crossing, and update levels and last times.
 
-    A pixel that is silent still moves its level, as CARLA's does.
+    As in CARLA, a pixel in its dead time updates its level.
 
     Args:
-        every: report only each so many-th.
+        every: report only every n-th crossing.
 
     Returns:
-        How many were written.
+        The number of written events.
     """
     crossed, reported = 0, 0
     for i in range(now.shape[0]):

@@ -1,4 +1,4 @@
-"""Rain: short bright streaks, equal for equal simulation times."""
+"""Rain as short bright streaks that depend only on simulation time."""
 
 # ruff: noqa: PLR0917 (kernels take their buffers by place)
 from __future__ import annotations
@@ -22,10 +22,9 @@ def draw_rain(
     brightness: Number,
     seed: Number,
 ) -> None:
-    """Blend streaks into (height * width,) BGRA words.
+    """Blend streaks into (height * width,) uint32 BGRA words.
 
-    A streak follows the image of a falling drop: towards the point where straight down vanishes, so that a camera that
-    looks down sees rings of strokes pointing at its middle.
+    A streak points to the vanishing point of the downward direction, so that a camera looking down sees radial strokes.
     """
     fall_x, fall_y, fall_z = 0.35 * wind, 0.12 * wind, -1.0
     across = camera[3] * fall_x + camera[4] * fall_y + camera[5] * fall_z

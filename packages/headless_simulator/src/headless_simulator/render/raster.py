@@ -1,14 +1,14 @@
-"""The z-buffer: one pass over the triangles leaves, per pixel, 1 / depth and the number of the triangle that is seen.
+"""The z-buffer: one pass over the triangles yields 1 / depth and the visible triangle's number per pixel.
 
 Both are one 64-bit key: the bits of 1 / depth as float32 (which order like integers) above, twice the triangle's number
-plus 1 for its front face below; 0 is sky. The greatest key wins, so the image does not depend on the order of drawing.
+plus 1 for its front face below; 0 is sky. The greatest key wins, so the image does not depend on the drawing order.
 
-Coverage: a pixel belongs to a triangle when its centre does. Spans are half open, and the crossing of an edge with a
-row is computed from the edge alone (upper end first), so triangles that share an edge neither overlap nor leave a
-crack. 1 / depth is linear on the screen, which makes depth perspective-correct.
+Coverage: a pixel belongs to a triangle that contains its centre. Spans are half open, and the crossing of an edge with
+a row depends on the edge alone (upper end first), so that triangles with a common edge neither overlap nor leave a gap.
+1 / depth is linear on the screen, which makes depth perspective-correct.
 
-The kernels keep strict floating point, infinities included: the two triangles of an edge must round alike. They copy
-numbers one by one: assigning an array to a part of another makes numba compile the text of its error message, for seconds.
+The kernels use strict floating point with infinities: both triangles of an edge must round alike. They copy numbers one
+by one, because an array assignment makes numba compile the text of its error message, which takes seconds.
 """
 
 # ruff: noqa: PLR0917, D417 (kernels take their buffers by place)
@@ -43,7 +43,7 @@ def fill(
     w2: float,
     number: int,
 ) -> None:
-    """Fill one projected triangle in the (height * width,) keys; w = 1 / depth, ``number`` is the triangle's."""
+    """Fill one projected triangle (pixels; w = 1 / depth) in the (height * width,) keys; ``number`` is the triangle's."""
     area = (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
     if not (area > 1e-14 or area < -1e-14):
         return
@@ -93,7 +93,7 @@ def fill(
 
 @kernel()
 def _clip_and_fill(keys: Int64, width: int, height: int, camera: Float64, polygon: Float64, number: int) -> None:
-    """Cut a triangle (camera coordinates; (8, 4) buffer of which it is the first 3 rows) at the near plane, fill the rest."""
+    """Clip a triangle (the first 3 rows of an (8, 4) buffer, camera coordinates) at the near plane and fill the rest."""
     near, focal, cx, cy = camera[15], camera[12], camera[13], camera[14]
     cut = polygon[4:]
     count = 0
@@ -106,7 +106,7 @@ def _clip_and_fill(keys: Int64, width: int, height: int, camera: Float64, polygo
         if inside_i != inside_j:
             k, m = (
                 (i, j) if inside_i else (j, i)
-            )  # always from inside to outside, so that both triangles of an edge are cut alike
+            )  # always from inside to outside, so that both triangles of an edge are clipped alike
             share = (polygon[k, 2] - near) / (polygon[k, 2] - polygon[m, 2])
             cut[count, 0] = polygon[k, 0] + share * (polygon[m, 0] - polygon[k, 0])
             cut[count, 1] = polygon[k, 1] + share * (polygon[m, 1] - polygon[k, 1])
@@ -127,9 +127,9 @@ def _clip_and_fill(keys: Int64, width: int, height: int, camera: Float64, polygo
 
 @kernel()
 def _project(points_m: Float32, first: int, last: int, frame: Float64, camera: Float64, out: Float64) -> None:
-    """Project vertices ``first`` to ``last`` into ``out`` rows x, y, 1 / depth (0 when before the near plane).
+    """Project vertices ``first`` to ``last`` of (3, V) into ``out`` rows x, y, 1 / depth (0 before the near plane).
 
-    ``frame`` is (3, 4): camera coordinates (right, down, forward) of a point of the vertices' own frame.
+    ``frame`` is (3, 4), from the vertices' frame to camera coordinates (right, down, forward).
     """
     focal, cx, cy, near = camera[12], camera[13], camera[14], camera[15]
     x, y, z = points_m[0, first:last], points_m[1, first:last], points_m[2, first:last]
@@ -164,7 +164,7 @@ def _draw_group(
     screen: Float64,
     polygon: Float64,
 ) -> None:
-    """Draw triangles ``first`` to ``last``, whose vertices are projected in ``screen``, as numbers from ``number`` on."""
+    """Draw triangles ``first`` to ``last`` with numbers from ``number`` on; ``screen`` has their projected vertices."""
     sx, sy, sw = screen[0], screen[1], screen[2]
     right_edge, bottom_edge = width - 0.5, height - 0.5
     for t in range(first, last):
@@ -198,7 +198,7 @@ def _draw_group(
 
 @kernel()
 def _outside(camera: Float64, width: int, height: int, centre: Float64, half: Float64) -> bool:
-    """Check whether an axis-aligned box lies wholly outside one plane of the view frustum."""
+    """Return whether a box of (3,) centre and (3,) half size, metres, is outside one plane of the view frustum."""
     focal, cx, cy = camera[12], camera[13], camera[14]
     for plane in range(5):
         if plane == 0:
@@ -234,7 +234,7 @@ def draw_static(
     screen: Float64,
     small: Float64,
 ) -> None:
-    """Draw the tiles in view.
+    """Draw the visible tiles of a ``StaticScene`` into the (height * width,) keys.
 
     Args:
         screen: (3, most vertices of a tile) scratch.
@@ -262,7 +262,7 @@ def draw_static(
 
 @kernel()
 def model_frames(pose: Float64, out: Float64) -> None:
-    """Turn (N, 6) poses into (N, 3, 4) matrices from the actor's frame to the world."""
+    """Write the (N, 3, 4) matrices from actor frame to world of (N, 6) poses (metres, degrees)."""
     for i in range(pose.shape[0]):
         p, y, r = math.radians(pose[i, 3]), math.radians(pose[i, 4]), math.radians(pose[i, 5])
         cp, sp, cy, sy, cr, sr = math.cos(p), math.sin(p), math.cos(y), math.sin(y), math.cos(r), math.sin(r)
@@ -290,18 +290,18 @@ def draw_movers(
     screen: Float64,
     small: Float64,
 ) -> int:
-    """Draw the movers in view.
+    """Draw the visible movers into the (height * width,) keys.
 
     Args:
         world: (N, 3, 4) from the actor's frame to the world.
-        model: (N,) place of each mover's model in the packed models.
+        model: (N,) row of each mover's model in the packed models.
         sphere: (models, 4) bounding sphere: centre in the actor's frame, radius.
         static_count: triangle numbers start here.
-        drawn: (N, 2) out: first triangle number of each mover less ``static_count`` (-1: not in view), and how many.
+        drawn: (N, 2) out: first triangle number of each mover minus ``static_count`` (-1: not visible), and the count.
         screen, small: scratch as for ``draw_static``.
 
     Returns:
-        How many triangle numbers were given out.
+        The number of assigned triangle numbers.
     """
     frame, centre, half, polygon = small[0:3], small[3], small[4], small[5:]
     used = 0

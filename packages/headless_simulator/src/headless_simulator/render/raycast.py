@@ -1,4 +1,4 @@
-"""Ray casting through the triangles of the images: for lidar, semantic lidar and radar."""
+"""Ray casting through the triangles of the images, for lidar, semantic lidar and radar."""
 
 # ruff: noqa: PLR0917 (kernels take their buffers by place)
 from __future__ import annotations
@@ -24,13 +24,13 @@ Flags: TypeAlias = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RayGrid:
-    """An index of the triangles over each square of the ground.
+    """An index of the triangles above each ground cell.
 
     Attributes:
-        frame: origin x, y, cell size, columns, rows.
+        frame: (5,) origin x, y, cell size (metres), columns, rows.
         first: (cells + 1,) int32 into ``members``.
         members: triangle numbers of the static scene.
-        far: numbers of the triangles too wide for the grid; every ray tries them.
+        far: numbers of the triangles too wide for the grid; every ray tests them.
         corner_m: (T, 3, 3) float32 corners of each triangle.
         span_m: (T, 2) float32 lowest and highest z.
     """
@@ -44,7 +44,7 @@ class RayGrid:
 
 
 def build_grid(scene: StaticScene) -> RayGrid:
-    """Sort a scene's triangles into ground squares."""
+    """Sort a scene's triangles into ground cells."""
     corner_m = np.ascontiguousarray(scene.points_m.T[scene.corners])
     wide = (corner_m.max(axis=1) - corner_m.min(axis=1))[:, :2].max(axis=1, initial=0.0) > _WIDE_M
     far = np.flatnonzero(wide).astype(np.int32)  # the land around the town would make the grid too large
@@ -69,7 +69,7 @@ def build_grid(scene: StaticScene) -> RayGrid:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bounds:
-    """The box around the origins of some rays, (3,) each, and how far they reach; without limits where one is no number."""
+    """The box around the origins of rays, (3,) corners in metres, and their range; unbounded if an origin is NaN."""
 
     low_m: Float64
     high_m: Float64
@@ -77,23 +77,23 @@ class Bounds:
 
     @classmethod
     def of(cls, origins_m: Float64, reach_m: float) -> Bounds:
-        """Return the bounds of (N, 3) origins."""
+        """Return the bounds of (N, 3) origins, metres."""
         if not len(origins_m) or not np.isfinite(origins_m).all():
             return cls(np.full(3, -np.inf), np.full(3, np.inf), reach_m)
         return cls(origins_m.min(axis=0), origins_m.max(axis=0), reach_m)
 
     def apart_m(self, low_m: Float64, high_m: Float64) -> Float64:
-        """Return (N,) least distances from an origin to (N, 3) boxes."""
+        """Return (N,) least distances, metres, from an origin to boxes with (N, 3) corners."""
         gap_m = np.maximum(np.maximum(low_m - self.high_m, self.low_m - high_m), 0.0)
         return np.asarray(np.linalg.norm(gap_m, axis=1) - _SLACK_M)
 
     def far_triangles(self, grid: RayGrid) -> Int32:
-        """Return the (F,) int32 numbers of the wide triangles that the rays may reach."""
+        """Return the (F,) int32 numbers of the wide triangles in range."""
         corner_m = grid.corner_m[grid.far].astype(np.float64)
         return grid.far[self.apart_m(corner_m.min(axis=1), corner_m.max(axis=1)) <= self.reach_m]
 
     def movers(self, world: Float64, sphere: Float64) -> tuple[npt.NDArray[np.intp], Float64]:
-        """Return the numbers of the movers that the rays may reach, the nearest first, and their least distances.
+        """Return (K,) numbers of the movers in range, nearest first, and their (K,) least distances, metres.
 
         Args:
             world: (N, 3, 4) from each mover's frame to the world.
@@ -123,7 +123,7 @@ def _cells_of(corner_m: Float32, t: Number, frame: Float64) -> tuple[Number, Num
 
 @kernel()
 def _meets(corner_m: Float32, t: Number, frame: Float64, column: Number, row: Number) -> bool:
-    """Check whether a triangle's projection on the ground may touch a cell: no edge has the whole cell outside."""
+    """Return whether a triangle's ground projection may touch a cell: no edge has the whole cell outside."""
     ax, ay = np.float64(corner_m[t, 0, 0]), np.float64(corner_m[t, 0, 1])
     bx, by = np.float64(corner_m[t, 1, 0]), np.float64(corner_m[t, 1, 1])
     cx, cy = np.float64(corner_m[t, 2, 0]), np.float64(corner_m[t, 2, 1])
@@ -143,13 +143,13 @@ def _meets(corner_m: Float32, t: Number, frame: Float64, column: Number, row: Nu
 
 @kernel()
 def _sort_into_cells(corner_m: Float32, wide: Flags, frame: Float64, counts: Int32, members: Int32) -> None:
-    """Add each triangle to the cells that it meets: count them in ``counts``, and list them in ``members`` unless empty.
+    """Add each triangle to its cells: count it in ``counts``, and list it in ``members`` unless empty.
 
     Args:
         corner_m: (T, 3, 3) corners.
-        wide: (T,) triangles that are left out.
-        frame: of the grid.
-        counts: (cells,) entries of each cell before and after; with ``members``, the place of the cell's next entry.
+        wide: (T,) excluded triangles.
+        frame: the grid's frame.
+        counts: (cells,) entries of each cell before and after; with ``members``, the index of the cell's next entry.
         members: triangle numbers, cell by cell; empty in the first pass.
     """
     for t in range(corner_m.shape[0]):
@@ -170,7 +170,7 @@ def _hit(
     ax: Number, ay: Number, az: Number, bx: Number, by: Number, bz: Number, cx: Number, cy: Number, cz: Number,
     ox: Number, oy: Number, oz: Number, dx: Number, dy: Number, dz: Number, front_only: bool,
 ) -> tuple[float, float]:  # fmt: skip
-    """Distance along a unit ray at which it meets a triangle (inf: it does not) and the cosine between ray and normal."""
+    """Return a unit ray's distance to a triangle, metres (inf: no hit), and the cosine between ray and normal."""
     e1x, e1y, e1z = bx - ax, by - ay, bz - az
     e2x, e2y, e2z = cx - ax, cy - ay, cz - az
     px, py, pz = dy * e2z - dz * e2y, dz * e2x - dx * e2z, dx * e2y - dy * e2x
@@ -267,7 +267,7 @@ def _cast_static(
 
 @kernel()
 def _may_meet_box(sphere: Float64, ox: Number, oy: Number, oz: Number, dx: Number, dy: Number, dz: Number) -> bool:
-    """Check whether a ray enters the bounding box of a mesh, enlarged by 1 mm on each side."""
+    """Return whether a ray enters the bounding box of a mesh, enlarged by 1 mm on each side."""
     enter, leave = 0.0, np.inf
     for axis in range(3):
         origin, direction = (ox, dx) if axis == 0 else ((oy, dy) if axis == 1 else (oz, dz))
@@ -290,7 +290,7 @@ def cast_rays(
     model_tag: UInt8, actor_id: UInt32, near_m: Float64,
     distance_m: Float32, ids: UInt32, tag: UInt8, cosine: Float32,
 ) -> None:  # fmt: skip
-    """Find the first hit of each ray; misses get inf, 0, 0 and 0. Movers are sorted by ``near_m``."""
+    """Write the first hit of each of (N, 3) rays, metres; misses get inf, 0, 0 and 0. Movers are sorted by ``near_m``."""
     movers = world.shape[0]
     centre = np.empty((movers, 4))
     for m in range(movers):

@@ -1,4 +1,4 @@
-"""One raster pass over the world: depth, ids and classes; colour shaded from them."""
+"""Raster pass over the world: depth, ids and semantic tags, and colour shaded from them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from headless_simulator.scene import (
 
 
 class _DrawnMovers(NamedTuple):
-    """The drawn movers, by triangle: what shading needs of them."""
+    """Per-triangle shading tables of the drawn movers."""
 
     movers: Movers
     models: ModelPack
@@ -62,9 +62,9 @@ class Renderer:
     """Draws a town and its movers; thread-safe, and the kernels run without the GIL.
 
     Args:
-        town_mesh: everything static.
-        models: bodies of the movers.
-        signals: the town's traffic lights, in the order of ``render``'s ``signals``; without them no lamp is lit.
+        town_mesh: the static mesh.
+        models: the movers' models.
+        signals: the town's traffic lights, in the order of ``render``'s ``signals``; without them all lamps are off.
     """
 
     def __init__(self, town_mesh: Mesh, models: ModelLibrary, signals: Sequence[SignalHead] = ()) -> None:
@@ -81,7 +81,7 @@ class Renderer:
         self._is_lamp = (self._scene.material >= SIGNAL_RED) & (self._scene.material <= SIGNAL_GREEN)
 
     def _find_lamps(self, mesh: Mesh, signals: Sequence[SignalHead]) -> tuple[Int32, Int32, UInt8]:
-        """Place in the scene, signal number and the state in which it is lit, for each lamp triangle."""
+        """Return (K,) scene triangle, signal number and lit state of each lamp triangle."""
         triangles = [np.asarray(signal.lamp_triangles, dtype=np.int32) for signal in signals]
         lamps = np.concatenate([np.zeros(0, np.int32), *triangles])
         owner = np.repeat(np.arange(len(triangles), dtype=np.int32), [len(part) for part in triangles])
@@ -92,9 +92,9 @@ class Renderer:
         return self._scene.scene_triangle[lamps], owner, lit_in
 
     def without(self, object_ids: frozenset[int]) -> Renderer:
-        """Return a renderer of the same town without some of its static objects.
+        """Return a renderer of the same town without some static objects.
 
-        Their triangles lose their area and keep their places, so everything that counts triangles stays valid.
+        Their triangles lose their area and keep their numbers, so that all triangle tables stay valid.
         """
         return self._of(self._scene.without(object_ids)) if object_ids else self
 
@@ -110,18 +110,18 @@ class Renderer:
         return other
 
     def untagged(self, tags: frozenset[int]) -> Renderer:
-        """Return a renderer of the same town that does not draw its static meshes of some classes."""
+        """Return a renderer of the same town without static meshes of some semantic tags."""
         other = copy.copy(self)
         other._scene = self._scene.untagged(tags)
         other._grid, other._grid_lock = None, threading.Lock()
         return other
 
     def painted(self, colours: Mapping[int, tuple[int, int, int]], lamps: Mapping[int, float]) -> Renderer:
-        """Return a renderer of the same town with other colours of static objects and other light of lamp posts.
+        """Return a renderer of the same town with changed colours of static objects and brightness of lamp posts.
 
         Args:
-            colours: sRGB by object id; panes and lamps keep theirs.
-            lamps: share of the usual light by object id.
+            colours: sRGB by object id; panes and lamps keep their colour.
+            lamps: brightness factor by object id.
         """
         other = copy.copy(self)
         other._scene = self._scene.painted(colours) if colours else self._scene
@@ -145,14 +145,14 @@ class Renderer:
 
         Args:
             view: the camera.
-            movers: everything that moves.
-            weather: changes ``bgra`` only.
-            signals: state of each traffic light (0 red, 1 yellow, 2 green, 3 off).
+            movers: all movers.
+            weather: affects ``bgra`` only.
+            signals: (L,) uint8 state of each traffic light (0 red, 1 yellow, 2 green, 3 off).
             time_s: simulation time; moves rain.
-            want_bgra: shade a colour image too.
-            want_normal: give world normals too.
-            want_base: give the surfaces' own colours too.
-            into: an image of the same size whose buffers are used again.
+            want_bgra: also shade a colour image.
+            want_normal: also return world normals.
+            want_base: also return base colours.
+            into: an image of the same size to reuse.
 
         Raises:
             ValueError: the camera's numbers are out of range.
@@ -250,7 +250,7 @@ class Renderer:
         visible: Int32,
         starts: Int32,
     ) -> None:
-        """Shade the pixels; ``visible`` is each pixel's triangle, ``starts`` the first pixel of each run of one triangle."""
+        """Shade (H, W, 4) pixels; ``visible``: triangle of each pixel, ``starts``: first pixel of each run of one triangle."""
         scene, movers = self._scene, drawn.movers
         lane: Float32 = self._scratch.get("lane", (LANES,), np.float32)
         small: Float32 = self._scratch.get("small", (5, 6), np.float32)
@@ -273,17 +273,17 @@ class Renderer:
     def cast(
         self, origins_m: Float64, directions: Float64, max_range_m: float, movers: Movers
     ) -> tuple[Float32, UInt32, UInt8, Float32]:
-        """Send rays through the world.
+        """Cast rays through the world.
 
         Args:
-            origins_m: (N, 3) world points, or (3,) for one origin of all.
+            origins_m: (N, 3) origins, or (3,) for a common one; Unreal's axes, metres.
             directions: (N, 3), of any length above 0.
-            max_range_m: rays end here.
-            movers: everything that moves; leave out the rays' own vehicle where it should not be met.
+            max_range_m: length of the rays.
+            movers: the movers to hit, usually without the sensor's vehicle.
 
         Returns:
-            (N,) distance in metres (inf where nothing is met), id as in ``RenderedImage.ids``, semantic tag (0 where nothing
-            is met), cosine of the angle between ray and surface normal.
+            (N,) distance in metres (inf without a hit), id as in ``RenderedImage.ids``, semantic tag (0 without a hit), and
+            cosine of the angle between ray and surface normal.
         """
         directions = np.ascontiguousarray(directions, dtype=np.float64)
         origins = np.ascontiguousarray(np.broadcast_to(np.asarray(origins_m, dtype=np.float64), directions.shape))
@@ -309,7 +309,7 @@ class Renderer:
         return distance_m, ids, tag, cosine
 
     def warm_up(self) -> None:
-        """Call every kernel once on a tiny image, so that numba compiles it or reads it from its cache."""
+        """Call every kernel once on a tiny image, so that numba compiles or loads it."""
         view = View((0.0, 0.0, 30.0, -60.0, 0.0, 0.0), 16, 8, 90.0)
         mover = Movers(
             np.zeros(1, np.int32), np.zeros((1, 6)), np.ones(1, np.uint32), np.zeros((1, 3), np.uint8),
@@ -333,7 +333,7 @@ class Renderer:
         self.cast(np.zeros(3), np.array([[0.0, 0.0, -1.0]]), 10.0, mover)
 
     def _lit(self, signals: UInt8) -> UInt8:
-        """Return the glow seed of each triangle, 1 or 0 for lamps of signals; cached for the views of a tick."""
+        """Return (T,) glow seeds of the triangles, 1 or 0 for lamps of signals; cached for the views of a tick."""
         states = np.asarray(signals, dtype=np.uint8)
         last_states, glow = self._last_lit
         if last_states == states.tobytes():

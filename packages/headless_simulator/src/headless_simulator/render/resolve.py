@@ -1,4 +1,4 @@
-"""Resolve the z-buffer's triangle numbers to depth, id, tag and normal of each pixel."""
+"""Conversion of the z-buffer's triangle numbers to depth, id, tag and normal of each pixel."""
 
 # ruff: noqa: PLR0917, D417 (kernels take their buffers by place)
 from __future__ import annotations
@@ -31,7 +31,7 @@ def mover_tables(
     ids: UInt32,
     owner: Int32,
 ) -> None:
-    """Write the tables of all drawn movers' triangles: what they look like in the world.
+    """Write the world-frame surface tables of all drawn movers' triangles.
 
     Args:
         tint: (N, 3) linear body colours; they multiply the albedo of material PAINT (4).
@@ -74,10 +74,10 @@ def resolve(
     ids: UInt32,
     tag: UInt8,
 ) -> None:
-    """Unpack the z-buffer's keys into ``visible`` (-1: sky), depth, ids and tag (flat, one entry a pixel), and clear them.
+    """Unpack the z-buffer's keys into ``visible`` (-1: sky), depth, ids and tag (each (P,)), and clear the keys.
 
     Args:
-        starts: (P + 1,) out, where each run of one triangle begins within a row, or a ``TILE`` of it; then the image's end.
+        starts: (P + 1,) out, first pixel of each run of one triangle within a row, or a ``TILE`` of it; then the image's end.
     """
     size = np.uint64(visible.shape[0])
     one, span = np.uint64(1), np.uint64(SPAN)
@@ -108,7 +108,7 @@ def resolve(
             else:
                 id_now, tag_now = mover_ids[number - static_count], mover_tag[number - static_count]
             whole = ((last - first + span - one) >> np.uint64(4)) << np.uint64(4)
-            if first + whole <= size:  # what is written over the run's end is the next run's
+            if first + whole <= size:  # the next run overwrites the part past the run's end
                 for i in range(whole):
                     ids[first + i] = id_now
                     tag[first + i] = tag_now
@@ -126,7 +126,7 @@ def resolve(
 def resolve_normals(
     visible: Int32, static_count: int, static_surface: Float32, mover_surface: Float32, out: Float32
 ) -> None:
-    """Fill (P, 3) world normals, turned towards the camera; zero where sky."""
+    """Fill (P, 3) world normals, facing the camera; zero where sky."""
     for i in range(visible.shape[0]):
         mark = visible[i]
         number = mark >> 1

@@ -22,10 +22,10 @@ class Scratch(threading.local):
         return flat[:size].reshape(shape)
 
     def take_zeros(self, name: str, size: int, kind: type) -> Any:
-        """Take out an array of at least ``size`` zeros, for ``put_back``; one that is not put back is replaced."""
+        """Return an array of at least ``size`` zeros for exclusive use until ``put_back``."""
         flat = self._arrays.pop(name, None)
         return np.zeros(size, dtype=kind) if flat is None or flat.size < size else flat
 
     def put_back(self, name: str, zeros: Any) -> None:
-        """Keep an array that is zero again for the next image."""
+        """Store an array, which must be zero again, for the next image."""
         self._arrays[name] = zeros

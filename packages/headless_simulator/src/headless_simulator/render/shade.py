@@ -63,7 +63,7 @@ _ZERO, _HALF, _ONE = _F(0.0), _F(0.5), _F(1.0)
 _HAZARD = np.uint32(48)  # both blinkers
 _NEVER_SHADED = _F(1e5)  # metres above everything
 
-# Columns of ``runs``, the runs that need more than sun, sky and grain: first and last pixel, then properties of the triangle.
+# Columns of ``runs``, the runs with more than sun, sky and grain: first and last pixel, then properties of the triangle.
 FIRST, LAST, SURFACE, NORMAL, MIRROR, GLOSS, GLOW, WARM, POOLS = 0, 1, 2, 5, 8, 9, 10, 11, 12
 
 
@@ -94,13 +94,13 @@ def shade(
     runs: Float32,
     out: UInt32,
 ) -> None:
-    """Write BGRA words.
+    """Write (H * W,) uint32 BGRA words.
 
     Args:
-        static_glow: (T,) 1 where a signal's lamp is lit; of windows, their seed.
-        owner: mover's row of each mover triangle; ``lights`` its VehicleLightState bits.
-        heights: shadow map, flat; ``shadow`` its frame, texels a metre 0 where there is none.
-        lane: (LANES,) scratch; ``small``: (5, 6) and ``runs``: (TILE, 13) too.
+        static_glow: (T,) 1 for a lit signal lamp; for windows, their seed.
+        owner: (K,) mover's row of each mover triangle; ``lights``: (N,) its VehicleLightState bits.
+        heights: flat shadow map; ``shadow``: its frame, with 0 texels per metre if there is none.
+        lane: (LANES,) scratch; ``small``: (5, 6) and ``runs``: (TILE, 13) scratch.
     """
     focal, cx = _F(camera[12]), _F(camera[13])
     eye, surface, colour, line, right = small[0], small[1], small[2], small[3], small[4]
@@ -193,7 +193,7 @@ def shade(
                     blue * light[SUN_RGB + 2] * lit,
                 )
                 upright = _ONE if abs(nz) < _HALF else _ZERO
-                # Whole spans: what is written over the run's end is the next run's.
+                # Whole spans: the next run overwrites the part past the run's end.
                 span = ((last - first + np.uint64(SPAN - 1)) >> np.uint64(4)) << np.uint64(4)
                 for k in range(span):
                     at = first + k
@@ -250,7 +250,7 @@ def sky(
     noise: UInt8,
     colour: Float32,
 ) -> None:
-    """Lay a run of sky into a row; ``colour`` is (3,) scratch."""
+    """Write a run of sky into a row; ``colour`` is (3,) scratch."""
     for i in range(first, last):
         dx, dy = line[0] + lane[ACROSS + i] * right[0], line[1] + lane[ACROSS + i] * right[1]
         dz = line[2] + lane[ACROSS + i] * right[2]

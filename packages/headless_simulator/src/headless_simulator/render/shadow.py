@@ -1,8 +1,8 @@
-"""Shadow maps: the height of the highest obstacle on every sun ray that meets the ground plane.
+"""Shadow maps: the height of the highest obstacle on every sun ray through the ground plane.
 
-A point (x, y, z) lies on the ray through (x - z cot_x, y - z cot_y) of the plane z = 0, whatever its height; it is in
-shadow when the map holds a greater height there. The town's part depends on the sun alone. Each tick gets a copy of it
-with that tick's movers drawn on top.
+A point (x, y, z) lies on the ray through (x - z cot_x, y - z cot_y) of the plane z = 0, at any height; it is in shadow
+if the map has a greater height there. The town's part depends on the sun alone. Each tick gets a copy with its movers
+drawn on top.
 """
 
 import threading
@@ -23,8 +23,8 @@ _FLAT: Final = np.array(
     [TAG[name] for name in ("road", "sidewalk", "road_line", "ground", "terrain", "water", "rail_track")]
 )
 
-# Frame of a map, as kernels take it: shear x, y; origin x, y; texels a metre; columns, rows; lowest height; steps a metre;
-# metres of height that a texel is worth, times tilt over the cosine to the sun.
+# Frame of a map: shear x, y; origin x, y; texels per metre; columns, rows; lowest height; steps per metre; metres of height
+# per texel, times tilt over the cosine to the sun.
 FRAME_NUMBERS: Final = 10
 NO_HEIGHTS: Final[UInt16] = np.zeros(4, dtype=np.uint16)
 NO_FRAME: Final[Float32] = np.zeros(FRAME_NUMBERS, dtype=np.float32)
@@ -49,7 +49,7 @@ class _TickMap:
 
 
 class ShadowMaps:
-    """Shadow maps of one town; safe to share between threads. The maps of the last sun and the last tick are cached."""
+    """Shadow maps of one town; thread-safe. The maps of the last sun and the last tick are cached."""
 
     def __init__(self, scene: StaticScene) -> None:
         self._scene = scene
@@ -65,7 +65,7 @@ class ShadowMaps:
 
         Args:
             sun_deg: altitude above 0 and azimuth.
-            movers: their identity distinguishes one tick from the next.
+            movers: the tick's movers; the object's identity is the cache key.
             world: (N, 3, 4) float64 from each mover's frame to the world.
             model: (N,) int32 row of each mover's model in ``models``.
             models: the packed models.

@@ -1,4 +1,4 @@
-"""The static town in the order in which it is drawn: by ground tiles, each with its own vertices."""
+"""The static town in drawing order: ground tiles, each with its own vertices."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from headless_simulator.scene import (
 
 TILE_M: Final = 24.0
 _PAINTED: Final = (MATTE, ASPHALT, PAINT, FOLIAGE)
-_LARGE_M: Final = 60.0  # wider triangles get tiles of their own, since they would widen a tile's box
+_LARGE_M: Final = 60.0  # wider triangles get separate tiles, since they would widen a tile's box
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,7 +35,7 @@ class StaticScene:
     """A town's triangles, sorted by tile.
 
     Attributes:
-        points_m: (3, V) float32, one row per axis; a tile's vertices lie side by side.
+        points_m: (3, V) float32, one row per axis; a tile's vertices are contiguous.
         corners: (T, 3) int32.
         tile_box_m: (N, 6) low x, y, z, high x, y, z.
         tile_points: (N + 1,) first vertex of each tile.
@@ -43,8 +43,8 @@ class StaticScene:
         surface: (T, 6) float32 linear albedo r, g, b and unit normal.
         material: (T,) uint8.
         tag: (T,) uint8.
-        ids: (T,) uint32 as ``RenderedImage.ids`` shows them.
-        seed: (T,) uint8 a number that the triangles of one pane share: which windows are lit at night.
+        ids: (T,) uint32 as in ``RenderedImage.ids``.
+        seed: (T,) uint8 seed that selects windows lit at night, equal for the triangles of one pane.
         scene_triangle: (T of the mesh,) int32 number in this scene of each triangle of the town's mesh.
     """
 
@@ -62,17 +62,17 @@ class StaticScene:
 
     @property
     def bounds_m(self) -> tuple[Float64, Float64]:
-        """(3,) lowest and (3,) highest corner of the town, metres."""
+        """Return the (3,) lowest and (3,) highest corner of the town, metres."""
         if not len(self.tile_box_m):
             return np.zeros(3), np.zeros(3)
         return self.tile_box_m[:, :3].min(axis=0), self.tile_box_m[:, 3:].max(axis=0)
 
     def without(self, object_ids: frozenset[int]) -> StaticScene:
-        """Return the scene in which the triangles of some objects have no area; triangle numbers stay."""
+        """Return the scene with zero-area triangles for some objects; triangle numbers stay."""
         return self._but(np.isin(self.ids, np.array(sorted(object_ids), dtype=np.uint32) | np.uint32(STATIC_ID)))
 
     def streamed(self, map_tiles: frozenset[Tile]) -> StaticScene:
-        """Return the scene in which only triangles with their first corner in some map tiles have an area."""
+        """Return the scene with zero-area triangles outside some map tiles, by first corner."""
         cell = np.floor(self.points_m[:2, self.corners[:, 0]] / MAP_TILE_M).astype(np.int64)
         streamed = np.zeros(len(self.corners), np.bool_)
         for i, j in map_tiles:
@@ -80,7 +80,7 @@ class StaticScene:
         return self._but(~streamed)
 
     def untagged(self, tags: frozenset[int]) -> StaticScene:
-        """Return the scene in which the triangles of some classes have no area; triangle numbers stay."""
+        """Return the scene with zero-area triangles for some semantic tags; triangle numbers stay."""
         return self._but(np.isin(self.tag, sorted(tags)))
 
     def _but(self, gone: npt.NDArray[np.bool_]) -> StaticScene:
@@ -89,7 +89,7 @@ class StaticScene:
         return replace(self, corners=corners)
 
     def painted(self, colours: Mapping[int, tuple[int, int, int]]) -> StaticScene:
-        """Return the scene with other sRGB colours of some objects, by id; panes and lamps keep theirs."""
+        """Return the scene with new sRGB colours by object id; panes and lamps keep their colour."""
         ids = np.array(sorted(colours), dtype=np.uint32)
         row = np.searchsorted(ids | np.uint32(STATIC_ID), self.ids).clip(max=len(ids) - 1)
         selected = (self.ids == ids[row] | np.uint32(STATIC_ID)) & np.isin(self.material, _PAINTED)
@@ -119,7 +119,7 @@ def srgb(linear_rgb: Float32) -> UInt8:
 
 
 def unit_normals(mesh: Mesh) -> Float32:
-    """(T, 3) unit normals (b - a) x (c - a); zero for triangles without area."""
+    """Return (T, 3) float32 unit normals (b - a) x (c - a); zero for triangles without area."""
     a, b, c = (mesh.vertices_m[mesh.triangles[:, i]].astype(np.float64) for i in range(3))
     normal = np.cross(b - a, c - a)
     length = np.linalg.norm(normal, axis=1, keepdims=True)
@@ -128,7 +128,7 @@ def unit_normals(mesh: Mesh) -> Float32:
 
 
 def _pane_seeds(corners_m: Float32) -> UInt8:
-    """Hash the middle of each triangle's longest edge: the two halves of a rectangle share their diagonal."""
+    """Return (T,) hashes of the midpoint of each triangle's longest edge, which the halves of a rectangle share."""
     edges = corners_m - np.roll(corners_m, -1, axis=1)
     longest = (edges.astype(np.float64) ** 2).sum(axis=2).round(3).argmax(axis=1)
     rows = np.arange(len(corners_m))

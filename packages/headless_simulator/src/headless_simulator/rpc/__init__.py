@@ -1,1 +1,1 @@
-"""msgpack-RPC for both protocols: messages, connections, method tables, argument checks, answers to errors."""
+"""msgpack-RPC for both protocols: messages, connections, method tables, argument checks, error answers."""

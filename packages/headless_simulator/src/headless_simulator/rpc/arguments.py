@@ -1,8 +1,8 @@
-"""Argument checks by signature: what a method declares is read from the wire before the method runs.
+"""Argument checks by signature: arguments are decoded as a method declares them before it runs.
 
-A parameter's type says how it is read: ``Number`` is ``Annotated[float, Reads(number)]``. A reader takes the value and the
-parameter's name, and returns what the method gets or raises ``BadArgument``. Arguments that many methods have in common are
-one parameter: a ``NamedTuple`` of such types stands for its fields, one behind the other.
+A parameter's type has its reader: ``Number`` is ``Annotated[float, Reads(number)]``. A reader takes the wire value and the
+parameter's name, and returns the method's argument or raises ``BadArgument``. Arguments common to many methods are one
+parameter: a ``NamedTuple`` of such types stands for its fields, in order.
 """
 
 import inspect
@@ -18,13 +18,13 @@ Reader: TypeAlias = Callable[[Any, str], Any]
 
 @dataclass(frozen=True, slots=True)
 class Reads:
-    """Marks a type with the function that reads it."""
+    """Annotation of a type with its reader."""
 
     read: Reader
 
 
 class WrongCount(BadArgument):
-    """More or fewer arguments than the method takes."""
+    """Wrong number of arguments."""
 
     def __init__(self, expected: str, got: int) -> None:
         self.expected, self.got = expected, got
@@ -43,10 +43,10 @@ class Signature:
     """A method's arguments after its context.
 
     Attributes:
-        parameters: in the wire's order.
-        required: how many have no default.
-        rest: reads every further argument; None when there may be none.
-        groups: where arguments are one parameter of the method: the first's place among what it gets, how many, and of what.
+        parameters: in wire order.
+        required: number of parameters without a default.
+        rest: reader of every further argument, or None.
+        groups: arguments that form one parameter of the method: index of the first, count, and type.
     """
 
     parameters: tuple[Parameter, ...]
@@ -56,14 +56,14 @@ class Signature:
 
     @property
     def expected(self) -> str:
-        """Return how many arguments it takes, in words."""
+        """Return the accepted number of arguments as text."""
         most = len(self.parameters)
         if self.rest is not None:
             return f"{self.required} or more"
         return str(most) if self.required == most else f"{self.required} to {most}"
 
     def place_of(self, name: str) -> int | None:
-        """Place of a parameter among the arguments, None when there is no such one."""
+        """Return the index of a parameter, or None."""
         return next((index for index, parameter in enumerate(self.parameters) if parameter.name == name), None)
 
     def read(self, arguments: Sequence[Any]) -> list[Any]:
@@ -71,7 +71,7 @@ class Signature:
 
         Raises:
             WrongCount: too many or too few.
-            BadArgument: one cannot be read.
+            BadArgument: an argument is invalid.
         """
         declared = len(self.parameters)
         if len(arguments) < self.required or (self.rest is None and len(arguments) > declared):
@@ -88,7 +88,7 @@ def signature_of(handler: Callable[..., Any]) -> Signature:
     """Read the signature of a method; its first parameter is the context.
 
     Raises:
-        TypeError: a parameter does not say how it is read.
+        TypeError: a parameter has no reader.
     """
     hints = get_type_hints(handler, include_extras=True)
     found: list[Parameter] = []
@@ -124,7 +124,7 @@ def _parameter(handler: Callable[..., Any], name: str, hint: Any) -> Parameter:
 
 
 def shown(value: Any) -> str:
-    """Show a value in an error text, cut short."""
+    """Return a shortened representation of a value for error texts."""
     return f"{value!r:.80}"
 
 
@@ -140,7 +140,7 @@ def any_number(value: Any, name: str) -> float:
 
 def number(value: Any, name: str) -> float:
     """Read a finite number."""
-    if type(value) is float and math.isfinite(value):  # nearly all of them, and batches hold thousands
+    if type(value) is float and math.isfinite(value):  # the common case; batches have thousands
         return value
     found = any_number(value, name)
     if not math.isfinite(found):
@@ -174,7 +174,7 @@ def text(value: Any, name: str) -> str:
 
 
 def anything(value: Any, _name: str) -> Any:
-    """Take a value as it is."""
+    """Return the value unchanged."""
     return value
 
 
@@ -186,7 +186,7 @@ def array(value: Any, name: str, *, least: int = 0) -> list[Any]:
 
 
 def array_of(read: Reader, *, least: int = 0, most: int | None = None) -> Reader:
-    """Read an array, every item by the same reader."""
+    """Return a reader of arrays with one reader for all items."""
 
     def read_all(value: Any, name: str) -> list[Any]:
         rows = array(value, name, least=least)
@@ -198,7 +198,7 @@ def array_of(read: Reader, *, least: int = 0, most: int | None = None) -> Reader
 
 
 def row_of(*fields: tuple[str, Reader]) -> Reader:
-    """Read an array as a tuple, each item by its own reader; further items are left out."""
+    """Return a reader of arrays as tuples with one reader per item; further items are dropped."""
     count = len(fields)
 
     def read_row(value: Any, name: str) -> tuple[Any, ...]:

@@ -13,8 +13,8 @@ class CallCounts:
 
     Attributes:
         served: calls of known methods.
-        unknown: calls of methods that are not there.
-        without_effect: calls that are accepted and change nothing.
+        unknown: calls of unknown methods.
+        without_effect: accepted calls without effect.
         internal_errors: calls that raised an unexpected exception.
     """
 

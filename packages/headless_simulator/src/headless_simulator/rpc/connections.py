@@ -1,4 +1,4 @@
-"""One client's connection: requests are read one after the other, answers leave from any thread."""
+"""One client's connection: requests are read in order, answers are sent from any thread."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _CHUNK: Final = 1 << 18
 
 
 class Connection:
-    """A connection that answers in the thread that calls.
+    """A connection that sends answers in the calling thread.
 
     Args:
         sock: connected socket.
-        dialect: how the client speaks msgpack.
+        dialect: the client's msgpack dialect.
     """
 
     def __init__(self, sock: socket.socket, dialect: Dialect) -> None:
@@ -32,8 +32,8 @@ class Connection:
         """Yield every request until the client disconnects.
 
         Raises:
-            ProtocolError: something came that is no request.
-            OSError: the connection broke.
+            ProtocolError: a message is not a request.
+            OSError: the connection failed.
         """
         messages = self._dialect.messages()
         while data := self._sock.recv(_CHUNK):
@@ -53,12 +53,12 @@ class Connection:
         self._send(parts)
 
     def _send(self, parts: list[bytes]) -> None:
-        with self._write_lock, contextlib.suppress(OSError):  # a client that left needs no answer
+        with self._write_lock, contextlib.suppress(OSError):  # a disconnected client needs no answer
             for part in parts:
                 self._sock.sendall(part)
 
     def cut(self) -> None:
-        """Break the connection; safe to call twice and from any thread."""
+        """Close the connection; safe to call twice and from any thread."""
         with contextlib.suppress(OSError):
             self._sock.shutdown(socket.SHUT_RDWR)
 
@@ -66,13 +66,13 @@ class Connection:
 class QueuedConnection(Connection):
     """A connection with a reading and a writing thread, so that a late answer does not delay other calls.
 
-    A client that does not read its answers is cut off instead of filling the memory.
+    A client that does not read its answers is disconnected, which bounds memory.
 
     Args:
         sock: connected socket, owned from now on.
-        dialect: how the client speaks msgpack.
+        dialect: the client's msgpack dialect.
         serve: called for every request.
-        closed: called once, when the client is gone.
+        closed: called once, after the client disconnects.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class QueuedConnection(Connection):
         except ProtocolError:
             self.malformed = True
         except OSError:
-            pass  # the client went away, or a fault on demand cut the connection
+            pass  # the client disconnected, or an injected fault closed the connection
         finally:
             self._finish()
 

@@ -1,7 +1,7 @@
 """msgpack-RPC messages: requests ``[0, id, method, [arguments]]`` in, answers ``[1, id, error or nil, result]`` out.
 
-Both servers that are imitated here use rpclib; their clients use msgpack libraries of different age. What differs between
-the two protocols is in a ``Dialect``.
+CARLA and AirSim both use rpclib; their clients use msgpack libraries of different age. A ``Dialect`` holds the differences
+between the two protocols.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ _APART: Final = 1 << 16  # bytes from here on are not copied into the message
 
 
 class ProtocolError(ValueError):
-    """The message is no msgpack-RPC; the connection is closed."""
+    """The message is not msgpack-RPC; the connection is closed."""
 
 
 class Packed:
-    """A value that is encoded already: it goes out as it is.
+    """An encoded value, sent unchanged.
 
     Args:
         raw: one msgpack value.
@@ -36,7 +36,7 @@ class Packed:
 
 
 class PackedFloats(Packed):
-    """Floats that go out as a msgpack array of float32, encoded at once and not one by one."""
+    """Floats sent as a msgpack array of float32, encoded together instead of one by one."""
 
     def __init__(self, values: Float32) -> None:
         flat = np.ascontiguousarray(values, dtype=np.float32).reshape(-1)
@@ -48,7 +48,7 @@ class PackedFloats(Packed):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request; ``message_id`` is None for a notification, which wants no answer."""
+    """One request; ``message_id`` is None for a notification, which gets no answer."""
 
     message_id: int | None
     method: str
@@ -56,11 +56,11 @@ class Request:
 
 
 class Recognised(NamedTuple):
-    """A message that was read without msgpack's library: as the library gives it, but for parts in a form of their own.
+    """A message parsed without the msgpack library: like the library's result, but parts can have another type.
 
     Attributes:
-        message: what ``parse`` takes.
-        size: how many bytes it had.
+        message: input of ``parse``.
+        size: length in bytes.
     """
 
     message: list[Any]
@@ -72,13 +72,13 @@ class Dialect:
     """One protocol's use of msgpack.
 
     Attributes:
-        unicode_errors: what becomes of text that is no UTF-8 (old clients send bytes as text): kept as surrogates and
-            sent back as it came, or replaced.
-        largest_bytes: the longest message that is read.
-        most_items: the longest array or map that is read, and most of their items in one message together.
-        encode: packs an answer, as parts that are sent one after the other.
-        recognise: reads the message that some bytes begin with if it is one of a common kind, all of it is there, and it is
-            well within the limits; gives None for all others.
+        unicode_errors: handling of text that is not UTF-8 (old clients send bytes as text): kept as surrogates and sent
+        back unchanged, or replaced.
+        largest_bytes: the longest accepted message.
+        most_items: the longest accepted array or map, and the most items of all of them in one message.
+        encode: packs an answer into parts that are sent in order.
+        recognise: parses the message at the start of some bytes if it is complete, of a common kind and well within the
+        limits; returns None for all others.
     """
 
     unicode_errors: str
@@ -88,12 +88,12 @@ class Dialect:
     recognise: Callable[[bytes], Recognised | None] | None = None
 
     def messages(self) -> Messages:
-        """Make an unpacker for one connection."""
+        """Return an unpacker for one connection."""
         return Messages(self)
 
 
 class _Items:
-    """Count of a message's items; apart from the messages, so that no unpacker holds who holds it."""
+    """Item counter of a message; a separate object to avoid a reference cycle with the unpacker."""
 
     def __init__(self, most: int) -> None:
         self._most, self.found = most, 0
@@ -106,16 +106,16 @@ class _Items:
 
 
 class Messages:
-    """The messages of one connection; a byte of msgpack can be 64 bytes of memory, so that items are counted.
+    """The messages of one connection; items are limited, because a byte of msgpack can take 64 bytes of memory.
 
     Args:
-        dialect: how the client speaks msgpack.
+        dialect: the client's msgpack dialect.
     """
 
     def __init__(self, dialect: Dialect) -> None:
         self._items = _Items(dialect.most_items)
         self._recognise = dialect.recognise
-        self._fed = self._taken = 0  # bytes that the unpacker got, and those of its whole messages
+        self._fed = self._taken = 0  # bytes passed to the unpacker, and bytes of complete messages
         self._unpacker = msgpack.Unpacker(
             raw=False,
             strict_map_key=False,
@@ -131,7 +131,7 @@ class Messages:
         """Yield the messages that ``data`` completes.
 
         Raises:
-            ProtocolError: the bytes are no msgpack, a message is too long, or it nests without end.
+            ProtocolError: the bytes are not msgpack, or a message is too long or too deeply nested.
         """
         while (recognised := self._recognised(data)) is not None:
             yield recognised.message
@@ -155,7 +155,7 @@ class Messages:
 
 
 def parse(message: Any) -> Request:
-    """Take a message apart.
+    """Parse a message.
 
     Raises:
         ProtocolError: it is neither a request nor a notification.
@@ -177,7 +177,7 @@ def parse(message: Any) -> Request:
 
 
 def encode_whole(message: Any) -> list[bytes]:
-    """Encode a message of plain values, or one that ends with a packed one; text keeps bytes that were no UTF-8."""
+    """Encode a message of plain values, or one with a packed last value; text keeps bytes that are not UTF-8."""
     if isinstance(message, list) and message and isinstance(message[-1], Packed):
         packer = msgpack.Packer(use_bin_type=True, unicode_errors="surrogateescape", autoreset=False)
         packer.pack_array_header(len(message))
@@ -188,7 +188,7 @@ def encode_whole(message: Any) -> list[bytes]:
 
 
 def encode_in_parts(message: Any) -> list[bytes]:
-    """Encode a message; big parts stay apart, so that images are not copied again."""
+    """Encode a message; large parts stay separate, so that images are not copied."""
     packer = msgpack.Packer(use_bin_type=True, autoreset=False)
     parts: list[bytes] = []
 

@@ -1,7 +1,7 @@
-"""Method tables: functions by RPC name, bound to the object that they work on.
+"""Method tables: functions by RPC name, bound to their context.
 
-The methods of a module are its public functions. ``bind`` joins them with the context that they need, ``combine``
-puts bound tables together and refuses a name that is there twice.
+The methods of a module are its public functions. ``bind`` joins them with their context, ``combine`` merges bound
+tables and refuses duplicate names.
 """
 
 import inspect
@@ -27,10 +27,10 @@ class Method(Generic[ContextT, TraitsT]):
     """One RPC method.
 
     Attributes:
-        name: on the wire.
-        handler: takes a context and the arguments that ``signature`` read.
-        signature: how the arguments are read.
-        traits: what else the protocol has to know of it.
+        name: name on the wire.
+        handler: takes a context and the arguments that ``signature`` reads.
+        signature: readers of the arguments.
+        traits: protocol-specific properties.
     """
 
     name: str
@@ -42,38 +42,38 @@ class Method(Generic[ContextT, TraitsT]):
 def method(
     handler: Callable[Concatenate[ContextT, ...], Any], *, name: str = "", traits: TraitsT
 ) -> Method[ContextT, TraitsT]:
-    """Describe a function as a method, under its own name or another one."""
+    """Describe a function as a method, under its own name or ``name``."""
     return Method(name or handler.__name__, handler, signature_of(handler), traits)
 
 
 def public_functions(module: str) -> list[Callable[..., Any]]:
-    """Return the functions without an underscore that a module itself defines, in its order."""
+    """Return the public functions that a module defines, in source order."""
     named = vars(sys.modules[module]).items()
     return [f for name, f in named if inspect.isfunction(f) and f.__module__ == module and not name.startswith("_")]
 
 
 @dataclass(frozen=True, slots=True)
 class Bound(Generic[TraitsT]):
-    """A method and the context that it works on."""
+    """A method with its context."""
 
     method: Method[Any, TraitsT]
     context: Any
 
     @property
     def traits(self) -> TraitsT:
-        """The protocol's own properties of the method."""
+        """Protocol-specific properties of the method."""
         return self.method.traits
 
     def read(self, arguments: Sequence[Any]) -> list[Any]:
         """Read the arguments of one call.
 
         Raises:
-            BadArgument: they are not what the method takes.
+            BadArgument: the arguments are invalid.
         """
         return self.method.signature.read(arguments)
 
     def run(self, arguments: Sequence[Any]) -> Any:
-        """Carry out a call with arguments that were read.
+        """Execute a call with decoded arguments.
 
         Raises:
             ClientError: the client did something wrong.
@@ -84,7 +84,7 @@ class Bound(Generic[TraitsT]):
 
 
 def guarded(where: str, act: Callable[[], Any]) -> Any:
-    """Run our own code for a client and keep its bugs apart from the client's mistakes.
+    """Run simulator code for a client, and separate its bugs from the client's mistakes.
 
     Raises:
         ClientError: the client did something wrong.
@@ -106,7 +106,7 @@ def internal_error(where: str, bug: BaseException) -> InternalError:
 
 
 def bind(methods: Iterable[Method[ContextT, TraitsT]], context: ContextT) -> dict[str, Bound[TraitsT]]:
-    """Join methods with the context that they work on.
+    """Bind methods to their context.
 
     Raises:
         ValueError: a name is there twice.
@@ -115,7 +115,7 @@ def bind(methods: Iterable[Method[ContextT, TraitsT]], context: ContextT) -> dic
 
 
 def combine(*tables: Mapping[str, Bound[TraitsT]]) -> dict[str, Bound[TraitsT]]:
-    """Put tables together.
+    """Merge tables.
 
     Raises:
         ValueError: a name is there twice.

@@ -1,7 +1,7 @@
-"""Build a town in a process of its own: the server answers its other clients meanwhile, and time and memory are bounded.
+"""Build a town in a separate process: the server answers other clients meanwhile, and time and memory are bounded.
 
 The process reads one line of JSON (name, seed, whether an OpenDRIVE text follows) and that text, and writes ``T`` and the
-town's bytes, or ``E`` and why there is none.
+town's bytes, or ``E`` and an error message.
 """
 
 import json
@@ -20,7 +20,7 @@ from headless_simulator.towns.errors import TownRefused
 from headless_simulator.towns.limits import CLIENT, OPERATOR, Limits
 from headless_simulator.towns.load import load_opendrive, load_town
 
-_WALL_FACTOR: Final = 3  # of the processor's time: others use it, too
+_WALL_FACTOR: Final = 3  # of CPU time, because other processes share the processor
 _at_once: Final = threading.BoundedSemaphore(2)
 
 
@@ -28,13 +28,13 @@ def build_apart(name: str, *, seed: int, opendrive: bytes | None = None, trusted
     """Build a town in another process.
 
     Args:
-        name: of a built-in town, or the one that the OpenDRIVE text gets.
-        seed: for what is drawn by chance.
+        name: name of a built-in town, or of the new town.
+        seed: random seed.
         opendrive: the text; None for a built-in town.
-        trusted: the operator of the server named the text's file, which may be large.
+        trusted: the text is the operator's file, which may be large.
 
     Raises:
-        TownRefused: it cannot be built; the message is one line.
+        TownRefused: the town cannot be built; the message is one line.
     """
     limits = OPERATOR if trusted else CLIENT
     not_made = f"{name}: it takes more than {limits.cpu_s} s or {limits.memory_bytes >> 30} GiB to build"

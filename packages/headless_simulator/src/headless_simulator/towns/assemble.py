@@ -1,4 +1,4 @@
-"""From an OpenDRIVE text and a style to a whole town."""
+"""Assembly of a town from an OpenDRIVE text and a style."""
 
 import zlib
 from dataclasses import replace
@@ -44,16 +44,16 @@ def assemble(
     """Build a town.
 
     Args:
-        name: of the town.
-        opendrive: the text that clients get.
-        network: what it says.
-        style: how the land looks.
-        seed: for everything that is drawn by chance.
-        limits: how far its lanes may reach.
-        sign_bends: lower the limits in bends, where the text does not.
+        name: town name.
+        opendrive: the clients' OpenDRIVE text.
+        network: the parsed text.
+        style: style of the land.
+        seed: random seed.
+        limits: largest extent of the lanes.
+        sign_bends: lower the speed limits in bends.
 
     Raises:
-        OpenDriveRefused: its lanes cover more than a town may.
+        OpenDriveRefused: the lanes exceed the limits.
     """
     rng = np.random.default_rng([seed, zlib.crc32(name.encode())])
     strips = lane_strips(network)

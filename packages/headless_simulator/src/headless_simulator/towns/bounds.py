@@ -1,7 +1,7 @@
-"""Checks how large an OpenDRIVE file is before any work whose length grows with it.
+"""Size checks of an OpenDRIVE file before expensive work.
 
-Clients send such texts, and a few hundred bytes can ask for days of work: one straight road of 100 km, a thousand lanes, a
-polynomial that leaves the planet. CARLA's street-sized towns stay under a tenth of every bound here and of ``limits.CLIENT``.
+Clients send such texts, and a few hundred bytes can cause days of work: a straight road of 100 km, a thousand lanes, a
+diverging polynomial. CARLA's street-sized towns stay under a tenth of every bound here and of ``limits.CLIENT``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,15 +24,15 @@ _FINEST_STEP_M: Final = 0.25
 
 
 def check_counts(root: Node, roads: Mapping[str, Road], limits: Limits) -> None:
-    """Refuse a file with more of anything than a town has.
+    """Refuse a file with too many elements of any kind.
 
     Args:
-        root: element that a refusal names.
-        roads: what was read.
-        limits: how much of it may be there.
+        root: element for the error message.
+        roads: parsed roads.
+        limits: largest counts.
 
     Raises:
-        OpenDriveRefused: there is too much of something.
+        OpenDriveRefused: a count exceeds its limit.
     """
     if len(roads) > limits.roads:
         raise root.refuse(f"{len(roads)} roads are more than {limits.roads}")
@@ -61,12 +61,12 @@ def check_counts(root: Node, roads: Mapping[str, Road], limits: Limits) -> None:
 
 
 def _stations(length_m: float, curvature_1pm: float) -> float:
-    """Bound the places along a piece at which a lane is worked out."""
+    """Return an upper bound of the stations of a piece at which a lane is evaluated."""
     return 2.0 + length_m / (1.0 if curvature_1pm < 1e-9 else _FINEST_STEP_M)
 
 
 def check_extent(strips: Sequence[Strip], source: str, limits: Limits) -> None:
-    """Refuse lanes that leave every town: too far, too high, too wide, or at no place at all.
+    """Refuse lanes that are too far away, too high, too wide, or not finite.
 
     Raises:
         OpenDriveRefused: the ground under them would be too large, or a number is not finite.

@@ -1,4 +1,4 @@
-"""Build towns: what a start that finds its town on disk does without, and need not import."""
+"""Building of towns, separate from loading because a start with a cached town need not import it."""
 
 from dataclasses import replace
 from typing import Final
@@ -27,7 +27,7 @@ def built_opendrive(data: bytes, *, name: str, file_name: str, seed: int, limits
     """Build a town from an OpenDRIVE text.
 
     Raises:
-        OpenDriveRefused: the text cannot be taken; one line with the element and its line.
+        OpenDriveRefused: the text is invalid; one line with the element and its line.
     """
     network = read_network(data, file_name, limits)
     try:
@@ -38,7 +38,7 @@ def built_opendrive(data: bytes, *, name: str, file_name: str, seed: int, limits
 
 
 def _style_for(name: str, network: Network) -> Style:
-    """The style of the town that a file is named after, else one by how fast its roads are and who walks there."""
+    """Return the style of the town with the file's name, else one by speed limits and sidewalks."""
     for plain, layout in LAYOUTS.items():
         if name.startswith(plain):
             return replace(layout.style, spawn_points=0, river_m=(), parks_m=())

@@ -1,4 +1,4 @@
-"""Buildings, each drawn from the middle of its footprint: x along the street, y in depth."""
+"""Buildings, with the origin at the centre of the footprint: x along the street, y in depth, metres."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ _Rng = np.random.Generator
 
 @dataclass(frozen=True, slots=True)
 class Footprint:
-    """Length along the street, depth, metres; ``detail`` False leaves single windows out (buildings far away)."""
+    """Length along the street and depth, metres; ``detail`` False omits single windows (distant buildings)."""
 
     length_m: float
     depth_m: float
@@ -53,7 +53,7 @@ def _pick(colours: tuple[RGB, ...], rng: _Rng) -> RGB:
 def _flat_roof(
     triangle_soup: TriangleSoup, half: tuple[float, float], top_m: float, wall: RGB, rng: _Rng, *, detail: bool = True
 ) -> None:
-    """A roof a little below its parapet, with plant rooms and ventilators; without ``detail`` it is bare."""
+    """Add a roof slightly below its parapet, with plant rooms and ventilators if ``detail``."""
     hx, hy = half
     roof = _pick(_ROOFS, rng)
     if not detail:
@@ -120,11 +120,11 @@ def _walls(triangle_soup: TriangleSoup, half: tuple[float, float], span_m: tuple
 def _storeys(
     triangle_soup: TriangleSoup, half: tuple[float, float], span_m: tuple[float, float], style: str, rng: _Rng
 ) -> None:
-    """Windows: "plain" rows, "bands" of glass, a "grid" of panes, or "tall" panes over two storeys."""
+    """Add windows: "plain" rows, "bands" of glass, a "grid" of panes, or "tall" panes over two storeys."""
     hx, hy = half
     low, high = (-hx, -hy, span_m[0]), (hx, hy, span_m[1])
     pane = appearance_of(_pick(_PANES, rng), "building", WINDOW)
-    if style == "plain":  # one pane a storey and side, for buildings far away
+    if style == "plain":  # one pane per storey and side, for distant buildings
         quads = wall_grid(low, high, floor_m=_FLOOR_M, first_m=1.0, pitch_m=18.0, size_m=(30.0, 1.7))
     elif style == "bands":
         quads = wall_grid(low, high, floor_m=_FLOOR_M, first_m=1.0, pitch_m=5.2, size_m=(5.1, 1.7))

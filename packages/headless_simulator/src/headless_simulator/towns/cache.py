@@ -1,4 +1,4 @@
-"""Keeps built towns on disk, so that only the first start of a server pays for building them."""
+"""Disk cache of built towns, so that only a server's first start builds them."""
 
 import hashlib
 import io
@@ -18,14 +18,14 @@ _MESH: Final = ("vertices_m", "triangles", "colour_rgb", "tag", "material", "obj
 
 
 def folder() -> Path:
-    """Return where built towns are kept: ``headless-simulator/towns`` in ``$XDG_CACHE_HOME`` or ``~/.cache``."""
+    """Return the cache folder: ``headless-simulator/towns`` in ``$XDG_CACHE_HOME`` or ``~/.cache``."""
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "headless-simulator" / "towns"
 
 
 @cache
 def _code_digest() -> str:
-    """Digest of the code that makes towns: a changed generator never meets an old town."""
+    """Return a digest of the town generator's code, so that a changed generator does not reuse old towns."""
     here = Path(__file__).parent
     files = sorted([*here.rglob("*.py"), *(here.parent / "models").rglob("*.py"), here.parent / "scene.py"])
     digest = hashlib.sha256()
@@ -35,13 +35,13 @@ def _code_digest() -> str:
 
 
 def key(name: str, content: bytes, seed: int) -> str:
-    """Name of the file of one town: by generator, town, content and seed."""
+    """Return a town's file name: by generator, town, content and seed."""
     digest = hashlib.sha256(f"{_code_digest()}\0{name}\0{seed}\0{np.__version__}\0".encode() + content)
     return f"{''.join(letter if letter.isalnum() else '-' for letter in name)[:40]}-{digest.hexdigest()[:24]}.town"
 
 
 def encode(town: Town) -> bytes:
-    """A town as bytes: a header, JSON for the small things, raw arrays for the large ones, a digest at the end."""
+    """Encode a town: a header, JSON for small values, raw arrays, and a digest at the end."""
     arrays = {f"mesh.{name}": getattr(town.mesh, name) for name in _MESH}
     arrays |= {"ground": town.ground.height_m, "under": town.ground.under_m}
     arrays |= {"spawn_points": town.spawn_points, "speed_limits": town.speed_limits}
@@ -80,12 +80,12 @@ def encode(town: Town) -> bytes:
 
 
 def decode(data: bytes) -> Town:
-    """A town from its bytes.
+    """Decode a town.
 
     Raises:
-        ValueError: the bytes are not a whole town.
+        ValueError: the bytes are not a complete town.
     """
-    body = memoryview(bytearray(data))[:-16]  # writable, as a newly built town: compiled code is typed by that
+    body = memoryview(bytearray(data))[:-16]  # writable like a new town's arrays: part of numba's types
     if not data.startswith(_MAGIC) or hashlib.blake2b(body, digest_size=16).digest() != data[-16:]:
         raise ValueError("not a whole town file")
     start = len(_MAGIC) + 8
@@ -143,7 +143,7 @@ def _town(small: dict[str, Any], arrays: dict[str, Any]) -> Town:
 
 
 def load(name: str) -> Town | None:
-    """The town kept under a key; None when there is none, or only a damaged file."""
+    """Return the cached town of a key; None without a valid file."""
     try:
         return decode((folder() / name).read_bytes())
     except (OSError, ValueError, KeyError):
@@ -151,7 +151,7 @@ def load(name: str) -> Town | None:
 
 
 def save(name: str, town: Town) -> None:
-    """Keep a town; a folder that cannot be written only costs the next start its time."""
+    """Store a town; an unwritable folder only slows the next start."""
     place = folder()
     try:
         place.mkdir(parents=True, exist_ok=True)
@@ -167,7 +167,7 @@ def save(name: str, town: Town) -> None:
 
 
 def keep_newest(name: str, count: int) -> None:
-    """Remove all but the newest kept towns of a name: clients may send any number of texts."""
+    """Remove all but the newest cached towns of a name, because clients may send any number of texts."""
     try:
         found = sorted(folder().glob(f"{name}-*.town"), key=lambda path: path.stat().st_mtime_ns)
         for path in found[:-count]:

@@ -1,7 +1,7 @@
-"""Checks that CARLA's client sees the roads that a file has: it reads the same text by itself, and differently.
+"""Checks that CARLA's client, which has another parser, reads the same roads from a file.
 
-Measured with ``carla.Map(name, text)`` of 0.9.16: it takes the leading digits of an id for the id, so that roads replace each
-other, ends the process (signal 11) or raises at what is missing, and has places without a number on bends without curvature.
+Measured with ``carla.Map(name, text)`` of 0.9.16: it uses the leading digits of an id, so that roads replace each other,
+crashes (signal 11) or raises at missing elements, and returns NaN positions on arcs without curvature.
 """
 
 import re
@@ -13,23 +13,23 @@ from headless_simulator.towns.network import DRIVABLE, Road, Section
 from headless_simulator.towns.xml_nodes import Node
 
 _LARGEST_ID: Final = 2**32 - 1
-_NARROWEST_M: Final = 0.05  # below zero: what editors round
-_GAP_M: Final = 1.0  # without a reference line; the client puts all of it on one place
+_NARROWEST_M: Final = 0.05  # below zero: rounding of editors
+_GAP_M: Final = 1.0  # without a reference line; the client puts all of it at one point
 
 
 def client_id(text: str) -> int:
-    """The number that the client reads an id as."""
+    """Return the client's number of an id."""
     sign, hexadecimal, digits = re.match(r"\s*([-+]?)(?:0[xX]([0-9a-fA-F]+)|(\d*))", text, re.ASCII).groups()  # type: ignore[union-attr]
     number = int(hexadecimal, 16) if hexadecimal else int(digits[:20] or 0)
     return 0 if sign == "-" else min(number, _LARGEST_ID)
 
 
 def check_client_reading(roads: Mapping[str, Road], nodes: Mapping[str, Node], junctions: list[Node]) -> None:
-    """Refuse a file that the client cannot read, or of which it would see other roads.
+    """Refuse a file that the client cannot read, or reads with other roads.
 
     Args:
-        roads: by id.
-        nodes: their elements, by id.
+        roads: roads by id.
+        nodes: road elements by id.
         junctions: elements of all junctions.
 
     Raises:
@@ -61,7 +61,7 @@ def check_client_reading(roads: Mapping[str, Road], nodes: Mapping[str, Node], j
 
 
 def _problems(road: Road) -> Iterator[str]:
-    """What is wrong with one road by itself."""
+    """Yield the problems of one road alone."""
     if road.length_m <= 0:
         yield "its length is 0; leave it out"
     if road.plan[0].s > 0:
@@ -99,7 +99,7 @@ def _section_problems(road: Road, section: Section) -> Iterator[str]:
 
 
 def _broken_links(road: Road, by_client_id: Mapping[int, Road]) -> Iterator[str]:
-    """Its links to junctions that have a road's id, and those of its lanes to lanes that are not there."""
+    """Yield links to junctions with a road's id, and lane links to missing lanes."""
     for link in (road.predecessor, road.successor):
         if link is not None and link.element == "junction" and client_id(link.number) in by_client_id:
             yield f"it leads to junction {link.number!r}, whose id a road has too: the client goes to that road"

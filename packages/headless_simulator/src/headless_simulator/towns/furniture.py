@@ -19,7 +19,7 @@ _SIGN_RGB: Final[dict[str, RGB]] = {"stop": (176, 28, 30), "yield": (210, 60, 50
 
 
 def _lamps(x: float, y: float, foot: float) -> list[tuple[int, Float64, RGB]]:
-    """Round lamps of one head as (material, (6, 3, 3) triangles, colour), red on top, facing local x."""
+    """Return round lamps of one head as (material, (6, 3, 3) triangles, colour), red on top, facing local x."""
     rows = []
     for place, (material, colour) in enumerate(_LAMPS):
         centre = np.array([x, y, foot + 0.95 - 0.32 * place])
@@ -43,7 +43,7 @@ def _post_and_arm(reach: float) -> TriangleSoup:
 
 
 def lamp_places(head: SignalHead) -> list[tuple[float, float, float]]:
-    """Return where the heads of a light are, x, y and foot in its own axes: on the post, and on an arm over its lanes."""
+    """Return x, y and base z of a light's heads in its frame, metres: on the post, and on an arm over its lanes."""
     x, y, _, _, yaw, _ = head.pose
     turn = np.radians(yaw)
     across = np.array([-np.sin(turn), np.cos(turn)])
@@ -54,7 +54,7 @@ def lamp_places(head: SignalHead) -> list[tuple[float, float, float]]:
 
 
 def lamp_boxes(head: SignalHead) -> list[tuple[Float64, Float64]]:
-    """Middle in the world and half size of the housing around each lamp of a light, red, yellow and green of each head."""
+    """Return (3,) world centre and (3,) half size of each lamp housing: red, yellow and green of each head."""
     x, y, z, _, yaw, _ = head.pose
     half = np.array([0.14, 0.2, 0.16])
     return [
@@ -65,7 +65,7 @@ def lamp_boxes(head: SignalHead) -> list[tuple[Float64, Float64]]:
 
 
 def put_lights(stock: Stock, heads: list[SignalHead]) -> None:
-    """Add every light's post, arm and lamps; lamp triangles of head k are labelled k + 1."""
+    """Add every light's post, arm and lamps; lamp triangles of light k have label k + 1."""
     for number, head in enumerate(heads):
         x, y, z, _, yaw, _ = head.pose
         heads_at = lamp_places(head)
@@ -96,7 +96,7 @@ def put_signs(stock: Stock, signs: list[tuple[str, Pose6, str]]) -> None:
 
 
 def lamp_post() -> TriangleSoup:
-    """A lamp post whose arm reaches along local x."""
+    """Return a lamp post with an arm along local x."""
     triangle_soup = TriangleSoup()
     steel = appearance_of((110, 114, 116), "pole")
     add_cylinder(triangle_soup, (0.0, 0.0, -0.2), 0.1, 7.9, steel, sides=4, taper=0.6)
@@ -106,7 +106,7 @@ def lamp_post() -> TriangleSoup:
 
 
 def bench() -> TriangleSoup:
-    """A bench along local y."""
+    """Return a bench along local y."""
     triangle_soup = TriangleSoup()
     wood = appearance_of((122, 88, 56), "static")
     add_box(triangle_soup, (-0.25, -0.9, 0.4), (0.25, 0.9, 0.48), wood)
@@ -115,14 +115,14 @@ def bench() -> TriangleSoup:
 
 
 def bin_() -> TriangleSoup:
-    """A litter bin."""
+    """Return a litter bin."""
     triangle_soup = TriangleSoup()
     add_cylinder(triangle_soup, (0.0, 0.0, 0.0), 0.3, 1.0, appearance_of((60, 84, 66), "static"), sides=6)
     return triangle_soup
 
 
 def shelter() -> TriangleSoup:
-    """A bus shelter, open to local x."""
+    """Return a bus shelter, open towards local x."""
     triangle_soup = TriangleSoup()
     frame = appearance_of((74, 80, 86), "static")
     add_box(triangle_soup, (-0.7, -2.0, 2.35), (0.8, 2.0, 2.5), frame)
@@ -136,7 +136,7 @@ def shelter() -> TriangleSoup:
 
 
 def kiosk() -> TriangleSoup:
-    """A small kiosk."""
+    """Return a small kiosk."""
     triangle_soup = TriangleSoup()
     add_box(
         triangle_soup,

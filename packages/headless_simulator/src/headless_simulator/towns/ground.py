@@ -1,4 +1,4 @@
-"""Terrain under and around a town: one height for every place, and the triangles that show it."""
+"""Terrain under and around a town: a height field and its triangles."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -14,22 +14,22 @@ from headless_simulator.towns.strips import Strip, outer_lanes
 from headless_simulator.towns.surfaces import is_raised, strip_triangles
 from headless_simulator.towns.water import River
 
-OPEN, VERGE, WALK, FLOOR, ROAD = range(5)  # what covers a place, in the order in which it covers
+OPEN, VERGE, WALK, FLOOR, ROAD = range(5)  # cover of a point, in ascending priority
 MARGIN_M: Final = 80.0  # of the fine grid round the roads
 _REACH_M: Final = 560.0  # of the terrain round the roads
 _CELL_M: Final = 8.0  # of the terrain mesh
-_COARSE: Final = 5  # outer cells are that many inner ones
+_COARSE: Final = 5  # inner cells per outer cell
 _FAR_M: Final = 6000.0
 _VERGE_M: Final = 3.0
-_VERGE_BELOW_M: Final = 0.03  # verges begin under the junctions' floors, which others' verges reach into
+_VERGE_BELOW_M: Final = 0.03  # verges begin under the junctions' floors, which other verges overlap
 _FALL_M: Final = 0.2  # of verges in junctions, so that they stay under other ways
 _UNDER_ROAD_M: Final = 0.12
-_BRIDGE_M: Final = 3.5  # roads that cross with that much between them are a bridge and what it spans
-_BESIDE_M: Final = 4.0  # of the way under a bridge, beside its lanes
+_BRIDGE_M: Final = 3.5  # vertical gap between a bridge and the road below
+_BESIDE_M: Final = 4.0  # margin of the road under a bridge, beside its lanes
 _FINE_POINTS: Final = 1_600_000
 _MOST_FINE_POINTS: Final = 12_000_000  # of a town of many square kilometres
-_LARGE_M: Final = 2.0  # it may have more points than others down to this step
-_WIDE_AREA_M2: Final = 60e6  # a town that covers more has coarser terrain
+_LARGE_M: Final = 2.0  # it may have more points down to this step
+_WIDE_AREA_M2: Final = 60e6  # a larger town has coarser terrain
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,11 +38,11 @@ class Land:
 
     Attributes:
         fine: grid of ``height_m`` and ``cover``.
-        height_m: drivable and walkable height, of the upper one where two roads cross.
-        under_m: that of the lower one there and a little to its sides, nan elsewhere; (0, 0) where no roads cross so.
-        cover: what lies there: OPEN, VERGE, WALK, FLOOR or ROAD.
-        clear_m: distance of each fine point to the nearest covered place (verges do not count).
-        wide: coarse grid of ``field_m``, the open land's height as far as it is drawn in detail.
+        height_m: (Y, X) drivable and walkable height, on bridges of the upper road.
+        under_m: (Y, X) height of the lower road and its margin below bridges, nan elsewhere; (0, 0) without bridges.
+        cover: (Y, X) OPEN, VERGE, WALK, FLOOR or ROAD.
+        clear_m: (Y, X) distance to the nearest covered point except verges.
+        wide: coarse grid of ``field_m``, the height of detailed open land.
         terrain: (N, 3, 3) triangles of open land.
         verges: (N, 4, 3) quads beside roads.
     """
@@ -59,27 +59,27 @@ class Land:
 
     @property
     def rim(self) -> tuple[Float64, Float64]:
-        """Low and high (x, y) corner of the fine grid."""
+        """Return the (2,) low and high corner of the fine grid, metres."""
         low = np.asarray(self.fine.low_m, dtype=np.float64)
         return low, low + self.fine.cell_m * (np.array(self.fine.shape[::-1]) - 1)
 
     def height_at(self, xy_m: Float64) -> Float64:
-        """Ground height at points."""
+        """Return (...,) ground heights at (..., 2) points, metres."""
         return bilinear(self.fine, self.height_m, xy_m)
 
     def far_height_at(self, xy_m: Float64) -> Float64:
-        """Height of the open land, also beyond the fine grid."""
+        """Return (...,) heights of open land at (..., 2) points, metres, also outside the fine grid."""
         return bilinear(self.wide, self.field_m, xy_m)
 
     def clear_at(self, xy_m: Float64) -> Float64:
-        """Distance to the nearest road or sidewalk; past the grid's rim it grows with the way out."""
+        """Return (...,) distances of (..., 2) points to the nearest road or sidewalk, metres, also outside the grid."""
         i, j = self.fine.pixels(xy_m)
         low, high = self.rim
         over = np.maximum(np.maximum(low - xy_m, xy_m - high), 0.0)
         return np.asarray(self.clear_m[i, j] + np.hypot(over[..., 0], over[..., 1]), dtype=np.float64)
 
     def as_ground(self) -> Ground:
-        """The record that servers take."""
+        """Convert to the servers' record."""
         height = np.ascontiguousarray(self.height_m, dtype=np.float32)
         return Ground(self.fine.low_m, self.fine.cell_m, height, self.under_m)
 
@@ -87,13 +87,13 @@ class Land:
 def build_land(
     strips: list[Strip], floors: dict[str, Float64], shape: tuple[float, River], rng: np.random.Generator
 ) -> Land:
-    """Lay the ground under a road network.
+    """Build the ground of a road network.
 
     Args:
         strips: all lanes.
-        floors: triangles of the junctions' floors.
-        shape: height of hills away from the roads, and the river.
-        rng: for the hills.
+        floors: (N, 3, 3) triangles of each junction's floor.
+        shape: height of hills away from the roads, metres, and the river.
+        rng: random generator of the hills.
     """
     points = np.concatenate([np.concatenate([strip.inner_m, strip.outer_m]) for strip in strips])
     low, high = points[:, :2].min(axis=0), points[:, :2].max(axis=0)
@@ -125,7 +125,7 @@ def build_land(
     layers = ((inner, OPEN), (verge, VERGE), (raised, WALK), (floor, FLOOR), (spread, None), (road, ROAD))
     for triangles, kind in layers:
         place, z, _ = draw(fine, triangles)
-        if kind == VERGE:  # a verge never lies over anything that is higher
+        if kind == VERGE:  # a verge never covers a higher surface
             np.maximum.at(ground, place, z)
         else:
             ground[place] = z
@@ -150,7 +150,7 @@ def build_land(
 
 
 def _under(top: Float64, lowest: Float64, crossing: Bools, cell_m: float) -> Float32:
-    """Heights below bridges, carried on to the sides as far as the bridge still lies above; (0, 0) without any."""
+    """Return (Y, X) heights below bridges, extended sideways under the bridge; (0, 0) without bridges."""
     if not crossing.any():
         return np.empty((0, 0), np.float32)
     away, (rows, columns) = distance_transform_edt(~crossing, return_indices=True)
@@ -160,7 +160,7 @@ def _under(top: Float64, lowest: Float64, crossing: Bools, cell_m: float) -> Flo
 
 
 def _widened(strip: Strip, by_m: float) -> Float64:
-    """A lane's triangles, stretched sideways, so that grid points just beside it continue its plane."""
+    """Return a lane's (N, 3, 3) triangles, widened, so that grid points beside it continue its plane."""
     side = strip.outer_m - strip.inner_m
     side = side / np.maximum(np.linalg.norm(side[:, :2], axis=1, keepdims=True), 0.5) * by_m
     inner, outer = strip.inner_m - side, strip.outer_m + side
@@ -171,7 +171,7 @@ def _widened(strip: Strip, by_m: float) -> Float64:
 def _terrain_field(
     fine: Grid, road_m: Float64, points: Float64, hills: tuple[float, np.random.Generator]
 ) -> tuple[Float64, Grid]:
-    """Heights of open land on a wide coarse grid: smooth between the roads, hilly away from them."""
+    """Return (Y, X) heights of open land and their coarse grid: smooth between the roads, hilly away from them."""
     low, high = points[:, :2].min(axis=0) - _REACH_M, points[:, :2].max(axis=0) + _REACH_M
     cell = _CELL_M * max(1.0, float(np.prod(high - low)) / _WIDE_AREA_M2) ** 0.5
     wide = Grid.around(low, high, cell * _COARSE)
@@ -206,7 +206,7 @@ def _terrain_field(
 
 
 def _cells(wide: Grid, field: Float64, step: int) -> tuple[Float64, Float64]:
-    """(rows, columns, 3) points of the field, every ``step``; and its (rows - 1, columns - 1) cell centres in x, y."""
+    """Return every ``step``-th (Y, X, 3) point of the field, and (Y - 1, X - 1, 2) cell centres."""
     x, y = wide.places()
     xs, ys = np.meshgrid(x[::step], y[::step])
     points = np.stack([xs, ys, field[::step, ::step]], axis=-1)
@@ -225,7 +225,7 @@ def _inside(fine: Grid, centres: Float64, slack_m: float) -> Bools:
 
 
 def _inner_mesh(wide: Grid, fine: Grid, field: Float64, *covers: Float64) -> Float64:
-    """Terrain near the roads, pressed down (in ``field`` too) until no road or sidewalk lies under it."""
+    """Return (N, 3, 3) terrain near the roads, lowered (also in ``field``) below all roads and sidewalks."""
     over = np.full(fine.shape[0] * fine.shape[1], np.inf)
     for triangles in covers:
         place, z, _ = draw(fine, triangles)
@@ -236,7 +236,7 @@ def _inner_mesh(wide: Grid, fine: Grid, field: Float64, *covers: Float64) -> Flo
     limit = over.reshape(fine.shape)[rows, columns] - _UNDER_ROAD_M
     corner = np.floor((spots - wide.low_m) / wide.cell_m).astype(np.int64)
     j, i = corner[:, 0], corner[:, 1]
-    # A cell's triangles never rise over its highest corner: hold the corners under the lowest place of the cells around.
+    # A cell's triangles never exceed its highest corner: keep the corners below the lowest point of the cells around.
     lowest = np.full(field.shape, np.inf)
     for di in (0, 1):
         for dj in (0, 1):
@@ -247,7 +247,7 @@ def _inner_mesh(wide: Grid, fine: Grid, field: Float64, *covers: Float64) -> Flo
 
 
 def _outer_mesh(wide: Grid, fine: Grid, field: Float64) -> Float64:
-    """Wider cells farther out, and the plain to the horizon."""
+    """Return (N, 3, 3) wider outer cells, and the plain to the horizon."""
     points, centres = _cells(wide, field, _COARSE)
     lowered = points - (0.0, 0.0, 0.25)
     outer = _cell_triangles(lowered, ~_inside(fine, centres, 0.0))
@@ -261,11 +261,11 @@ def _outer_mesh(wide: Grid, fine: Grid, field: Float64) -> Float64:
 
 
 def _verges(strips: list[Strip], wide: Grid, field: Float64) -> Float64:
-    """(N, 4, 3) quads from the outer edge of every road side down to the open land."""
+    """Return (N, 4, 3) quads from the outer edge of every road side down to the open land."""
     parts = [np.empty((0, 4, 3))]
     for strip in outer_lanes(strips):
         if strip.kind == "curb":
-            continue  # an island's kerb: what lies behind it is its own
+            continue  # an island's kerb, with its own surface behind it
         edge = strip.outer_m - (0.0, 0.0, _VERGE_BELOW_M)
         side = strip.outer_m - strip.inner_m
         side = side / np.maximum(np.linalg.norm(side[:, :2], axis=1, keepdims=True), 1e-6)
@@ -277,6 +277,6 @@ def _verges(strips: list[Strip], wide: Grid, field: Float64) -> Float64:
 
 
 def label_of(land: Land, xy_m: Float64) -> Int32:
-    """Return what covers points: OPEN, VERGE, WALK, FLOOR or ROAD."""
+    """Return the (...,) cover of (..., 2) points: OPEN, VERGE, WALK, FLOOR or ROAD."""
     i, j = land.fine.pixels(xy_m)
     return land.cover[i, j].astype(np.int32)

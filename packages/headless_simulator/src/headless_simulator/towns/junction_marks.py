@@ -1,4 +1,4 @@
-"""Paint at junctions: arrows that say where a lane leads, and lane lines that go on through them."""
+"""Paint at junctions: lane arrows, and lane lines through junctions."""
 
 from collections import defaultdict
 from typing import Final
@@ -12,7 +12,7 @@ from headless_simulator.towns.network import DRIVABLE, Link, Mark
 from headless_simulator.towns.strips import Strip
 from headless_simulator.towns.triangle_soup import Appearance, TriangleSoup
 
-_TURN_DEG: Final = 35.0  # ways that turn less lead straight on
+_TURN_DEG: Final = 35.0  # connecting lanes that turn less count as straight
 _ARROW_BEFORE_M: Final = 15.0  # from an arrow's foot to the end of its lane
 _SHORTEST_M: Final = 32.0  # lanes shorter than this have no arrow
 _THROUGH: Final = Mark(0.0, "broken", "white", 0.15)
@@ -22,14 +22,14 @@ _LaneKey = tuple[str, int]
 
 
 def _turn_deg(strip: Strip) -> float:
-    """Return how far a way turns in the direction of traffic; right is positive."""
+    """Return the turn of a connecting lane, degrees, in the direction of traffic; right is positive."""
     line = strip.centre_m[:: strip.forward, :2]
     a, b = line[1] - line[0], line[-1] - line[-2]
     return float(np.degrees(np.arctan2(a[0] * b[1] - a[1] * b[0], a @ b)))
 
 
 def _ends(lanes: Lanes, strip: Strip) -> tuple[_LaneKey | None, _LaneKey | None]:
-    """(road, lane) that a way through a junction comes from and leads to."""
+    """Return (road, lane) of the origin and destination of a connecting lane."""
     road = lanes.network.roads[strip.road]
     links = ((road.predecessor, strip.record.predecessor), (road.successor, strip.record.successor))
     keys = [_key(link, number) for link, number in links[:: strip.forward]]
@@ -65,13 +65,13 @@ def paint_junction_marks(triangle_soup: TriangleSoup, lanes: Lanes) -> None:
 def _neighbours(
     ways: list[tuple[_LaneKey, Strip]],
 ) -> list[tuple[tuple[_LaneKey, Strip], tuple[_LaneKey, Strip]]]:
-    """Pairs of ways that come from lanes side by side and stay side by side."""
+    """Return pairs of connecting lanes that are neighbours from start to end."""
     pairs = [(a, b) for a in ways for b in ways if abs(a[0][1]) + 1 == abs(b[0][1]) and a[0][1] * b[0][1] > 0]
     return [(a, b) for a, b in pairs if min(_gap_m(a[1].outer_m, b[1]), _gap_m(a[1].inner_m, b[1])) < 0.6]
 
 
 def _gap_m(line: Float64, other: Strip) -> float:
-    """Greatest distance of a border's ends from the nearer border of another way."""
+    """Return the greatest distance, metres, of a border's ends from the nearer border of another lane."""
     return min(
         max(float(np.linalg.norm((line[place] - border[place])[:2])) for place in (0, -1))
         for border in (other.inner_m, other.outer_m)
@@ -79,7 +79,7 @@ def _gap_m(line: Float64, other: Strip) -> float:
 
 
 def _arrows(triangle_soup: TriangleSoup, lanes: Lanes, turns: dict[_LaneKey, set[str]]) -> None:
-    """An arrow before the end of each lane of a road side from which somebody may turn and that has several lanes."""
+    """Add an arrow before the end of each lane of road sides with several lanes and a turn."""
     sides: dict[tuple[str, bool], list[Strip]] = defaultdict(list)
     for strip in lanes.driving(junctions=False):
         if (strip.road, strip.lane) in turns and strip.s[-1] - strip.s[0] > _SHORTEST_M:
@@ -94,7 +94,7 @@ def _arrows(triangle_soup: TriangleSoup, lanes: Lanes, turns: dict[_LaneKey, set
 
 
 def _paint_arrow(triangle_soup: TriangleSoup, pose: Float64, turns: set[str]) -> None:
-    """Lay an arrow 4.5 m long on the lane, its foot at a pose."""
+    """Add an arrow of 4.5 m on the lane, with its base at a pose."""
     parts = [
         [(0.0, -0.1), (2.6 if "ahead" in turns else 2.0, -0.1), (2.6 if "ahead" in turns else 2.0, 0.1), (0.0, 0.1)]
     ]

@@ -21,13 +21,13 @@ _FIELDS: Final[tuple[RGB, ...]] = (
     (134, 138, 76),
 )
 _FIELD_M: Final = 80.0
-_CELL_REACH_M: Final = 5.0  # from the middle of a terrain cell to its corner: a park has no saw teeth at its kerb
+_CELL_REACH_M: Final = 5.0  # from the centre of a terrain cell to its corner: avoids jagged park edges at kerbs
 _MEADOW: Final[RGB] = (112, 120, 68)
-_WAVES_M: Final = ((170.0, 0.4), (91.0, 1.3), (47.0, 2.9), (29.0, 4.2))  # lengths and turns of the land's unevenness
+_WAVES_M: Final = ((170.0, 0.4), (91.0, 1.3), (47.0, 2.9), (29.0, 4.2))  # lengths and directions of noise
 
 
 def terrain_colours(land: Land, style: Style, rng: np.random.Generator) -> UInt8:
-    """(N, 3) colour of every terrain triangle."""
+    """Return the (N, 3) uint8 sRGB colour of every terrain triangle."""
     middle = land.terrain.mean(axis=1)[:, :2].reshape(-1, 2, 2).mean(axis=1)  # of each cell's two triangles
     if style.land == "fields":
         base = _patchwork(middle, np.asarray(_FIELDS), _FIELD_M)
@@ -45,7 +45,7 @@ def terrain_colours(land: Land, style: Style, rng: np.random.Generator) -> UInt8
 
 
 def in_parks(middle_m: Float64, style: Style) -> Bools:
-    """Return which of (N, 2) places are in a park."""
+    """Return (N,) whether (N, 2) points are in a park."""
     near = np.zeros(len(middle_m), dtype=np.bool_)
     for x, y, radius in style.parks_m:
         near |= np.hypot(middle_m[:, 0] - x, middle_m[:, 1] - y) < radius
@@ -53,7 +53,7 @@ def in_parks(middle_m: Float64, style: Style) -> Bools:
 
 
 def _blended(middle: Float64, one: RGB, other: RGB) -> Ints:
-    """A smooth mixture of two colours without borders."""
+    """Return (N, 3) colours of a smooth mixture of two colours."""
     waves = [np.sin(middle @ np.array([np.cos(turn), np.sin(turn)]) * 2 * np.pi / long) for long, turn in _WAVES_M]
     share = np.clip(0.5 + 0.22 * np.sum(waves, axis=0), 0.0, 1.0)[:, None]
     mixed: Ints = np.rint(np.asarray(one) + share * (np.asarray(other) - np.asarray(one))).astype(np.int64)
@@ -61,7 +61,7 @@ def _blended(middle: Float64, one: RGB, other: RGB) -> Ints:
 
 
 def _patchwork(middle: Float64, colours: Ints, size_m: float) -> Ints:
-    """Colours by oblong patches whose borders are those of terrain cells."""
+    """Return (N, 3) colours by oblong patches aligned with terrain cells."""
     cell = np.floor(middle / (size_m, size_m * 1.5)).astype(np.int64)
     cell[:, 0] = np.floor((middle[:, 0] + (cell[:, 1] % 2) * 40.0) / size_m)
     mix = (cell[:, 0] * 73856093) ^ (cell[:, 1] * 19349663)

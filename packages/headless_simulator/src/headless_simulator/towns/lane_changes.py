@@ -1,19 +1,19 @@
-"""Places where drivers may change lanes: not in bends, and not on the last metres before a junction."""
+"""Lane change permissions: none in bends and on the last metres before a junction."""
 
 from typing import Final
 
 from headless_simulator.towns.paths import Path
 from headless_simulator.towns.speeds import limits_along
 
-_APPROACH_M: Final = 30.0  # a car that stops at a light between two lanes is in the way of both
+_APPROACH_M: Final = 30.0  # a car that stops at a light between two lanes blocks both
 
 
 def changes_along(path: Path, limit_kmh: float, *, forward: bool) -> tuple[tuple[float, bool], ...]:
-    """(station m, whether lanes may be changed from there on) records along a path, the first at 0.
+    """Return (station m, lane change allowed) records along a path, the first at 0.
 
     Args:
-        path: of a street between two junctions.
-        limit_kmh: its speed limit; a bend is where that is lower.
+        path: path of a street between two junctions.
+        limit_kmh: the street's speed limit; bends have a lower one.
         forward: whether the lanes run with the path.
     """
     length = path.length_m

@@ -1,4 +1,4 @@
-"""Looks lanes up by road, number and station."""
+"""Look-up of lanes by road, number and station."""
 
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ _MEETING_M: Final = 0.5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lanes:
-    """All strips with the network they came from."""
+    """All strips with their network."""
 
     network: Network
     strips: list[Strip]
@@ -28,27 +28,27 @@ class Lanes:
             self._by_road[strip.road].append(strip)
 
     def driving(self, *, junctions: bool = True) -> list[Strip]:
-        """Lanes for cars."""
+        """Return the lanes for cars."""
         return [strip for strip in self.strips if strip.kind in DRIVABLE and (junctions or not strip.junction)]
 
     def on_road(self, road: str) -> list[Strip]:
-        """Strips of a road."""
+        """Return the strips of a road."""
         return self._by_road.get(road, [])
 
     def find(self, road: str, lane: int, s: float) -> Strip | None:
-        """The strip of a lane at a station; the nearest section's when the station is past the road's ends."""
+        """Return the strip of a lane at a station; past the road's ends, that of the nearest section."""
         mine = [strip for strip in self.on_road(road) if strip.lane == lane]
         return min(mine, key=lambda strip: max(strip.s[0] - s, s - strip.s[-1], 0.0), default=None)
 
 
 def wrapped_deg(yaw_deg: float) -> float:
-    """The same yaw in (-180, 180], as Unreal keeps it, in single precision too: a client reads -179.99999999 as -180."""
+    """Return the yaw in (-180, 180], degrees, also after rounding to float32: a client reads -179.99999999 as -180."""
     wrapped = 180.0 - (180.0 - yaw_deg) % 360.0
     return 180.0 if np.float32(wrapped) == -180.0 else wrapped
 
 
 def pose_on(strip: Strip, s: float) -> Pose6:
-    """Pose of the lane's centre at a station, looking the way traffic goes, simulator axes, degrees."""
+    """Return the pose of the lane's centre at a station in the direction of traffic (Unreal's axes, metres, degrees)."""
     line = strip.centre_m
     at = np.array([np.interp(s, strip.s, line[:, axis]) for axis in range(3)])
     place = int(np.clip(np.searchsorted(strip.s, s) - 1, 0, len(strip.s) - 2))
@@ -59,12 +59,12 @@ def pose_on(strip: Strip, s: float) -> Pose6:
 
 
 def length_of(strip: Strip) -> float:
-    """Length of a lane's centre line."""
+    """Return the length of a lane's centre line, metres."""
     return float(np.linalg.norm(np.diff(strip.centre_m, axis=0), axis=1).sum())
 
 
 class _Room(NamedTuple):
-    """Room that a place keeps clear: circles along it whose centres are ``apart_m`` from every other place's."""
+    """Clearance of a spawn point: circles along it, ``apart_m`` from those of other points."""
 
     along_m: tuple[float, ...]
     apart_m: float
@@ -76,12 +76,12 @@ _BUS: Final = _Room((-3.5, -1.17, 1.17, 3.5), 3.4, 5.2)  # 10.3 m long, and side
 
 
 def spawn_points(lanes: Lanes, wanted: int | None) -> Float64:
-    """(N, 6) places for cars: on lane centres outside junctions, 0.3 m over the road.
+    """Return (N, 6) spawn poses, metres and degrees: on lane centres outside junctions, 0.3 m above the road.
 
     Args:
         lanes: the roads.
-        wanted: how many, 8 m apart or more. When None, about one for each 20 m of lane, so far apart that buses fit on all
-            of them at once where that leaves four. Fewer where there is no room.
+        wanted: number of points, at least 8 m apart. None: about one per 20 m of lane, with room for a bus on each if at
+        least four remain. Fewer without room.
     """
     strips = [strip for strip in lanes.driving(junctions=False) if strip.kind == "driving"]
     total = sum(length_of(strip) for strip in strips)
@@ -92,7 +92,7 @@ def spawn_points(lanes: Lanes, wanted: int | None) -> Float64:
         taken: dict[tuple[int, int], list[tuple[float, float]]] = {}
         for strip in strips:
             margin = min(room.margin_m, (strip.s[-1] - strip.s[0]) / 3)
-            # Neighbouring lanes start at other stations, so that places do not stand side by side.
+            # Neighbouring lanes start at different stations, so that points are not side by side.
             first = strip.s[0] + margin + (abs(strip.lane) % 2) * step / 2
             for s in np.arange(first, strip.s[-1] - margin, step):
                 pose = pose_on(strip, float(s))
@@ -110,7 +110,7 @@ def _width_at(strip: Strip, s: float) -> float:
 
 
 def _free(taken: dict[tuple[int, int], list[tuple[float, float]]], pose: Pose6, room: _Room) -> bool:
-    """Return whether a place is clear of all accepted ones (the stations keep it along the lane); takes it if so."""
+    """Accept a pose if it is clear of all accepted ones (stations ensure this along the lane); returns whether it is."""
     yaw = np.radians(pose[4])
     circles = [(pose[0] + along * np.cos(yaw), pose[1] + along * np.sin(yaw)) for along in room.along_m]
     for x, y in circles:
@@ -124,15 +124,15 @@ def _free(taken: dict[tuple[int, int], list[tuple[float, float]]], pose: Pose6, 
 
 
 def speed_limits(lanes: Lanes, *, sign_bends: bool = False) -> Float64:
-    """(N, 3) x, y and limit in km/h along the driving lanes, about every 10 m.
+    """Return (N, 3) x, y (metres) and limit (km/h) along the driving lanes, about every 10 m.
 
-    Where lanes meet, as the ways into a junction do, the lowest of their limits holds: who is about to turn is slow already.
+    Where lanes meet, such as at a junction's entry, the lowest limit applies, so that turning cars are slow in time.
 
     Args:
         lanes: the roads.
-        sign_bends: bends have the limit at which cars keep the middle of their lane, and so has the way to them.
+        sign_bends: lower the limit in and before bends so that cars keep to the lane's centre.
     """
-    from scipy.spatial import cKDTree  # 18 MB that a town which is built needs no more
+    from scipy.spatial import cKDTree  # 18 MB that a finished town no longer needs
 
     rows, headings = [np.empty((0, 3))], [np.empty(0)]
     for strip in lanes.driving():

@@ -1,4 +1,4 @@
-"""Lawns with trees on the paved blocks of a city, where nothing is built."""
+"""Lawns with trees on free paved blocks of a city."""
 
 from itertools import pairwise
 from typing import Final
@@ -14,7 +14,7 @@ from headless_simulator.towns.vegetation import plant
 _SIZES_M: Final = ((30.0, 18.0), (18.0, 30.0), (20.0, 12.0), (12.0, 20.0), (10.0, 10.0), (6.0, 12.0), (12.0, 6.0))
 _APART_M: Final = 1.2  # from buildings and from each other
 _FROM_ROADS_M: Final = 3.0
-_LEVEL_M: Final = 0.25  # the land under a lawn rises by no more
+_LEVEL_M: Final = 0.25  # largest height difference under a lawn
 _OVER_M: Final = 0.08
 _KERB_M: Final = 0.3
 _KERB_RGB: Final[RGB] = (168, 164, 156)
@@ -22,7 +22,7 @@ _TREES_PER_M2: Final = 0.009
 
 
 def lay_lawns(works: Works, per_ha: float) -> None:
-    """Try that many places in each hectare, large lawns first; each has a kerb and a few trees."""
+    """Add lawns with kerb and trees: ``per_ha`` attempts per hectare, large lawns first."""
     site, rng = works.site, works.rng
     low, high = site.land.rim
     tries = int(float(np.prod(high - low)) / 1e4 * per_ha)
@@ -44,7 +44,7 @@ def lay_lawns(works: Works, per_ha: float) -> None:
 
 
 def _paint(works: Works, corners: Float64, z: float) -> None:
-    """A kerb and the grass inside it; the kerb's sides go down into the ground."""
+    """Add a kerb with sides into the ground, and the grass inside it."""
     triangle_soup, inner = works.stock.triangle_soup, corners.copy()
     inner += np.sign(corners.mean(axis=0) - corners) * _KERB_M
     rims = [np.c_[rim, np.full(4, height)] for rim, height in ((corners, z - 0.4), (corners, z), (inner, z))]

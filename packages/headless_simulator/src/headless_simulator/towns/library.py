@@ -1,4 +1,4 @@
-"""The towns that a server can load: the built-in ones, files, and what clients send. Loaded towns are kept."""
+"""The loadable towns: built-in ones, files, and clients' texts. Loaded towns stay in memory."""
 
 import difflib
 import resource
@@ -25,10 +25,10 @@ _MOST_KEPT: Final = 16  # towns from clients' texts on disk
 
 
 def opendrive_files(folder: Path) -> dict[str, Path]:
-    """Every OpenDRIVE file (``*.xodr``) of a folder, by the name without its ending.
+    """Return every OpenDRIVE file (``*.xodr``) of a folder, by file stem.
 
     Raises:
-        TownRefused: there is no such folder, or no such file in it.
+        TownRefused: the folder does not exist or has no such file.
     """
     try:
         found = sorted(path for path in folder.iterdir() if path.suffix.lower() == ".xodr" and path.is_file())
@@ -41,7 +41,7 @@ def opendrive_files(folder: Path) -> dict[str, Path]:
 
 @contextmanager
 def _said(name: str, size: int) -> Iterator[None]:
-    """Say of a large file what it costs, before and after."""
+    """Log the cost of a large file before and after loading."""
     if size < _LARGE_FILE:
         yield
         return
@@ -53,11 +53,11 @@ def _said(name: str, size: int) -> Iterator[None]:
 
 
 class TownLibrary:
-    """Towns by name; safe to use from several threads at once, and no town waits for another one.
+    """Towns by name; thread-safe, and towns load in parallel.
 
     Args:
-        seed: for the procedural parts.
-        files: OpenDRIVE files that are towns too, by name; a file goes before a built-in town of the same name.
+        seed: seed of the procedural parts.
+        files: additional OpenDRIVE files by name; a file precedes a built-in town of the same name.
     """
 
     def __init__(self, *, seed: int, files: Mapping[str, Path] | None = None) -> None:
@@ -68,16 +68,16 @@ class TownLibrary:
         self._building: dict[str, threading.Lock] = {}
 
     def names(self) -> list[str]:
-        """Everything that ``town`` knows."""
+        """Return all names for ``town``."""
         with self._lock:
             plain = {*NAMES, *self._files, *self._towns}
         return sorted({*plain, *(f"{name}{OPT}" for name in NAMES)})
 
     def town(self, name: str) -> Town:
-        """Give a town by its name, with or without folders. A town's name with ``_Opt`` is the same town of that name.
+        """Return a town by name, with or without folders. The suffix ``_Opt`` selects the same town under that name.
 
         Raises:
-            CallRefused: there is no such town; the message names the nearest. Or its file cannot be taken.
+            CallRefused: unknown town, with the nearest name in the message, or an invalid file.
         """
         key, names = name.rsplit("/", 1)[-1], self.names()
         if key not in names and key.removesuffix(OPT) not in names:
@@ -119,7 +119,7 @@ class TownLibrary:
         """Build the map that a client sends as text.
 
         Raises:
-            CallRefused: it cannot be taken; the message says where.
+            CallRefused: the text is invalid; the message has the position.
         """
         if len(text) > _LARGEST_OPENDRIVE:
             raise CallRefused(f"an OpenDRIVE text of {len(text)} characters is more than {_LARGEST_OPENDRIVE}")
@@ -129,7 +129,7 @@ class TownLibrary:
             if town is None:
                 from headless_simulator.towns.xodr_reader import read_network  # see load_town
 
-                read_network(data, f"{OPENDRIVE_MAP}.xodr")  # what breaks a rule is refused at once
+                read_network(data, f"{OPENDRIVE_MAP}.xodr")  # invalid texts are refused immediately
                 town = build_apart(OPENDRIVE_MAP, seed=self._seed, opendrive=data)
                 cache.keep_newest(OPENDRIVE_MAP, _MOST_KEPT)
         except ValueError as problem:

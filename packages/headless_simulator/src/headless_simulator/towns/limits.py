@@ -1,4 +1,4 @@
-"""Limits of an OpenDRIVE file's size: little where a client sends it, much where the operator of the server names it."""
+"""Limits of an OpenDRIVE file's size: small for clients' texts, large for the operator's files."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -6,15 +6,15 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The most of everything.
+    """Size limits of one source.
 
     Attributes:
-        elements: of the document.
-        roads, signals, objects: of the network.
-        road_m: length of all roads together.
-        stations: places along lanes at which their borders are worked out.
-        side_m, area_m2: of what the lanes cover.
-        cpu_s, memory_bytes: of the process that builds the town.
+        elements: XML elements.
+        roads, signals, objects: elements of the network.
+        road_m: total length of all roads.
+        stations: stations at which lane borders are evaluated.
+        side_m, area_m2: extent of the lanes.
+        cpu_s, memory_bytes: resources of the process that builds the town.
     """
 
     elements: int

@@ -1,4 +1,4 @@
-"""Entry points: a town by its name, or from an OpenDRIVE file."""
+"""Loading of a town by name, or from an OpenDRIVE file."""
 
 import difflib
 from dataclasses import replace
@@ -10,20 +10,20 @@ from headless_simulator.towns import cache
 from headless_simulator.towns.errors import TownRefused
 from headless_simulator.towns.limits import CLIENT, Limits
 
-# Of ``layouts.LAYOUTS``, which a start that finds its town on disk need not import.
+# Names of ``layouts.LAYOUTS``, which a start with a cached town need not import.
 NAMES: Final = ("Town01", "Town02", "Town03", "Town04", "Town05", "Town06", "Town07", "Town10HD", "Town12")
-OPT: Final = "_Opt"  # CARLA's layered variants: the same town under a name of its own
+OPT: Final = "_Opt"  # CARLA's layered variants: the same town under another name
 
 
 def load_town(name: str, *, seed: int = 0) -> Town:
-    """A procedural town that is like CARLA's of that name in extent, lanes and spawn points.
+    """Return a procedural town that resembles CARLA's in extent, lanes and spawn points.
 
     Args:
-        name: one of ``NAMES``, with "_Opt" after it or not: that is the town's name then; map paths are taken too.
-        seed: for what is drawn by chance; the roads do not depend on it.
+        name: one of ``NAMES``, with or without "_Opt", which becomes part of the town's name; map paths are accepted too.
+        seed: random seed; the roads do not depend on it.
 
     Raises:
-        TownRefused: there is no such town; the message names the nearest.
+        TownRefused: unknown town; the message has the nearest name.
     """
     plain = name.rsplit("/", 1)[-1]
     if plain.endswith(OPT):
@@ -42,20 +42,20 @@ def load_town(name: str, *, seed: int = 0) -> Town:
 
 
 def kept_town(plain: str, *, seed: int, opendrive: bytes = b"") -> Town | None:
-    """A town that was built before: of that name, and from that OpenDRIVE text where there is one; None without."""
+    """Return the cached town of a name and, if given, an OpenDRIVE text, or None."""
     return cache.load(cache.key(plain, opendrive, seed))
 
 
 def as_opt(town: Town) -> Town:
-    """Give a town its layered variant's name; everything else is shared."""
+    """Return a town under its layered variant's name; all data is shared."""
     return replace(town, name=f"{town.name}{OPT}")
 
 
 def load_opendrive(path: str | Path, *, seed: int = 0, limits: Limits = CLIENT) -> Town:
-    """A town from an OpenDRIVE file: its roads, and buildings and trees placed clear of them.
+    """Return a town from an OpenDRIVE file, with buildings and trees beside its roads.
 
     Raises:
-        OpenDriveRefused: the file cannot be taken; one line with the element and its line.
+        OpenDriveRefused: the file is invalid; one line with the element and its line.
     """
     file = Path(path)
     if file.exists() and not file.is_file():

@@ -1,4 +1,4 @@
-"""Painted lines: lane marks, stop lines and crosswalks, as thin quads over the road."""
+"""Painted lines: lane marks, stop lines and crosswalks, as quads slightly above the road."""
 
 from typing import Final
 
@@ -36,7 +36,7 @@ def paint_marks(triangle_soup: TriangleSoup, strips: list[Strip], network: Netwo
 
 
 def _on_road(strip: Strip) -> Float64:
-    """A strip's outer border, where its line is painted: beside the kerb and down on the road for a raised strip."""
+    """Return the (N, 3) border of a strip's painted line: for a raised strip, on the road beside the kerb."""
     if strip.kind not in RAISED:
         return strip.outer_m
     side = strip.outer_m - strip.inner_m
@@ -72,11 +72,11 @@ def paint_line(
     """Add one line along a border of a strip.
 
     Args:
-        triangle_soup: where it goes.
-        strip: whose border it is.
-        line: (N, 3) the border.
-        mark: what kind of line.
-        span: first and last station; the whole strip without.
+        triangle_soup: receives the triangles.
+        strip: the strip of the border.
+        line: (N, 3) border, metres.
+        mark: kind of line.
+        span: first and last station; None: the whole strip.
         dash_m: dash and gap of a broken line.
     """
     span = span or (float(strip.s[0]), float(strip.s[-1]))
@@ -100,7 +100,7 @@ def paint_line(
 
 
 def _across(strip: Strip, line: Float64, s: Float64, shift_m: float, width_m: float) -> Float64:
-    """(N, 2, 3) both edges of a painted line at stations, a little over the road."""
+    """Return (N, 2, 3) edges of a painted line at N stations, slightly above the road."""
     at = np.stack([np.interp(s, strip.s, line[:, axis]) for axis in range(3)], axis=1)
     side = strip.outer_m - strip.inner_m
     side = side / np.maximum(np.linalg.norm(side, axis=1, keepdims=True), 1e-9)
@@ -122,7 +122,7 @@ def paint_stop_line(triangle_soup: TriangleSoup, pose: Float64, width_m: float) 
 
 
 def bounding_rectangle(outline: Float64) -> Float64:
-    """(4, 2) corners of the smallest rectangle round points (N, 2) that lies along one of their edges, long side first."""
+    """Return (4, 2) corners of the smallest rectangle around (N, 2) points parallel to one of their edges, long side first."""
     edges = np.diff(np.concatenate([outline, outline[:1]]), axis=0)
     best: tuple[float, Float64] | None = None
     for edge in edges[np.linalg.norm(edges, axis=1) > 0.05]:
@@ -143,7 +143,7 @@ def bounding_rectangle(outline: Float64) -> Float64:
 
 
 def paint_crosswalk(triangle_soup: TriangleSoup, outline_m: Float64) -> None:
-    """Add the bars of a crosswalk; they lie along its short side."""
+    """Add the bars of a crosswalk with an (N, 3) outline, parallel to its short side."""
     corners = bounding_rectangle(outline_m[:, :2])
     length = float(np.linalg.norm(corners[1] - corners[0]))
     starts = np.arange(0.3, max(length - 0.5, 0.31), 1.0)

@@ -1,4 +1,4 @@
-"""Wooded mountains round a town, beyond the land that is drawn in detail."""
+"""Wooded mountains around a town, beyond the detailed land."""
 
 from typing import Final
 
@@ -11,7 +11,7 @@ from headless_simulator.towns.triangle_soup import RGB, Appearance, TriangleSoup
 _AWAY_M: Final = (0.0, 60.0, 170.0, 290.0, 420.0, 570.0, 740.0, 940.0, 1180.0, 1500.0)  # from the detailed land's rim
 _SHARE: Final = (0.0, 0.05, 0.16, 0.31, 0.48, 0.66, 0.84, 1.0, 0.85, 0.0)  # of the height there
 _ROUND: Final = 192  # points of each ring
-_WAVES: Final = ((2, 0.2), (3, 0.22), (7, 0.16), (13, 0.12), (29, 0.07))  # how often round the town, and how much
+_WAVES: Final = ((2, 0.2), (3, 0.22), (7, 0.16), (13, 0.12), (29, 0.07))  # frequency around the town, and amplitude
 _ROUGH: Final = 0.07
 _UNDER_M: Final = 0.8
 _WOOD: Final[RGB] = (58, 78, 48)
@@ -22,7 +22,7 @@ _STEEP: Final = 0.62
 
 
 def paint_mountains(triangle_soup: TriangleSoup, land: Land, height_m: float, rng: np.random.Generator) -> None:
-    """Add mountains of about that height; they begin where the detailed land ends."""
+    """Add mountains of about ``height_m``, from the edge of the detailed land outward."""
     rings = _rings(land, height_m, rng)
     inner, outer = rings[:-1], rings[1:]
     quads = np.stack([inner[:, :-1], outer[:, :-1], outer[:, 1:], inner[:, 1:]], axis=2).reshape(-1, 4, 3)
@@ -32,7 +32,7 @@ def paint_mountains(triangle_soup: TriangleSoup, land: Land, height_m: float, rn
 
 
 def _rings(land: Land, height_m: float, rng: np.random.Generator) -> Float64:
-    """(rings, _ROUND + 1, 3) points round the town, the last of each ring its first."""
+    """Return (rings, _ROUND + 1, 3) points around the town; each ring's last point equals its first."""
     low = np.asarray(land.wide.low_m, dtype=np.float64)
     high = low + land.wide.cell_m * (np.array(land.wide.shape[::-1]) - 1)
     turn = np.linspace(0.0, 2 * np.pi, _ROUND + 1)
@@ -54,7 +54,7 @@ def _rings(land: Land, height_m: float, rng: np.random.Generator) -> Float64:
 
 
 def _colours(quads: Float64, foot_m: float, height_m: float, rng: np.random.Generator) -> UInt8:
-    """(N, 3): woods with clearings, rock where it is high and steep."""
+    """Return (N, 3) colours: woods with clearings, rock on high and steep parts."""
     high = (quads[:, :, 2].mean(axis=1) - foot_m) / height_m
     across = np.linalg.norm(np.ptp(quads[:, :, :2], axis=1), axis=1)
     steep = np.ptp(quads[:, :, 2], axis=1) / np.maximum(across, 1.0)

@@ -1,4 +1,4 @@
-"""An OpenDRIVE file's content, as plain records. Stations in metres; OpenDRIVE's axes (y north)."""
+"""Records of an OpenDRIVE file's content. Stations in metres; OpenDRIVE's axes (y north)."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ PAVED = (
     | {"special1", "special2", "special3"}
 )
 WALKABLE = frozenset(["sidewalk", "walking"])
-SHORTEST_SECTION_M = 1e-3  # lane sections that are shorter have no surface
+SHORTEST_SECTION_M = 1e-3  # shorter lane sections have no surface
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cubics:
     """Piecewise cubic a + b ds + c ds^2 + d ds^3; rows of ``coefficients`` start at ``starts``.
 
-    Before the first record it has the first record's value ``a``; with no records it is 0.
+    Before the first record the value is the first record's ``a``; without records it is 0.
     """
 
     starts: Float64
@@ -44,12 +44,12 @@ class Cubics:
 
     @classmethod
     def of(cls, records: list[tuple[float, float, float, float, float]]) -> Cubics:
-        """From (s, a, b, c, d) in any order."""
+        """Build from (s, a, b, c, d) in any order."""
         table = np.array(sorted(records, key=lambda record: record[0]), dtype=np.float64).reshape(-1, 5)
         return cls(np.ascontiguousarray(table[:, 0]), np.ascontiguousarray(table[:, 1:]))
 
     def at(self, s: Float64) -> Float64:
-        """Values at stations, same shape."""
+        """Return the values at stations, of the shape of ``s``."""
         if not len(self.starts):
             return np.zeros_like(s)
         row = np.clip(np.searchsorted(self.starts, s, side="right") - 1, 0, None)
@@ -59,7 +59,7 @@ class Cubics:
 
     @property
     def present(self) -> bool:
-        """Return whether it is anything but zero."""
+        """Return whether it is not zero everywhere."""
         return bool(np.any(self.coefficients))
 
 
@@ -75,7 +75,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lane:
-    """One lane of a section; ``width`` is empty where the file gives ``border`` instead."""
+    """One lane of a section; ``width`` is empty if the file has ``border`` instead."""
 
     number: int
     kind: str
@@ -104,7 +104,7 @@ class RoadSignal:
         number: signal id.
         kind: OpenDRIVE type, "1000001" for lights; "" for a reference.
         orientation: "+", "-" or "none".
-        lanes: numbers for which it is valid; None where the file does not say: all of its direction.
+        lanes: lane numbers of its validity; None if unspecified: all lanes of its direction.
     """
 
     number: str

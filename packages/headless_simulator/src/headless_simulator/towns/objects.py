@@ -1,4 +1,4 @@
-"""The numbered things of a town while it is being built: gives ids, keeps boxes, collects their faces."""
+"""Static objects of a town under construction: ids, boxes and faces."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -11,14 +11,14 @@ from headless_simulator.towns.triangle_soup import TriangleSoup
 
 @dataclass(slots=True)
 class Stock:
-    """Objects so far, with the triangle_soup that their faces go to."""
+    """The static objects and the triangle soup of their faces."""
 
     triangle_soup: TriangleSoup
     items: list[StaticObject] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
 
     def next_id(self) -> int:
-        """The id of the next object."""
+        """Return the next object id."""
         return len(self.items) + 1
 
     def add(
@@ -29,14 +29,14 @@ class Stock:
         box_m: tuple[Float64, Float64],
         blueprint: str = "",
     ) -> int:
-        """List one object.
+        """Register one object.
 
         Args:
             kind: first part of its name.
-            tag: semantic tag's name.
-            pose: x, y, z of its foot and yaw in degrees.
-            box_m: low and high corner in its own axes, from the foot.
-            blueprint: of a parked vehicle.
+            tag: name of the semantic tag.
+            pose: x, y, z of its base, metres, and yaw, degrees.
+            box_m: (3,) low and high corner in its frame, metres.
+            blueprint: blueprint id of a parked vehicle.
 
         Returns:
             Its id.
@@ -64,7 +64,7 @@ class Stock:
     def place(
         self, kind: str, tag: str, mesh: Mesh, pose: tuple[float, float, float, float], blueprint: str = ""
     ) -> int:
-        """Put one mesh, drawn from its foot, into the town."""
+        """Add one mesh with its origin at the base to the town, and return its id."""
         x, y, z, yaw = pose
         points = mesh.vertices_m.astype(np.float64)
         number = self.add(kind, tag, pose, (points.min(axis=0), points.max(axis=0)), blueprint)
@@ -73,7 +73,7 @@ class Stock:
 
 
 def to_world(points_m: Float64, x: float, y: float, z: float, yaw_deg: float) -> Float64:
-    """Points (N, 3) of an upright body turned by its yaw and moved to its foot."""
+    """Return (N, 3) world points of an upright body with a yaw in degrees and its base at (x, y, z)."""
     cos, sin = np.cos(np.radians(yaw_deg)), np.sin(np.radians(yaw_deg))
     turned = np.empty(points_m.shape)
     turned[..., 0] = x + cos * points_m[..., 0] - sin * points_m[..., 1]
@@ -83,7 +83,7 @@ def to_world(points_m: Float64, x: float, y: float, z: float, yaw_deg: float) ->
 
 
 def single(triangle_soup: TriangleSoup) -> Mesh:
-    """A small triangle_soup as a mesh, in the order in which it was drawn."""
+    """Return a small triangle soup as a mesh in drawing order."""
     corners = np.concatenate(triangle_soup.corners).reshape(-1, 3)
     return Mesh(
         vertices_m=corners,

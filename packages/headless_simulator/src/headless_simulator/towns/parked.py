@@ -1,4 +1,4 @@
-"""Parked vehicles: on parking lanes and wide shoulders, drawn with the same bodies as the traffic."""
+"""Parked vehicles on parking lanes and wide shoulders, with the traffic's meshes."""
 
 from typing import Final
 
@@ -14,7 +14,7 @@ from headless_simulator.towns.strips import Strip
 _SLOT_M: Final = 6.2  # along the road, cars in line
 _BAY_M: Final = 2.9  # along the road, cars side by side
 _DEEP_M: Final = 4.6  # lanes this wide have bays
-_FASTEST_KMH: Final = 65.0  # nobody parks beside faster roads
+_FASTEST_KMH: Final = 65.0  # no parking beside faster roads
 _TAG_NAMES: Final = {number: name for name, number in TAG.items()}
 
 
@@ -31,10 +31,10 @@ def park_vehicles(stock: Stock, strips: list[Strip], share: float, rng: np.rando
     """Fill a share of the parking places.
 
     Args:
-        stock: where they go.
+        stock: receives the vehicles.
         strips: all lanes; "parking" ones are used, and shoulders of 1.9 to 3 m at half the share.
-        share: of places that are taken.
-        rng: for which car, colour and place.
+        share: share of occupied places.
+        rng: random generator of model, colour and place.
     """
     library, choices = ModelLibrary(), _choices()
     for strip in strips:

@@ -1,4 +1,4 @@
-"""Reference lines made of lines and arcs, for the towns that are drawn here. OpenDRIVE's axes, metres, radians."""
+"""Reference lines of lines and arcs for procedural towns. OpenDRIVE's axes, metres, radians."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Pose:
-    """A place and a heading, counter-clockwise from x."""
+    """A position and a heading, counter-clockwise from x."""
 
     x: float
     y: float
@@ -30,7 +30,7 @@ class Pose:
         return Pose(self.x + distance_m * math.sin(h), self.y - distance_m * math.cos(h), h)
 
     def turned(self) -> Pose:
-        """Facing the other way."""
+        """Return the pose in the opposite direction."""
         return Pose(self.x, self.y, wrap(self.heading_rad + math.pi))
 
 
@@ -48,11 +48,11 @@ class Path:
 
     @property
     def length_m(self) -> float:
-        """Total length."""
+        """Total length, metres."""
         return sum(length for length, _ in self.pieces)
 
     def at(self, s: float) -> Pose:
-        """Pose at a distance from the start; past the end it runs on as the last piece does."""
+        """Return the pose at a distance from the start; the last piece extends past the end."""
         pose = self.start
         for number, (length, bend) in enumerate(self.pieces):
             last = number == len(self.pieces) - 1
@@ -93,11 +93,11 @@ def _advance(pose: Pose, step: float, bend: float) -> Pose:
 
 
 def rounded(points: list[Point], radius_m: float | list[float]) -> Path:
-    """A line through points whose inner corners are rounded.
+    """Return a line through points with rounded inner corners.
 
     Args:
         points: at least two.
-        radius_m: of every corner, or one for each inner point.
+        radius_m: radius of every corner, or one per inner point.
     """
     radii = radius_m if isinstance(radius_m, list) else [radius_m] * (len(points) - 2)
     headings = [math.atan2(b[1] - a[1], b[0] - a[0]) for a, b in pairwise(points)]
@@ -123,17 +123,17 @@ def rounded(points: list[Point], radius_m: float | list[float]) -> Path:
 
 
 def arc(start: Pose, radius_m: float, turn_rad: float) -> Path:
-    """One arc; ``turn_rad`` positive to the left."""
+    """Return one arc; ``turn_rad`` is positive to the left."""
     return Path(start, ((radius_m * abs(turn_rad), math.copysign(1 / radius_m, turn_rad)),))
 
 
 def connect(start: Pose, end: Pose, radius_m: float | None = None) -> Path:
-    """The smooth way from one pose to another: line and arc where that is possible, else two arcs.
+    """Return a smooth path between two poses: line and arc if possible, else two arcs.
 
     Args:
-        start: where it begins.
-        end: where it ends.
-        radius_m: of the arc; as large as fits when None.
+        start: start pose.
+        end: end pose.
+        radius_m: radius of the arc; None: the largest possible.
     """
     turn = wrap(end.heading_rad - start.heading_rad)
     dx, dy = end.x - start.x, end.y - start.y

@@ -1,4 +1,4 @@
-"""Puts buildings along streets and a skyline around the town."""
+"""Placement of buildings along streets and of a skyline around the town."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -13,17 +13,17 @@ from headless_simulator.towns.strips import Strip, outer_lanes
 from headless_simulator.towns.styles import Style
 
 _OUTSKIRTS_M: Final = 430.0
-_STEEPEST_M: Final = 3.0  # buildings do not stand on ground that falls by more over their footprint
+_STEEPEST_M: Final = 3.0  # largest height difference under a building
 _GAP_M: Final = 0.4  # between neighbours
 _ROW_M: Final = 27.0  # from one row of buildings to the next behind it
 _BACK_M: Final = 18.0  # simple buildings keep this far from roads
-_NO_FRONTS_KMH: Final = 85.0  # nobody builds along a motorway
+_NO_FRONTS_KMH: Final = 85.0  # no buildings along a motorway
 _Rng = np.random.Generator
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Works:
-    """Place, style and chance of what is put into a town."""
+    """Site, style and random generator of placed objects."""
 
     site: Site
     stock: Stock
@@ -32,7 +32,7 @@ class Works:
 
 
 def street_fronts(strips: list[Strip]) -> list[tuple[Float64, Float64]]:
-    """Outer edge of every road side outside junctions: points (N, 3) and outward unit normals (N, 2)."""
+    """Return the outer edge of every road side outside junctions: (N, 3) points and (N, 2) outward unit normals."""
     fronts = []
     for strip in outer_lanes([strip for strip in strips if not strip.junction and strip.limit_kmh < _NO_FRONTS_KMH]):
         side = (strip.outer_m - strip.inner_m)[:, :2]
@@ -42,7 +42,7 @@ def street_fronts(strips: list[Strip]) -> list[tuple[Float64, Float64]]:
 
 
 def _stand(works: Works, kind: str, centre_m: Float64, yaw_deg: float, footprint: Footprint) -> bool:
-    """Put one building on its footprint if that is free and level enough."""
+    """Place one building if its footprint is free and level enough; returns whether it is."""
     if any(np.hypot(*(centre_m - (x, y))) < radius + footprint.length_m / 2 for x, y, radius in works.style.parks_m):
         return False
     cos, sin = np.cos(np.radians(yaw_deg)), np.sin(np.radians(yaw_deg))
@@ -59,7 +59,7 @@ def _stand(works: Works, kind: str, centre_m: Float64, yaw_deg: float, footprint
 
 
 def build_fronts(works: Works, strips: list[Strip]) -> None:
-    """Line the streets with buildings, then put more behind them."""
+    """Place buildings along the streets, then more rows behind them."""
     fronts = street_fronts(strips)
     for row in range(works.style.rows):
         for line, normal in fronts:
@@ -67,7 +67,7 @@ def build_fronts(works: Works, strips: list[Strip]) -> None:
 
 
 def _front(works: Works, line: Float64, normal: Float64, behind_m: float) -> None:
-    """Buildings along one road side; the first and last may stand beyond its ends, at the corner."""
+    """Place buildings along one road side; the first and last may extend past its ends, at the corner."""
     style, rng = works.style, works.rng
     kinds, weights = list(style.front), np.array(list(style.front.values()))
     span = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(line[:, :2], axis=0), axis=1))])
@@ -90,7 +90,7 @@ def _front(works: Works, line: Float64, normal: Float64, behind_m: float) -> Non
 
 
 def build_outskirts(works: Works) -> None:
-    """A simpler town around the roads, so that no camera over the town sees an empty plain."""
+    """Place simpler buildings around the roads, so that no camera above the town sees an empty plain."""
     style, rng, land = works.style, works.rng, works.site.land
     if style.outskirts == "none":
         return

@@ -17,7 +17,7 @@ from headless_simulator.towns.vegetation import plant
 from headless_simulator.towns.water import paint_parapet
 
 _OUTER_PER_HA: Final = {"paved": 5.0, "lawn": 4.0, "fields": 4.0}
-_WIDE_HA: Final = 6000.0  # more land than that has trees beside its roads only
+_WIDE_HA: Final = 6000.0  # larger towns have trees beside roads only
 _BESIDE_ROADS_M: Final = 120.0
 _MOST_TREES: Final = 60_000
 _OUTER_M: Final = 260.0
@@ -25,7 +25,7 @@ _RAILS_KMH: Final = 85.0
 
 
 def plant_streets(works: Works, strips: list[Strip]) -> None:
-    """Trees, lamp posts and furniture along the kerbs of sidewalks."""
+    """Place trees, lamp posts and furniture along the kerbs of sidewalks."""
     style, rng = works.style, works.rng
     spots: list[Float64] = []
     for strip in strips:
@@ -45,7 +45,7 @@ def plant_streets(works: Works, strips: list[Strip]) -> None:
 
 
 def _lamps(works: Works, kerb: Float64, outward: Float64) -> None:
-    """Lamp posts whose arms reach over the road."""
+    """Place lamp posts with arms over the road."""
     points, ahead = along(kerb, works.style.lamps_m, 6.0, 4.0)
     mesh = single(lamp_post())
     free = off_origin(points)
@@ -57,7 +57,7 @@ def _lamps(works: Works, kerb: Float64, outward: Float64) -> None:
 
 
 def _furnish(works: Works, strip: Strip) -> None:
-    """A few things at the back of a sidewalk, facing the road."""
+    """Place furniture at the back of a sidewalk, facing the road."""
     rng = works.rng
     points, ahead = along(strip.outer_m + (strip.inner_m - strip.outer_m) * 0.25, 17.0, 9.0, 9.0)
     names = list(FURNITURE)
@@ -72,7 +72,7 @@ def _furnish(works: Works, strip: Strip) -> None:
 
 
 def put_parapets(works: Works, strips: list[Strip]) -> None:
-    """Walls at the sides of bridges over the river."""
+    """Place walls at the sides of bridges over the river."""
     if len(works.site.river.line_m):
         for strip in outer_lanes(strips):
             points, _ = along(strip.outer_m, 2.0, 0.0, 0.0)
@@ -81,7 +81,7 @@ def put_parapets(works: Works, strips: list[Strip]) -> None:
 
 
 def put_rails(works: Works, strips: list[Strip]) -> None:
-    """Guard rails beside motorways and on their medians."""
+    """Place guard rails beside motorways and on their medians."""
     rail = appearance_of((150, 154, 158), "guard_rail")
     fast = [strip for strip in strips if not strip.junction and strip.limit_kmh >= _RAILS_KMH]
     for strip in fast:
@@ -94,7 +94,7 @@ def put_rails(works: Works, strips: list[Strip]) -> None:
 
 
 def _rail(works: Works, line: Float64, rail: Appearance, *, on_road: bool = False) -> None:
-    """A rail with its posts along a line, left out where it would cross another road."""
+    """Place a rail with posts along a line, except across other roads."""
     triangle_soup = works.stock.triangle_soup
     low, high = np.array([0.0, 0.0, 0.42]), np.array([0.0, 0.0, 0.76])
     points, _ = along(line, 4.0, 0.5, 0.0)
@@ -109,7 +109,7 @@ def _rail(works: Works, line: Float64, rail: Appearance, *, on_road: bool = Fals
 
 
 def plant_land(works: Works) -> None:
-    """Scattered trees and woods on what is still free; farther out too, as far as cameras see."""
+    """Plant scattered trees and woods on free land, including distant visible land."""
     style, rng, site = works.style, works.rng, works.site
     low, high = site.land.rim
     area_ha = float(np.prod(high - low)) / 1e4
@@ -145,7 +145,7 @@ def _outer_ha(low: Float64, high: Float64) -> float:
 
 
 def _spread(spots: Float64, apart_m: float) -> Float64:
-    """The first spot of every square of that size."""
+    """Return the first of (N, 2+) spots in every square of side ``apart_m``."""
     if not len(spots):
         return spots
     _, first = np.unique(np.floor(spots / apart_m), axis=0, return_index=True)

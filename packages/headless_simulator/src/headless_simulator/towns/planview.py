@@ -37,7 +37,7 @@ class Geometry:
     values: tuple[float, ...] = ()
 
     def at(self, ds_m: Float64) -> tuple[Float64, Float64, Float64]:
-        """x, y and heading at distances along the piece, each of the shape of ``ds_m``."""
+        """Return x, y (metres) and heading (radians) at distances along the piece, each of the shape of ``ds_m``."""
         u, v, turn = _LOCAL[self.kind](ds_m, self)
         cos, sin = np.cos(self.heading_rad), np.sin(self.heading_rad)
         return self.x + u * cos - v * sin, self.y + u * sin + v * cos, self.heading_rad + turn
@@ -72,7 +72,7 @@ def _spiral(ds: Float64, piece: Geometry) -> _Local:
 
 
 def _by_length(p: Float64, u: Float64, v: Float64, ds: Float64, length_m: float) -> Float64:
-    """Parameters at which the curve (u, v) is ``ds`` long; the ends are held to ``length_m``."""
+    """Return parameters at arc lengths ``ds`` of the curve (u, v); the ends are clipped to ``length_m``."""
     travelled = np.concatenate([[0.0], np.cumsum(np.hypot(np.diff(u), np.diff(v)))])
     if travelled[-1] > 0 and length_m > 0:
         travelled *= length_m / travelled[-1]
@@ -103,7 +103,7 @@ KINDS: Final = tuple(_LOCAL)
 
 
 def evaluate(pieces: tuple[Geometry, ...], s: Float64) -> tuple[Float64, Float64, Float64]:
-    """x, y and heading of a reference line at stations ``s``; before the start and past the end it runs straight on."""
+    """Return x, y and heading at stations ``s``, each of its shape; the line continues straight past its ends."""
     starts = np.array([piece.s for piece in pieces])
     owner = np.clip(np.searchsorted(starts, s, side="right") - 1, 0, len(pieces) - 1)
     x, y, heading = np.empty_like(s), np.empty_like(s), np.empty_like(s)
@@ -118,7 +118,7 @@ def evaluate(pieces: tuple[Geometry, ...], s: Float64) -> tuple[Float64, Float64
 
 
 def curvature_bounds(piece: Geometry) -> float:
-    """Largest curvature of a piece, 1/m; polynomial kinds are sampled."""
+    """Return the largest curvature of a piece, 1/m; polynomial kinds are sampled."""
     if piece.kind == "line":
         return 0.0
     if piece.kind in ("arc", "spiral"):

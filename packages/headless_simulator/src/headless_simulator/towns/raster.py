@@ -1,4 +1,4 @@
-"""Draws triangles from above onto a regular grid, exactly, without a loop over them."""
+"""Exact vectorised rasterisation of triangles from above onto a regular grid."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from headless_simulator.scene import Float32, Float64, Int32
 from headless_simulator.towns.arrays import Ints
 
-_CHUNK: Final = 2_000_000  # grid points looked at in one go
+_CHUNK: Final = 2_000_000  # grid points per batch
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,25 +23,25 @@ class Grid:
 
     @classmethod
     def around(cls, low_m: Float64, high_m: Float64, cell_m: float) -> Grid:
-        """The grid that covers a rectangle, its points at multiples of the cell."""
+        """Return the grid of a rectangle, with points at multiples of the cell."""
         low = np.floor(np.asarray(low_m) / cell_m) * cell_m
         columns, rows = (np.ceil((np.asarray(high_m) - low) / cell_m).astype(int) + 1).tolist()
         return cls((float(low[0]), float(low[1])), cell_m, (int(rows), int(columns)))
 
     def places(self) -> tuple[Float64, Float64]:
-        """X of the columns and y of the rows."""
+        """Return (X,) x of the columns and (Y,) y of the rows, metres."""
         rows, columns = self.shape
         x = self.low_m[0] + self.cell_m * np.arange(columns, dtype=np.float64)
         return x, self.low_m[1] + self.cell_m * np.arange(rows, dtype=np.float64)
 
     def pixels(self, xy_m: Float64) -> tuple[Int32, Int32]:
-        """Nearest (row, column) of points, held inside the grid."""
+        """Return (...,) nearest rows and columns of (..., 2) points, clipped to the grid."""
         place = np.rint((np.asarray(xy_m) - self.low_m) / self.cell_m).astype(np.int32)
         return np.clip(place[..., 1], 0, self.shape[0] - 1), np.clip(place[..., 0], 0, self.shape[1] - 1)
 
 
 def bilinear(grid: Grid, field: Float32 | Float64, xy_m: Float64) -> Float64:
-    """Values of a field between grid points, held at the rim."""
+    """Return (...,) bilinear values of a (Y, X) field at (..., 2) points, clipped to the grid."""
     place = (np.asarray(xy_m, dtype=np.float64) - grid.low_m) / grid.cell_m
     column = np.clip(place[..., 0], 0, grid.shape[1] - 1.001)
     row = np.clip(place[..., 1], 0, grid.shape[0] - 1.001)
@@ -53,12 +53,12 @@ def bilinear(grid: Grid, field: Float32 | Float64, xy_m: Float64) -> Float64:
 
 
 def draw(grid: Grid, triangles: Float64, grow: float = 1e-6) -> tuple[Int32, Float64, Int32]:
-    """Every grid point under every triangle.
+    """Return every grid point under every triangle.
 
     Args:
-        grid: where.
-        triangles: (N, 3, 3) corners.
-        grow: how far, in barycentric weight, a point may lie outside.
+        grid: the grid.
+        triangles: (N, 3, 3) corners, metres.
+        grow: tolerance outside a triangle, in barycentric weight.
 
     Returns:
         (M,) flat number of the grid point, (M,) height there on the triangle's plane, (M,) number of the triangle;

@@ -1,4 +1,4 @@
-"""Traffic lights and signs: where they stand, which lanes wait for them, who is green together."""
+"""Traffic lights and signs: poses, controlled lanes, stages."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -13,16 +13,16 @@ from headless_simulator.towns.speeds import SPEED_SIGNS
 from headless_simulator.towns.strips import Strip, road_points, yaw_deg_at
 
 LIGHT = "1000001"
-_BEFORE_M = 1.0  # waiting cars stop this far before a junction where the file puts the light inside it
+_BEFORE_M = 1.0  # distance of stopped cars before a junction with the light inside it
 _TRIGGER_M = 3.0  # length of CARLA's trigger boxes
-_LINE_M = 2.0  # and from the box to the stop line: cars come to a stand within about that
+_LINE_M = 2.0  # and from the box to the stop line: about the stopping distance of cars
 _CLEAR_M = 1.5  # CARLA's trigger boxes end this far before the junction, so that crossing cars do not touch them
-_FARTHEST_M = 12.0  # from a stop line to the junction that its light holds
+_FARTHEST_M = 12.0  # from a stop line to its light's junction
 
 
 @dataclass(frozen=True, slots=True)
 class _Stop:
-    """The waiting place of one lane's cars; ``ahead_m`` is how far their light still holds them beyond that."""
+    """The stop position of one lane; ``ahead_m`` is the distance beyond it in which the light still applies."""
 
     pose: Pose6
     width_m: float
@@ -42,7 +42,7 @@ class _Found:
 
 
 def _approach(lanes: Lanes, road: Road, strip: Strip) -> Strip | None:
-    """The lane that leads into a connecting road's lane."""
+    """Return the lane that leads into a connecting road's lane."""
     link = road.predecessor if strip.forward > 0 else road.successor
     number = strip.record.predecessor if strip.forward > 0 else strip.record.successor
     if link is None or link.element != "road" or number is None:
@@ -52,7 +52,7 @@ def _approach(lanes: Lanes, road: Road, strip: Strip) -> Strip | None:
 
 
 def _stops_of(lanes: Lanes, road: Road, signal: RoadSignal) -> list[_Stop]:
-    """Return where cars stop for one occurrence of a signal."""
+    """Return the stop positions of one occurrence of a signal."""
     stops = []
     for strip in lanes.on_road(road.number):
         if (
@@ -60,7 +60,7 @@ def _stops_of(lanes: Lanes, road: Road, signal: RoadSignal) -> list[_Stop]:
             or not strip.s[0] - 1e-3 <= np.clip(signal.s, 0, road.length_m) <= strip.s[-1] + 1e-3
         ):
             continue
-        if signal.lanes is not None:  # then orientation says nothing: road editors turn it both ways
+        if signal.lanes is not None:  # then orientation is meaningless: road editors use both values
             if strip.lane not in signal.lanes:
                 continue
         elif signal.orientation in "+-" and strip.forward != (1 if signal.orientation == "+" else -1):
@@ -108,10 +108,10 @@ def _collect(lanes: Lanes) -> list[_Found]:
 
 
 def _stages(lights: list[_Found], network: Network) -> dict[str, tuple[str, int]]:
-    """(group name, stage) by signal id: from the file's controllers, else by junction and direction of approach.
+    """Return (group name, stage) by signal id: from the file's controllers, else by junction and direction of approach.
 
-    Of several controllers, the one that names a light most often has it: CARLA's Town10HD names one once too often, by which
-    it would be green with the traffic that turns across its way. A light that none names takes its turn after the others.
+    Of several controllers, the one that lists a light most often has it: CARLA's Town10HD lists one light once too often,
+    which would make it green with crossing traffic. A light without a controller follows after the others.
     """
     said: dict[str, tuple[str, int]] = {}
     for junction, controllers in network.junction_controllers.items():
@@ -137,7 +137,7 @@ def _stages(lights: list[_Found], network: Network) -> dict[str, tuple[str, int]
 
 
 def _trigger(light: _Found) -> tuple[float, float, float, float, float, float, float]:
-    """From before the stop line to the junction: who waits beyond the line is still held by the light, as in CARLA."""
+    """Return the trigger box from before the stop line to the junction: as in CARLA, it includes cars past the line."""
     if not light.stops:
         return (*light.foot_m, 0.1, 0.1, 0.1, 0.0)
     lead = light.stops[0].pose
@@ -155,7 +155,7 @@ def _trigger(light: _Found) -> tuple[float, float, float, float, float, float, f
 
 
 def _off_the_road(foot: tuple[float, float, float], land: Land) -> tuple[float, float, float]:
-    """The foot, moved to the nearest place that is no road when the file puts it on one."""
+    """Return the base position, metres, moved off the road if the file places it on one."""
     if label_of(land, np.array(foot[:2])) != ROAD:
         return foot
     angle = np.arange(16) * np.pi / 8
@@ -169,7 +169,7 @@ def _off_the_road(foot: tuple[float, float, float], land: Land) -> tuple[float, 
 
 
 def signal_heads(lanes: Lanes, land: Land) -> list[SignalHead]:
-    """All traffic lights of a network, without lamp triangles yet. Yaw looks against the traffic that waits."""
+    """Return all traffic lights of a network, without lamp triangles. Yaw faces the waiting traffic."""
     lights = _collect(lanes)
     stages = _stages(lights, lanes.network)
     groups = {name: number for number, name in enumerate(dict.fromkeys(group for group, _ in stages.values()))}
@@ -196,7 +196,7 @@ _SIGNS = {"205": "traffic.yield", "206": "traffic.stop"}
 
 
 def traffic_signs(lanes: Lanes, land: Land) -> list[tuple[str, Pose6, str]]:
-    """Stop, yield and speed signs (as signals, or as objects named speed_30): blueprint id, pose and the file's id."""
+    """Return stop, yield and speed signs (signals, or objects named speed_30): blueprint id, pose and the file's id."""
     rows: list[tuple[str, Pose6, str]] = []
     for road in lanes.network.roads.values():
         for signal in road.signals:

@@ -1,4 +1,4 @@
-"""Free land: where something may still be put."""
+"""Free land for buildings and plants."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from headless_simulator.towns.water import River
 
 _BESIDE_WATER_M: Final = 8.0
 _CLEAR_M: Final = 0.5  # buildings keep this distance from roads and sidewalks
-ORIGIN_FREE_M: Final = 12.0  # AirSim's drones take off at the origin: nothing tall stands or hangs over it
+ORIGIN_FREE_M: Final = 12.0  # AirSim's drones take off at the origin: no tall object may be above it
 
 
 @dataclass(slots=True, eq=False)
 class Site:
-    """The land with what stands on it: ``taken`` marks the fine grid's places."""
+    """The land with its occupancy: ``taken`` marks points of the fine grid."""
 
     land: Land
     river: River
@@ -28,7 +28,7 @@ class Site:
 
     @classmethod
     def on(cls, land: Land, river: River) -> Site:
-        """Empty land, of which the surroundings of the origin and of the river stay empty."""
+        """Return an empty site with reserved surroundings of origin and river."""
         site = cls(land, river, np.zeros(land.fine.shape, dtype=bool))
         if len(river.line_m):
             x, y = land.fine.places()
@@ -41,10 +41,10 @@ class Site:
     def place_rectangle(
         self, centre_m: Float64, yaw_deg: float, size_m: tuple[float, float], *, gap_m: float = 0.0
     ) -> bool:
-        """Take a rectangle (length along yaw, width) when it is free, with ``gap_m`` around it, and on the fine grid."""
+        """Occupy a rectangle (length along yaw, width) if it is free with ``gap_m`` around it and on the fine grid."""
         places = self._places(centre_m, yaw_deg, (size_m[0] + 2 * gap_m, size_m[1] + 2 * gap_m))
         whole = (size_m[0] + 2 * gap_m) * (size_m[1] + 2 * gap_m) / self.land.fine.cell_m**2
-        if len(places) < 0.8 * whole - 6:  # it reaches over the grid's rim
+        if len(places) < 0.8 * whole - 6:  # it extends past the grid
             return False
         flat = self.taken.reshape(-1)
         if flat[places].any() or (self.land.clear_m.reshape(-1)[places] < _CLEAR_M).any():
@@ -53,12 +53,12 @@ class Site:
         return True
 
     def free(self, spots_m: Float64, clear_m: float) -> Bools:
-        """Return which of (N, 2) places have nothing on them and are that far from roads and sidewalks."""
+        """Return (N,) whether (N, 2) points are free and at least ``clear_m`` from roads and sidewalks."""
         i, j = self.land.fine.pixels(spots_m)
         return np.asarray(~self.taken[i, j] & (self.land.clear_at(spots_m) > clear_m), dtype=np.bool_)
 
     def open_to(self, spots_m: Float64) -> Bools:
-        """Return which of (N, 2) places, also beyond the grid, are neither at the origin nor at the river."""
+        """Return (N,) whether (N, 2) points, also outside the grid, are away from origin and river."""
         return np.asarray(off_origin(spots_m) & (self.river.away_m(spots_m) > _BESIDE_WATER_M), dtype=np.bool_)
 
     def _places(self, centre_m: Float64, yaw_deg: float, size_m: tuple[float, float]) -> Int32:
@@ -72,12 +72,12 @@ class Site:
 
 
 def off_origin(points_m: Float64) -> Bools:
-    """Return which of (N, 2 or more) points leave the origin free."""
+    """Return (N,) whether (N, 2 or more) points are away from the origin."""
     return np.asarray(np.hypot(points_m[:, 0], points_m[:, 1]) > ORIGIN_FREE_M, dtype=np.bool_)
 
 
 def along(line: Float64, step_m: float, first_m: float, last_m: float) -> tuple[Float64, Float64]:
-    """Points every ``step_m`` on a polyline (N, 3) and the unit directions there, leaving out its first and last metres."""
+    """Return (M, 3) points every ``step_m`` on an (N, 3) polyline and (M, 2) unit directions, without its ends."""
     span = np.linalg.norm(np.diff(line[:, :2], axis=0), axis=1)
     length = np.concatenate([[0.0], np.cumsum(span)])
     at = np.arange(first_m, length[-1] - last_m, step_m)
@@ -85,7 +85,7 @@ def along(line: Float64, step_m: float, first_m: float, last_m: float) -> tuple[
 
 
 def points_at(line: Float64, at: Float64) -> tuple[Float64, Float64]:
-    """Points of a polyline (N, 3) at distances, and unit directions (M, 2) there."""
+    """Return (M, 3) points of an (N, 3) polyline at (M,) distances, and (M, 2) unit directions."""
     span = np.linalg.norm(np.diff(line[:, :2], axis=0), axis=1)
     length = np.concatenate([[0.0], np.cumsum(span)])
     points = np.stack([np.interp(at, length, line[:, axis]) for axis in range(3)], axis=1)

@@ -1,4 +1,4 @@
-"""Simple solids added to a triangle_soup, in a body's own axes: boxes, prisms, gables, blobs."""
+"""Simple solids for a triangle soup, in a body's frame, metres: boxes, prisms, gables, blobs."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ Corner = tuple[float, float, float]
 
 
 def box_faces(low: Corner, high: Corner) -> Float64:
-    """(5, 4, 3) sides (front, right, back, left) and top of a box; its floor is never seen."""
+    """Return (5, 4, 3) sides (front, right, back, left) and top of a box; its floor is never visible."""
     (x0, y0, z0), (x1, y1, z1) = low, high
     return np.array(
         [
@@ -26,7 +26,7 @@ def box_faces(low: Corner, high: Corner) -> Float64:
 def add_box(
     triangle_soup: TriangleSoup, low: Corner, high: Corner, side: Appearance, top: Appearance | None = None
 ) -> None:
-    """A box without its floor."""
+    """Add a box without its floor."""
     faces = box_faces(low, high)
     triangle_soup.quads(faces[:4], side)
     triangle_soup.quads(faces[4:], top or side)
@@ -35,7 +35,7 @@ def add_box(
 def add_prism(
     triangle_soup: TriangleSoup, ring: Float64, tip: Float64, appearance: Appearance, *, cap: bool = True
 ) -> None:
-    """Sides between two rings (N, 3) of equally many points, and a lid on the upper one."""
+    """Add sides between two (N, 3) rings, and a cap on the upper one."""
     nxt, tip_next = np.roll(ring, -1, axis=0), np.roll(tip, -1, axis=0)
     triangle_soup.quads(np.stack([ring, nxt, tip_next, tip], axis=1), appearance)
     if cap and len(tip) > 2:
@@ -44,7 +44,7 @@ def add_prism(
 
 
 def ring(centre: Corner, radius_m: float, sides: int, turn_rad: float = 0.0) -> Float64:
-    """(sides, 3) points of a level circle."""
+    """Return (sides, 3) points of a level circle."""
     angle = turn_rad + np.arange(sides) * 2 * np.pi / sides
     return np.stack(
         [centre[0] + radius_m * np.cos(angle), centre[1] + radius_m * np.sin(angle), np.full(sides, centre[2])], axis=1
@@ -61,7 +61,7 @@ def add_cylinder(
     sides: int = 6,
     taper: float = 1.0,
 ) -> None:
-    """An upright cylinder or cone stump."""
+    """Add an upright cylinder or truncated cone."""
     x, y, z = foot
     add_prism(
         triangle_soup, ring(foot, radius_m, sides), ring((x, y, z + height_m), radius_m * taper, sides), appearance
@@ -77,7 +77,7 @@ def add_gable_roof(
     *,
     overhang_m: float = 0.4,
 ) -> None:
-    """A roof over the rectangle from ``low`` to ``high`` (its z is the eaves), the ridge along x, ``ridge_m`` above.
+    """Add a roof on the rectangle from ``low`` to ``high`` (z is the eaves) with a ridge along x, ``ridge_m`` above.
 
     ``looks`` are those of the roof and of the gables.
     """
@@ -113,14 +113,14 @@ def wall_grid(
     size_m: tuple[float, float],
     proud_m: float = 0.04,
 ) -> Float64:
-    """(N, 4, 3) window panes on the four walls of a box, a little in front of them.
+    """Return (N, 4, 3) window panes slightly in front of the four walls of a box.
 
     Args:
-        low: its least corner.
-        high: its greatest corner.
+        low: lowest corner.
+        high: highest corner.
         floor_m: height of a storey.
-        first_m: height of the lowest row's sill over the box's foot.
-        pitch_m: wanted distance between the middles of windows.
+        first_m: height of the lowest row's sill above the box's base.
+        pitch_m: target distance between the centres of windows.
         size_m: width and height of a pane.
         proud_m: distance from the wall.
     """

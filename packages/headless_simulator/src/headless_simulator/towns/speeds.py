@@ -1,4 +1,4 @@
-"""Speed limits: bends and ways through junctions are signed for the speed at which cars keep the middle of their lane."""
+"""Speed limits of bends and junctions, at which cars keep to the centre of their lane."""
 
 import math
 from typing import Final
@@ -15,23 +15,23 @@ _STEP_KMH: Final = 10.0
 _JUNCTION_STEP_KMH: Final = 5.0
 _LEAST_KMH: Final = 5.0
 _WINDOW_M: Final = 3.0
-_AROUND_M: Final = 6.0  # half of the way between two places that have a limit, and a little
+_AROUND_M: Final = 6.0  # slightly more than half the distance between two limit samples
 _STRAIGHT_1PM: Final = 1 / 200.0
 _SAME_WAY: Final = 0.5  # cosine
-_ASIDE_M: Final = 1.0  # less than to the next lane: a slip road's limit is none of the motorway's
+_ASIDE_M: Final = 1.0  # less than to the next lane: a slip road's limit does not apply to the motorway
 _ASIDE_SHARE: Final = 0.03
 _SHORTEST_M: Final = 1.0
 _LONGEST_TURN_M: Final = 40.0
 _ACROSS_OF_FILES_MPS2: Final = 3.0  # their lanes are narrower and kink where records meet
-_BEHIND_M: Final = 20.0  # a car that leaves a bend finds the middle of its lane first
+_BEHIND_M: Final = 20.0  # a car that leaves a bend returns to the centre of its lane first
 _SEEN_M: Final = 60.0
 _BRAKED_BEFORE_M: Final = 15.0
 _BRAKES_MPS2: Final = 1.5
-_BRAKING_M: Final = 25.0  # the lower limit begins that far before the bend, from both sides
+_BRAKING_M: Final = 25.0  # the lower limit begins this far before the bend, from both sides
 
 
 def limits_along(path: Path, limit_kmh: float) -> tuple[tuple[float, float], ...]:
-    """(station m, limit km/h) records along a path, the first at 0."""
+    """Return (station m, limit km/h) records along a path, the first at 0."""
     slow = []
     at = 0.0
     for length, bend in path.pieces:
@@ -49,7 +49,7 @@ def limits_along(path: Path, limit_kmh: float) -> tuple[tuple[float, float], ...
 
 
 def limit_through(path: Path, limit_kmh: float) -> float:
-    """Limit in km/h of a way through a junction, on all of it: its narrowest bend's, rounded down."""
+    """Return the limit, km/h, of a whole path through a junction: its narrowest bend's, rounded down."""
     narrowest = max((abs(bend) for _, bend in path.pieces), default=0.0)
     if narrowest <= 0.0:
         return limit_kmh
@@ -62,7 +62,7 @@ def _limit_in_bend_kmh(radius_m: float) -> float:
 
 
 def bend_limits_kmh(strip: Strip, at_s: Float64) -> Float64:
-    """Limits of a lane's own bends at stations, of a turn in a junction on all of it; infinite where it is straight."""
+    """Return (N,) limits of a lane's bends at (N,) stations, constant for a turn in a junction; infinite on straight parts."""
     line = strip.centre_m[:, :2]
     length = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(line, axis=0).T))])
     if length[-1] < _SHORTEST_M:
@@ -76,20 +76,20 @@ def bend_limits_kmh(strip: Strip, at_s: Float64) -> Float64:
         bend[:] = bend.max()
     fit = 3.6 * np.sqrt(_ACROSS_OF_FILES_MPS2 / np.maximum(bend, _STRAIGHT_1PM))
     limit = np.where(bend > _STRAIGHT_1PM, np.maximum(fit, _LEAST_KMH), np.inf)
-    # the lowest of the bend around each station: stations are farther apart than a short bend is long
+    # the lowest of the bend around each station: short bends are shorter than the station distance
     mine = np.interp(at_s, strip.s, length)
     near = np.abs(mine[:, None] - even[None, :]) <= _AROUND_M
     return np.asarray(np.where(near, limit, np.inf).min(axis=1), dtype=np.float64)
 
 
 def before_bends(places: Float64, heading_rad: Float64) -> Float64:
-    """Limits of places that are lower already where one of the same direction that is near has a lower one.
+    """Return (N,) limits, km/h, lowered to those of nearby samples of the same direction.
 
     Args:
         places: (N, 3) x, y, limit.
-        heading_rad: (N,) where traffic goes there.
+        heading_rad: (N,) direction of traffic.
     """
-    from scipy.spatial import cKDTree  # 18 MB that a town which is built needs no more
+    from scipy.spatial import cKDTree  # 18 MB that a finished town no longer needs
 
     lowest = places[:, 2].copy()
     pairs = cKDTree(places[:, :2]).query_pairs(_SEEN_M, output_type="ndarray")

@@ -1,4 +1,4 @@
-"""Lanes as strips of points in the simulator's own axes: what meshes, heights, spawn points and signals start from."""
+"""Lanes as strips of points in Unreal's axes: the input of meshes, heights, spawn points and signals."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -10,8 +10,8 @@ from headless_simulator.towns.arrays import Ints
 from headless_simulator.towns.network import PAVED, SHORTEST_SECTION_M, WALKABLE, Lane, Network, Road, Section
 from headless_simulator.towns.planview import curvature_bounds, evaluate
 
-KERB_M: Final = 0.15  # how far sidewalks and medians rise over the road where the file gives no heights
-_TOLERANCE_M: Final = 0.02  # how far a strip may leave the true lane
+KERB_M: Final = 0.15  # height of sidewalks and medians above the road if the file has no heights
+_TOLERANCE_M: Final = 0.02  # largest deviation of a strip from the true lane
 _LONGEST_STEP_M: Final = 12.0
 RAISED: Final = WALKABLE | {"median", "curb"}
 
@@ -21,13 +21,13 @@ class Strip:
     """One lane of one section.
 
     Attributes:
-        road, section, lane: where it belongs; ``kind`` is the lane's type.
+        road, section, lane: its position in the network; ``kind`` is the lane's type.
         junction: id, "" outside junctions.
         s: (N,) stations, increasing.
         inner_m, outer_m: (N, 3) borders, the inner one towards the reference line; simulator axes.
         forward: +1 where traffic runs with growing s, -1 against.
         limit_kmh: speed limit.
-        record: the lane as the file has it.
+        record: the file's lane.
         start_s: station of its lane section.
     """
 
@@ -46,17 +46,17 @@ class Strip:
 
     @property
     def centre_m(self) -> Float64:
-        """(N, 3) middle of the lane."""
+        """(N, 3) centre line of the lane, metres."""
         return (self.inner_m + self.outer_m) / 2
 
     @property
     def width_m(self) -> Float64:
-        """(N,) width on the ground."""
+        """(N,) horizontal width, metres."""
         return np.asarray(np.hypot(*(self.outer_m - self.inner_m)[:, :2].T), dtype=np.float64)
 
 
 def limit_at(road: Road, s: float, default_kmh: float) -> float:
-    """Speed limit of a road at a station."""
+    """Return the speed limit of a road at a station, km/h."""
     limit = default_kmh
     for start, value in road.speeds:
         if start <= s + 1e-6:
@@ -65,7 +65,7 @@ def limit_at(road: Road, s: float, default_kmh: float) -> float:
 
 
 def road_points(road: Road, s: Float64, t: Float64, dz: Float64 | float = 0.0) -> Float64:
-    """(N, 3) points at stations and lateral offsets of the reference line, simulator axes (y south)."""
+    """Return (N, 3) points at stations and lateral offsets of the reference line, Unreal's axes (y south), metres."""
     x, y, heading = evaluate(road.plan, s)
     tilt = road.superelevation.at(s)
     z = road.elevation.at(s) + t * np.sin(tilt) + dz
@@ -74,12 +74,12 @@ def road_points(road: Road, s: Float64, t: Float64, dz: Float64 | float = 0.0) -
 
 
 def yaw_deg_at(road: Road, s: float) -> float:
-    """Heading of the reference line in the simulator's axes, degrees."""
+    """Return the heading of the reference line in Unreal's axes, degrees."""
     return float(-np.degrees(evaluate(road.plan, np.array([s]))[2][0]))
 
 
 def _dense_stations(road: Road, low: float, high: float) -> Float64:
-    """Candidate stations: even steps, finer in curves, and every place where a record begins."""
+    """Return candidate stations: even steps, finer in curves, and the start of every record."""
     marks = [low, high]
     for piece in road.plan:
         bend = curvature_bounds(piece)
@@ -91,12 +91,12 @@ def _dense_stations(road: Road, low: float, high: float) -> Float64:
     inner = np.unique(np.array(marks, dtype=np.float64))
     inner = inner[(inner > low + 1e-3) & (inner < high - 1e-3)]
     stations = np.concatenate([[low], inner, [high]])
-    keep = np.concatenate([[True], np.diff(stations) > 1e-3])  # never the last one: it is that far from the one before
+    keep = np.concatenate([[True], np.diff(stations) > 1e-3])  # keeps the last one, which is farther away
     return np.asarray(stations[keep], dtype=np.float64)
 
 
 def _thin(points: Float64, s: Float64) -> Ints:
-    """Numbers of the stations to keep so that no border leaves its true course by more than the tolerance.
+    """Return (K,) indices of the stations that keep every border within the tolerance.
 
     Args:
         points: (N, K, 3) K borders at N stations.
@@ -123,7 +123,7 @@ def _thin(points: Float64, s: Float64) -> Ints:
 
 
 def _borders(section: Section, s: Float64, offset: Float64) -> dict[int, Float64]:
-    """Lateral offset t of each lane's outer border, by lane number; 0 is the centre line."""
+    """Return the (N,) lateral offset t of each lane's outer border, by lane number; 0 is the centre line."""
     ds = s - section.s
     borders = {0: offset}
     for sign in (1, -1):
@@ -141,7 +141,7 @@ def _borders(section: Section, s: Float64, offset: Float64) -> dict[int, Float64
 
 
 def lift_m(lane: Lane, ds: Float64) -> Float64:
-    """Return how far a lane rises over the road at distances from the start of its section."""
+    """Return (N,) heights of a lane above the road, metres, at (N,) distances from the start of its section."""
     if len(lane.raised.starts):
         return lane.raised.at(ds)
     return np.full_like(ds, KERB_M if lane.kind in RAISED else 0.0)
@@ -185,7 +185,7 @@ def _section_strips(road: Road, number: int, end_s: float, default_kmh: float) -
 
 
 def lane_strips(network: Network, default_kmh: float = 50.0) -> list[Strip]:
-    """Every lane of a network that has a surface, centre lanes left out."""
+    """Return every lane of a network with a surface, without centre lanes."""
     strips: list[Strip] = []
     for road in network.roads.values():
         ends = [section.s for section in road.sections[1:]] + [road.length_m]
@@ -195,7 +195,7 @@ def lane_strips(network: Network, default_kmh: float = 50.0) -> list[Strip]:
 
 
 def outer_lanes(strips: list[Strip]) -> list[Strip]:
-    """The outermost lane of every road side."""
+    """Return the outermost lane of every road side."""
     outermost: dict[tuple[str, int, int], Strip] = {}
     for strip in strips:
         key = (strip.road, strip.section, int(np.sign(strip.lane)))

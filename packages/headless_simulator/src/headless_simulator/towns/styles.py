@@ -1,4 +1,4 @@
-"""The looks of a town's land: its colours, and how densely it is built and planted."""
+"""Styles of a town's land: colours, and density of buildings and plants."""
 
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -19,23 +19,23 @@ class Style:
         verge_rgb: colour of the strip beside roads.
         hills_m: height of the hills away from roads.
         mountains_m: height of the mountains beyond the open land, 0 for a plain.
-        front: building kinds along streets and how often each; see ``buildings.KINDS``.
-        plot_m: least and most length of a building along the street.
-        setback_m: least and most distance from the road's outer edge.
-        filled: share of the street front that is built.
-        rows: rows of buildings behind each other.
+        front: building kinds along streets with their frequency; see ``buildings.KINDS``.
+        plot_m: range of a building's length along the street.
+        setback_m: range of the distance from the road's outer edge.
+        filled: share of the street front with buildings.
+        rows: number of rows of buildings.
         street_trees_m: spacing of trees along streets, 0 for none.
         trees_per_ha: scattered trees on open land.
         woods: share of the open land that is wooded.
         conifers: share of spruces among the trees of the open land.
-        lawns_per_ha: how many places for lawns are tried on each hectare, for each size.
+        lawns_per_ha: attempts to place lawns per hectare and size.
         lamps_m: spacing of lamp posts, 0 for none.
-        parked: share of parking places that are taken.
-        spawn_points: how many.
-        outskirts: "city", "houses" or "none" out to what cameras see beyond the roads.
-        parks_m: (x, y, radius) of green places, simulator axes.
-        hydrants: whether street furniture stands on sidewalks.
-        river_m: (x, y) points of a river's middle, simulator axes; no river without.
+        parked: share of occupied parking places.
+        spawn_points: number of spawn points.
+        outskirts: "city", "houses" or "none", beyond the roads to the horizon.
+        parks_m: (x, y, radius) of parks, Unreal's axes.
+        hydrants: whether sidewalks have street furniture.
+        river_m: (x, y) points of a river's centre line, Unreal's axes; empty without a river.
     """
 
     land: str = "paved"

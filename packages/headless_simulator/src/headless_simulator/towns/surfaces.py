@@ -12,11 +12,11 @@ from headless_simulator.towns.strips import KERB_M, RAISED, Strip
 from headless_simulator.towns.triangle_soup import RGB, Appearance, TriangleSoup, jitter
 
 _FILL_RADIUS_M: Final = 7.0  # junction floors close gaps that a circle of this radius does not fit into
-_MERGE_RADIUS_M: Final = 2.5  # the same where lanes only part and meet: between them lies a verge, not a floor
-_FLOOR_BELOW_M: Final = 0.015  # floors only show between the ways
+_MERGE_RADIUS_M: Final = 2.5  # the same for lanes that only part and meet, with a verge between them instead of a floor
+_FLOOR_BELOW_M: Final = 0.015  # floors are only visible between the lanes
 _POINT_STEP_M: Final = 2.0
 _KERBSTONE_M: Final = 0.3
-UNPAVED: Final = frozenset(["none", "restricted"])  # what lies between and beside lanes without being one
+UNPAVED: Final = frozenset(["none", "restricted"])  # surfaces between and beside lanes
 ASPHALT_RGB: Final[RGB] = (72, 73, 76)
 _KIND_RGB: Final[dict[str, RGB]] = {
     "shoulder": (80, 80, 82),
@@ -35,13 +35,13 @@ def is_raised(strip: Strip) -> bool:
 
 
 def strip_triangles(strip: Strip) -> Float64:
-    """(2 (N - 1), 3, 3) triangles of a strip."""
+    """Return the (2 (N - 1), 3, 3) triangles of a strip, metres."""
     quads = np.stack([strip.inner_m[:-1], strip.inner_m[1:], strip.outer_m[1:], strip.outer_m[:-1]], axis=1)
     return np.ascontiguousarray(quads[:, [0, 1, 2, 0, 2, 3]].reshape(-1, 3, 3))
 
 
 def junction_floors(strips: Iterable[Strip]) -> dict[str, Float64]:
-    """(N, 3, 3) triangles that fill each junction between and under its ways, by junction."""
+    """Return (N, 3, 3) triangles between and under the lanes of each junction, by junction id."""
     borders: dict[str, list[Float64]] = defaultdict(list)
     crossed: set[str] = set()
     for strip in strips:
@@ -58,34 +58,34 @@ def junction_floors(strips: Iterable[Strip]) -> dict[str, Float64]:
 
 
 def _turns(strip: Strip) -> bool:
-    """Return whether a way turns by more than 45 degrees."""
+    """Return whether a lane turns by more than 45 degrees."""
     ahead = np.diff(strip.centre_m[:, :2], axis=0)
     first, last = ahead[0] / max(np.hypot(*ahead[0]), 1e-9), ahead[-1] / max(np.hypot(*ahead[-1]), 1e-9)
     return bool(first @ last < 0.7)
 
 
 def _even(line: Float64) -> Float64:
-    """A polyline's points at even distances."""
+    """Return (M, 3) evenly spaced points of an (N, 3) polyline."""
     length = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(line, axis=0), axis=1))])
     at = np.linspace(0.0, length[-1], max(2, int(np.ceil(length[-1] / _POINT_STEP_M)) + 1))
     return np.stack([np.interp(at, length, line[:, axis]) for axis in range(3)], axis=1)
 
 
 def _fill(points: Float64, radius_m: float = _FILL_RADIUS_M) -> Float64:
-    """Triangles between scattered points whose circumscribed circle is small; one level of points nearer than 0.4 m."""
+    """Return triangles with small circumcircles between (N, 3) points; points nearer than 0.4 m share a level."""
     _, first = np.unique(np.round(points[:, :2] / 0.4), axis=0, return_index=True)
     points = points[np.sort(first)]
     if len(points) < 4:
         return np.empty((0, 3, 3))
     try:
         numbers = Delaunay(points[:, :2] - points[:, :2].mean(axis=0)).simplices
-    except QhullError:  # all on one line
+    except QhullError:  # all points are collinear
         return np.empty((0, 3, 3))
     corners = points[numbers]
     a, b, c = (np.linalg.norm(corners[:, i, :2] - corners[:, j, :2], axis=1) for i, j in ((0, 1), (1, 2), (2, 0)))
     half = (a + b + c) / 2
     area = np.sqrt(np.maximum(half * (half - a) * (half - b) * (half - c), 0.0))
-    steep = np.ptp(corners[:, :, 2], axis=1) > 1.0  # the ways of two levels of a flyover
+    steep = np.ptp(corners[:, :, 2], axis=1) > 1.0  # lanes of two levels of a flyover
     keep = (area > 1e-3) & (a * b * c < 4 * radius_m * area) & ~steep
     return np.ascontiguousarray(corners[keep])
 
@@ -97,7 +97,7 @@ def paint_surfaces(
     for strip in strips:
         if is_raised(strip):
             _raised(triangle_soup, strip, rng)
-        elif strip.junction:  # ways overlap here: one colour, so that it does not matter which is on top
+        elif strip.junction:  # lanes overlap here: one colour makes their order irrelevant
             triangle_soup.ribbon(strip.inner_m, strip.outer_m, Appearance(ASPHALT_RGB, TAG["road"], ASPHALT))
         else:
             if strip.kind in UNPAVED:
@@ -111,7 +111,7 @@ def paint_surfaces(
 
 
 def _raised(triangle_soup: TriangleSoup, strip: Strip, rng: np.random.Generator) -> None:
-    """A sidewalk or median: kerb face, kerbstone and top."""
+    """Add a sidewalk or median: kerb face, kerbstone and top."""
     count = len(strip.s) - 1
     width = np.maximum(strip.width_m, 1e-6)[:, None]
     share = np.minimum(_KERBSTONE_M / width, 0.4)
@@ -133,6 +133,6 @@ def _raised(triangle_soup: TriangleSoup, strip: Strip, rng: np.random.Generator)
 
 
 def _folds(strip: Strip) -> bool:
-    """Return whether the outer border runs backward somewhere, as round a corner sharper than the strip is wide."""
+    """Return whether the outer border runs backward, as at a corner with a radius below the strip's width."""
     along = (np.diff(strip.inner_m[:, :2], axis=0) * np.diff(strip.outer_m[:, :2], axis=0)).sum(axis=1)
     return bool((along < 0).any())

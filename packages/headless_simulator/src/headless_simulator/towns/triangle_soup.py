@@ -1,4 +1,4 @@
-"""Collects triangles from many makers and hands them on as one mesh in an order that suits culling."""
+"""Collection of triangles into one mesh, ordered for culling."""
 
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
@@ -15,7 +15,7 @@ Colours: TypeAlias = RGB | npt.NDArray[np.uint8]
 
 @dataclass(frozen=True, slots=True)
 class Appearance:
-    """Colour, tag and material of a group of faces; ``object_id`` of the thing they belong to."""
+    """Colour, tag, material and static object id of a group of faces."""
 
     colour: Colours
     tag: int
@@ -27,13 +27,13 @@ class Appearance:
 def appearance_of(
     colour: Colours, tag: str, material: int = MATTE, object_id: int | npt.NDArray[np.uint32] = 0
 ) -> Appearance:
-    """The appearance by the tag's name."""
+    """Return an appearance with a tag by name."""
     return Appearance(colour, TAG[tag], material, object_id)
 
 
 @dataclass(slots=True)
 class TriangleSoup:
-    """Triangles without shared vertices; ``label`` lets their maker find them again in the finished mesh."""
+    """Triangles without shared vertices; ``label`` identifies them in the finished mesh."""
 
     corners: list[Float32] = field(default_factory=list)
     colours: list[UInt8] = field(default_factory=list)
@@ -43,7 +43,7 @@ class TriangleSoup:
     labels: list[Int32] = field(default_factory=list)
 
     def triangles(self, corners: Float64, appearance: Appearance) -> None:
-        """Add (N, 3, 3) triangles; colour and id may be one for all or one for each."""
+        """Add (N, 3, 3) triangles, metres, with a common colour and id or (N,) of them."""
         count = len(corners)
         if not count:
             return
@@ -55,7 +55,7 @@ class TriangleSoup:
         self.labels.append(np.full(count, appearance.label, dtype=np.int32))
 
     def quads(self, corners: Float64, appearance: Appearance) -> None:
-        """Add (N, 4, 3) quads, corners in order round each."""
+        """Add (N, 4, 3) quads with corners in order."""
         corners = np.asarray(corners, dtype=np.float64).reshape(-1, 4, 3)
         colour, owner = np.asarray(appearance.colour), np.asarray(appearance.object_id)
         twice = Appearance(
@@ -68,11 +68,11 @@ class TriangleSoup:
         self.triangles(corners[:, [0, 1, 2, 0, 2, 3]].reshape(-1, 3, 3), twice)
 
     def ribbon(self, left: Float64, right: Float64, appearance: Appearance) -> None:
-        """Add the quads between two borders of N points each."""
+        """Add the quads between two (N, 3) borders."""
         self.quads(np.stack([left[:-1], left[1:], right[1:], right[:-1]], axis=1), appearance)
 
     def mesh_parts(self, mesh: Mesh, vertices_m: Float64, object_id: int) -> None:
-        """Add a mesh whose vertices have been moved to ``vertices_m``."""
+        """Add a mesh with its vertices replaced by (V, 3) ``vertices_m``."""
         self.corners.append(vertices_m[mesh.triangles].astype(np.float32))
         self.colours.append(mesh.colour_rgb)
         self.tags.append(mesh.tag)
@@ -81,7 +81,7 @@ class TriangleSoup:
         self.labels.append(np.zeros(len(mesh.triangles), dtype=np.int32))
 
     def finish(self) -> tuple[Mesh, Int32]:
-        """The mesh, sorted by tile, vertices shared; and each triangle's label."""
+        """Return the mesh, sorted by tile with shared vertices, and the (T,) label of each triangle."""
         corners = np.concatenate(self.corners)
         a, b = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
         solid = np.linalg.norm(np.cross(a, b), axis=1) > 1e-6
@@ -104,7 +104,7 @@ class TriangleSoup:
 
 
 def _share(points: Float32) -> tuple[Float32, Int32]:
-    """Vertices in order of first use, and the number of each point."""
+    """Return (V, 3) vertices in order of first use, and the (N,) vertex number of each point."""
     keys = np.ascontiguousarray(points + np.float32(0.0)).view([("x", "f4"), ("y", "f4"), ("z", "f4")]).reshape(-1)
     order = np.lexsort((keys["z"], keys["y"], keys["x"]))
     ordered = points[order]
@@ -121,6 +121,6 @@ def _share(points: Float32) -> tuple[Float32, Int32]:
 
 
 def jitter(colour: RGB, count: int, spread: int, rng: np.random.Generator) -> UInt8:
-    """(N, 3) shades of a colour."""
+    """Return (count, 3) uint8 random shades of a colour."""
     shift = rng.integers(-spread, spread + 1, size=(count, 1))
     return np.clip(np.asarray(colour) + shift, 0, 255).astype(np.uint8)

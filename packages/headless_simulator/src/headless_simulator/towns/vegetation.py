@@ -1,4 +1,4 @@
-"""Trees and bushes: a few shapes drawn once, then placed many times."""
+"""Trees and bushes: a few shapes, each placed many times."""
 
 from typing import Final
 
@@ -17,7 +17,7 @@ _BARK: Final[RGB] = (88, 70, 54)
 
 
 def _icosahedron() -> tuple[Float64, Ints]:
-    """(12, 3) points on the unit ball and (20, 3) faces."""
+    """Return (12, 3) points on the unit sphere and (20, 3) faces."""
     g = (1 + 5**0.5) / 2
     points = np.array([(s, t * g, 0.0) for s in (-1, 1) for t in (-1, 1)])
     points = np.concatenate([points, points[:, [2, 0, 1]], points[:, [1, 2, 0]]]) / np.hypot(1, g)
@@ -25,7 +25,7 @@ def _icosahedron() -> tuple[Float64, Ints]:
 
 
 def _ball() -> tuple[Float64, Ints]:
-    """(42, 3) points on the unit ball and (80, 3) faces."""
+    """Return (42, 3) points on the unit sphere and (80, 3) faces."""
     points, faces = _icosahedron()
     middles = points[faces] + np.roll(points[faces], -1, axis=1)
     every = np.concatenate([points, middles.reshape(-1, 3)])
@@ -45,7 +45,7 @@ def _clump(
     *,
     fine: bool = False,
 ) -> None:
-    """Leaves as a rough closed ball at (centre, radii): lighter above, where the sun gets, darker below."""
+    """Add leaves as a rough closed ellipsoid (centre, radii): lighter above, darker below."""
     centre, radii = place
     points, faces = _BALL if fine else _COARSE_BALL
     rough = points * rng.uniform(0.86, 1.14, size=(len(points), 1))
@@ -57,11 +57,11 @@ def _clump(
 
 
 def broadleaf(rng: np.random.Generator, *, clumps: int = 3) -> Mesh:
-    """A leafy tree about one unit of 8 m high: a trunk that reaches into its crown, and a crown of clumps of leaves.
+    """Return a broadleaf tree about one unit of 8 m high: a trunk and a crown of clumps of leaves.
 
     Args:
-        rng: for its shape and colour.
-        clumps: of leaves; with more than three the tree is one for street level.
+        rng: random generator of shape and colour.
+        clumps: clumps of leaves; above three with detail for street level.
     """
     triangle_soup = TriangleSoup()
     colour = _LEAVES[int(rng.integers(len(_LEAVES)))]
@@ -81,7 +81,7 @@ def broadleaf(rng: np.random.Generator, *, clumps: int = 3) -> Mesh:
 
 
 def conifer(rng: np.random.Generator) -> Mesh:
-    """A spruce: four skirts of branches, their rims uneven."""
+    """Return a spruce: four layers of branches with uneven edges."""
     triangle_soup = TriangleSoup()
     colour = _NEEDLES[int(rng.integers(len(_NEEDLES)))]
     add_cylinder(triangle_soup, (0.0, 0.0, -0.4), 0.2, 1.9, appearance_of(_BARK, "vegetation"), sides=4, taper=0.8)
@@ -108,12 +108,12 @@ def plant(
     """Place trees.
 
     Args:
-        stock: where they go.
-        spots_m: (N, 3) feet.
-        rng: for shape, size, turn.
-        conifers: share of them.
+        stock: receives the trees.
+        spots_m: (N, 3) base points.
+        rng: random generator of shape, size and yaw.
+        conifers: share of conifers.
         size: mean size; 1 is a tree of 8 m.
-        clumps: of leaves in a broadleaf's crown, and one more in every second tree.
+        clumps: clumps of leaves in a broadleaf's crown, plus one in every second tree.
     """
     leafy = [broadleaf(rng, clumps=clumps + k % 2) for k in range(8)]
     needles = [conifer(rng) for _ in range(4)]

@@ -1,4 +1,4 @@
-"""Ways for people beside roads without sidewalks: shoulders, else verges, joined across road ends and round corners."""
+"""Pedestrian paths beside roads without sidewalks: shoulders, else verges, joined across road ends and at corners."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -9,15 +9,15 @@ from scipy.spatial import cKDTree
 from headless_simulator.scene import Float64
 from headless_simulator.towns.strips import Strip
 
-_WIDE_M: Final = 1.0  # narrower shoulders are no place to walk: people take the verge
+_WIDE_M: Final = 1.0  # pedestrians use the verge beside narrower shoulders
 _VERGE_M: Final = 1.6
-_ENDS_APART_M: Final = 30.0  # paths whose ends lie no farther apart are joined
+_ENDS_APART_M: Final = 30.0  # largest gap between joined path ends
 _LONGEST_M: Final = 60.0  # of a crossing at a road's end
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Path:
-    """A way beside one road: stations, and its borders (N, 3)."""
+    """A path beside one road: stations and (N, 3) borders."""
 
     road: str
     s: Float64
@@ -26,7 +26,7 @@ class Path:
 
 
 def paths_beside(outer_lanes: list[Strip]) -> list[Path]:
-    """One path for every road side outside junctions, given the outermost lanes."""
+    """Return one path per road side outside junctions, from the outermost lanes."""
     paths = []
     for strip in outer_lanes:
         if strip.junction or strip.kind == "curb":
@@ -41,7 +41,7 @@ def paths_beside(outer_lanes: list[Strip]) -> list[Path]:
 
 
 def joints(paths: list[Path]) -> list[tuple[tuple[int, int], tuple[int, int]]]:
-    """Ends (path, 0 or -1) that belong together: across the end of one road, and to the nearest end of another."""
+    """Return joined ends (path, 0 or -1): across the end of one road, and to the nearest end of another."""
     ends = [(number, place) for number in range(len(paths)) for place in (0, -1)]
     if len(ends) < 2:
         return []

@@ -1,4 +1,4 @@
-"""Ways for people: sidewalks and crosswalks as convex polygons whose shared edges are equal to the bit."""
+"""Walkable areas: sidewalks and crosswalks as convex polygons with bit-identical shared edges."""
 
 from collections.abc import Iterable
 
@@ -15,13 +15,13 @@ from headless_simulator.towns.strips import Strip, outer_lanes, road_points
 from headless_simulator.towns.verges import Path, joints, paths_beside
 
 Polygon = tuple[tuple[tuple[float, float, float], ...], str]
-_SNAP_M = 0.35  # ends of sidewalks nearer than this are one
+_SNAP_M = 0.35  # sidewalk ends nearer than this are merged
 _CROSSING_M = 2.5  # width of crossings between verges
-_REACH_M = 7.0  # a crosswalk's end may lie this far from the kerb it leads to
+_REACH_M = 7.0  # largest distance of a crosswalk's end from its kerb
 
 
 def _outline(road: Road, thing: RoadObject) -> Float64:
-    """(N, 3) outline of an object, simulator axes."""
+    """Return the (N, 3) outline of an object, Unreal's axes, metres."""
     if len(thing.outline_road):
         s, t, dz = thing.outline_road.T
         return road_points(road, s, t, dz)
@@ -39,7 +39,7 @@ def _outline(road: Road, thing: RoadObject) -> Float64:
 
 
 def crosswalk_outlines(network: Network) -> list[Float64]:
-    """Closed outlines (N, 3) of all crosswalk objects."""
+    """Return the closed (N, 3) outlines of all crosswalk objects, Unreal's axes, metres."""
     outlines = []
     for road in network.roads.values():
         for thing in road.objects:
@@ -52,13 +52,13 @@ def crosswalk_outlines(network: Network) -> list[Float64]:
 
 
 class _Border:
-    """A sidewalk whose borders can be cut at more places."""
+    """A sidewalk with borders that can be split at stations."""
 
     def __init__(self, strip: Strip | Path) -> None:
         self.s, self.inner, self.outer = strip.s.copy(), strip.inner_m.copy(), strip.outer_m.copy()
 
     def cut(self, s: float) -> int:
-        """Insert a station and give its number; an old one nearer than 0.3 m along is taken instead."""
+        """Insert a station and return its index; an existing one within 0.3 m is reused."""
         near = int(np.abs(self.s - s).argmin())
         if abs(self.s[near] - s) < 0.3:
             return near
@@ -72,7 +72,7 @@ class _Border:
 
 
 def _nearest(borders: list[_Border], point: Float64) -> tuple[float, int, float]:
-    """(distance, border, station) of the kerb place nearest to a point in x, y."""
+    """Return (distance, border, station) of the kerb point nearest to a point in x, y."""
     best = (np.inf, -1, 0.0)
     for number, border in enumerate(borders):
         a, b = border.inner[:-1, :2], border.inner[1:, :2]
@@ -86,7 +86,7 @@ def _nearest(borders: list[_Border], point: Float64) -> tuple[float, int, float]
 
 
 def _landings(borders: list[_Border], outline: Float64) -> list[tuple[int, float, float]]:
-    """For both ends of a crosswalk: (border, station, station) between which it meets the kerb."""
+    """Return (border, station, station) of the kerb span at each end of a crosswalk."""
     corners = bounding_rectangle(outline[:, :2])
     found = []
     for a, b in ((corners[0], corners[3]), (corners[1], corners[2])):
@@ -105,9 +105,9 @@ def _landings(borders: list[_Border], outline: Float64) -> list[tuple[int, float
 
 
 def walk_polygons(lanes: Lanes, outlines: Iterable[Float64]) -> tuple[Polygon, ...]:
-    """Sidewalks as quads, and a quad for every crosswalk that has a sidewalk at both ends.
+    """Return sidewalks as quads, and a quad per crosswalk with a sidewalk at both ends.
 
-    Where no road has a sidewalk, shoulders and verges take their place, with crossings at the ends of the roads.
+    If no road has a sidewalk, shoulders and verges replace them, with crossings at the ends of the roads.
     """
     walked: list[Strip | Path] = [
         strip for strip in lanes.strips if strip.kind in WALKABLE and strip.width_m.min() > 0.3
@@ -148,7 +148,7 @@ def walk_polygons(lanes: Lanes, outlines: Iterable[Float64]) -> tuple[Polygon, .
         for place, low, high in pair:
             line = borders[place]
             a, b = (starts[place] + int(np.abs(line.s - s).argmin()) for s in (low, high))
-            if b - a > 1:  # a station between them would leave a T: the crossing takes only the first span
+            if b - a > 1:  # a station between them would leave a T-junction: the crossing uses only the first span
                 b = a + 1
             quad += [int(same[a]), int(same[b])]
         if len(set(quad)) == 4:
@@ -157,7 +157,7 @@ def walk_polygons(lanes: Lanes, outlines: Iterable[Float64]) -> tuple[Polygon, .
 
 
 def _cut_ends(borders: list[_Border]) -> None:
-    """Give each path a first and a last piece as long as a crossing is wide."""
+    """Split each path so that its first and last piece are as long as a crossing is wide."""
     for border in borders:
         first, last = float(border.s[0]), float(border.s[-1])
         if last - first > 3 * _CROSSING_M:
@@ -166,7 +166,7 @@ def _cut_ends(borders: list[_Border]) -> None:
 
 
 def _end_corners(borders: list[_Border], starts: list[int], end: tuple[int, int], *, across: bool) -> tuple[int, int]:
-    """Numbers of two points at a path's end (path, 0 or -1): on its edge at the road, else on its end."""
+    """Return two point numbers at a path's end (path, 0 or -1): on its road-side edge, else on its end."""
     number, place = end
     count = len(borders[number].s)
     at, beside = (0, 1) if place == 0 else (count - 1, count - 2)
@@ -175,7 +175,7 @@ def _end_corners(borders: list[_Border], starts: list[int], end: tuple[int, int]
 
 
 def _snapped(borders: list[_Border], points: Float64) -> Ints:
-    """Number that stands for each point: ends of different sidewalks that lie together become one."""
+    """Return the (N,) representative number of each (N, 3) point: coincident ends of different sidewalks are merged."""
     ends, first = [], 0
     for border in borders:
         count = len(border.s)
@@ -196,7 +196,7 @@ def _convex_order(points: Float64, quad: list[int]) -> list[int]:
 
 
 def _add(polygons: list[Polygon], points: Float64, numbers: list[int], area: str) -> None:
-    """Add a polygon; a quad that is not convex is given as two triangles."""
+    """Add a polygon; a non-convex quad becomes two triangles."""
     numbers = list(dict.fromkeys(numbers))
     if len(numbers) < 3:
         return

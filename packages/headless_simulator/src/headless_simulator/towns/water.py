@@ -1,4 +1,4 @@
-"""A river: its bed in the terrain, its water, and what bridges over it have at their sides."""
+"""A river: its bed in the terrain, its water, and the parapets of its bridges."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from headless_simulator.towns.raster import Grid
 from headless_simulator.towns.triangle_soup import RGB, Appearance, TriangleSoup
 
 _HALF_M: Final = 8.0  # of the water's width
-_BED_M: Final = 4.0  # how far the bed lies under the land
+_BED_M: Final = 4.0  # depth of the bed below the land
 _WATER_M: Final = 1.9  # and the water
 _BANK_M: Final = 9.0  # of slope beside the water
 _STEP_M: Final = 6.0
@@ -25,17 +25,17 @@ BANK_RGB: Final[RGB] = (118, 110, 82)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class River:
-    """A river by its middle.
+    """A river by its centre line.
 
     Attributes:
-        line_m: (N, 2) points every few metres, simulator axes; none without a river.
+        line_m: (N, 2) points every few metres, Unreal's axes; empty without a river.
     """
 
     line_m: Float64
 
     @classmethod
     def through(cls, corners_m: tuple[tuple[float, float], ...]) -> River:
-        """A smooth river past some corners."""
+        """Return a smooth river along corner points."""
         line = np.array(corners_m, dtype=np.float64).reshape(-1, 2)
         for _ in range(3 if len(line) else 0):  # Chaikin's corner cutting
             cut = np.stack([0.75 * line[:-1] + 0.25 * line[1:], 0.25 * line[:-1] + 0.75 * line[1:]], axis=1)
@@ -47,24 +47,24 @@ class River:
         return cls(np.stack([np.interp(at, length, line[:, axis]) for axis in (0, 1)], axis=1))
 
     def away_m(self, spots_m: Float64) -> Float64:
-        """Distance of (N, 2) places to the water's edge; 0 or less on the water."""
+        """Return (N,) distances of (N, 2) points to the water's edge, metres; 0 or less on the water."""
         if not len(self.line_m):
             return np.full(len(spots_m), np.inf)
         return np.asarray(cKDTree(self.line_m).query(spots_m)[0] - _HALF_M, dtype=np.float64)
 
     def spanned(self, spots_m: Float64) -> Bools:
-        """Return which of (N, 2) places of a road lie on a bridge."""
+        """Return (N,) whether (N, 2) points of a road are on a bridge."""
         return np.asarray(self.away_m(spots_m) < _BANK_M - 2.0, dtype=np.bool_)
 
     def carve(self, field: Float64, wide: Grid) -> None:
-        """Lower the open land's heights to the river's bed."""
+        """Lower the (Y, X) heights of open land to the river's bed."""
         x, y = wide.places()
         spots = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
         share = np.clip(1.0 - self.away_m(spots) / _BANK_M, 0.0, 1.0)
         field -= (_BED_M * share**2 * (3 - 2 * share)).reshape(field.shape)
 
     def ribbon(self) -> tuple[Float64, Float64]:
-        """Both edges of the water (N, 2), a little under its banks."""
+        """Return both (N, 2) edges of the water, slightly under its banks."""
         ahead = np.gradient(self.line_m, axis=0)
         ahead /= np.linalg.norm(ahead, axis=1, keepdims=True)
         side = np.stack([-ahead[:, 1], ahead[:, 0]], axis=1) * (_HALF_M + 4.0)
@@ -80,7 +80,7 @@ def paint_river(triangle_soup: TriangleSoup, river: River, land_z_m: float) -> N
 
 
 def paint_parapet(triangle_soup: TriangleSoup, river: River, edge_m: Float64) -> None:
-    """Add the side of a bridge along (N, 3) points of a road's outer edge, where they span the river."""
+    """Add a bridge's parapet along the (N, 3) points of a road's outer edge that span the river."""
     on = river.spanned(edge_m[:, :2])
     both = on[1:] & on[:-1]
     concrete = Appearance(_CONCRETE_RGB, TAG["bridge"])

@@ -1,4 +1,4 @@
-"""XML elements that remember their line, so that a refusal can say where."""
+"""XML elements with their line number, for error messages."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from headless_simulator.towns.errors import OpenDriveRefused
 from headless_simulator.towns.limits import CLIENT
 
 MOST_DEPTH: Final = 100
-MOST_TEXT: Final = 100_000  # characters of one element that are kept
-LARGEST_NUMBER: Final = 1e12  # its cube times a road's length is still a number
+MOST_TEXT: Final = 100_000  # stored characters of one element
+LARGEST_NUMBER: Final = 1e12  # its cube times a road's length is still finite
 
 
 @dataclass(slots=True)
@@ -33,22 +33,22 @@ class Node:
     text: str = ""
 
     def refuse(self, reason: str) -> OpenDriveRefused:
-        """The error to raise when this element cannot be taken."""
+        """Return the error of an invalid element."""
         return OpenDriveRefused(self.source, self.line, self.tag, reason)
 
     def all(self, tag: str) -> Iterator[Node]:
-        """Children with this tag."""
+        """Yield the children with this tag."""
         return (child for child in self.children if child.tag == tag)
 
     def first(self, tag: str) -> Node | None:
-        """First child with this tag."""
+        """Return the first child with this tag, or None."""
         return next(self.all(tag), None)
 
     def word(self, name: str, default: str | None = None) -> str:
-        """Attribute as text.
+        """Return an attribute as text.
 
         Raises:
-            OpenDriveRefused: it is missing and there is no default.
+            OpenDriveRefused: the attribute is missing and has no default.
         """
         value = self.attributes.get(name)
         if value is not None:
@@ -58,10 +58,10 @@ class Node:
         return default
 
     def number(self, name: str, default: float | None = None) -> float:
-        """Attribute as a finite number.
+        """Return an attribute as a finite number.
 
         Raises:
-            OpenDriveRefused: it is missing without a default, or is no finite number.
+            OpenDriveRefused: the attribute is missing without a default, or is not a finite number.
         """
         value = self.attributes.get(name)
         if value is None or (default is not None and not value.strip()):
@@ -90,7 +90,7 @@ def parse_xml(data: bytes, source: str, *, most_elements: int = CLIENT.elements)
     """Parse a document.
 
     Raises:
-        OpenDriveRefused: it is not well-formed XML, declares entities, or is too long or too deep.
+        OpenDriveRefused: the document is not well-formed, declares entities, or is too long or too deep.
     """
     root: Node | None = None
     stack: list[Node] = []

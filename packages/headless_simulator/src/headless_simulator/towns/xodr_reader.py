@@ -1,7 +1,7 @@
-"""Reads OpenDRIVE 1.x into a ``Network``; what cannot be taken is refused with its line.
+"""Reader of OpenDRIVE 1.x into a ``Network``; invalid elements are refused with their line.
 
-Source: ASAM OpenDRIVE 1.4 to 1.8. Not read, because nothing here shows it: railroad stations, junction surfaces,
-lateral shapes (a road with them is flat across) and OpenCRG surfaces.
+Source: ASAM OpenDRIVE 1.4 to 1.8. Ignored, because the simulator does not show them: railroad stations, junction
+surfaces, lateral shapes (such roads are flat across) and OpenCRG surfaces.
 """
 
 import re
@@ -31,7 +31,7 @@ from headless_simulator.towns.strips import RAISED
 from headless_simulator.towns.xml_nodes import Node, parse_xml
 
 _KMH: Final = {"km/h": 1.0, "mph": 1.609344, "m/s": 3.6, "": 3.6}
-_LANE_KINDS: Final = {kind.lower(): kind for kind in PAVED | RAISED}  # the client takes them in any case
+_LANE_KINDS: Final = {kind.lower(): kind for kind in PAVED | RAISED}  # the client accepts them in any case
 _NO_LIMIT_KMH: Final = 130.0
 _LONGEST_M: Final = 100_000.0
 
@@ -41,11 +41,11 @@ def read_network(data: bytes, source: str, limits: Limits = CLIENT) -> Network:
 
     Args:
         data: the file's bytes.
-        source: its name, for messages.
-        limits: how large it may be.
+        source: file name for messages.
+        limits: size limits.
 
     Raises:
-        OpenDriveRefused: it is not well-formed, or has an element that cannot be taken.
+        OpenDriveRefused: the document is not well-formed, or has an invalid element.
     """
     root = parse_xml(data, source, most_elements=limits.elements)
     if root.tag != "OpenDRIVE":
@@ -218,7 +218,7 @@ def _section(node: Node, *, is_empty: bool) -> Section:
 
 
 def _widths(node: Node, tag: str, *, is_empty: bool) -> Cubics:
-    """Read widths or borders; of a section without a length, whose slopes may be anything, only where they begin."""
+    """Read widths or borders; for a section of zero length, with arbitrary slopes, only the start values."""
     records = list(node.all(tag))
     if is_empty:
         return Cubics.of([(child.number("sOffset", 0.0), child.number("a", 0.0), 0.0, 0.0, 0.0) for child in records])

@@ -1,7 +1,7 @@
-"""Writes OpenDRIVE 1.4 as CARLA reads it: lines and arcs, one-way connecting roads, lights with controllers.
+"""Writer of CARLA-compatible OpenDRIVE 1.4: lines and arcs, one-way connecting roads, lights with controllers.
 
-A two-way connecting road, or a spiral with equal curvatures, makes CARLA's map or Traffic Manager fail; neither can be
-written with this.
+Two-way connecting roads and spirals with equal curvatures make CARLA's map or Traffic Manager fail; this module
+cannot write them.
 """
 
 import math
@@ -17,7 +17,7 @@ from headless_simulator.towns.speeds import limit_through, limits_along
 
 @dataclass(frozen=True, slots=True)
 class LaneSpec:
-    """One lane to write; the width runs smoothly from ``width_m`` to ``end_width_m``."""
+    """One lane to write; the width changes smoothly from ``width_m`` to ``end_width_m``."""
 
     kind: str
     width_m: float
@@ -56,7 +56,7 @@ class CrosswalkSpec:
 class RoadSpec:
     """One road to write; lanes run from the centre outward. A connecting road has one driving lane, on its right.
 
-    ``speed_kmh`` holds where the road is straight enough; bends have lower limits.
+    ``speed_kmh`` applies to straight parts; bends have lower limits.
     ``lane_ends`` are the (predecessor, successor) lane numbers of lane -1 of a connecting road.
     """
 
@@ -113,11 +113,11 @@ def write_opendrive(
     *,
     origin_deg: tuple[float, float] = (0.0, 0.0),
 ) -> str:
-    """The text of a map.
+    """Return the text of a map.
 
     Args:
-        name: of the town.
-        roads: all roads, connecting ones too.
+        name: town name.
+        roads: all roads, including connecting ones.
         junctions: all junctions.
         origin_deg: latitude and longitude of x = y = 0.
     """
@@ -161,7 +161,7 @@ def _end(tag: str, link: tuple[str, int, str] | None) -> str:
 
 
 def _road(road: RoadSpec) -> list[str]:
-    # The written length must be the sum of the written pieces, or clients see a gap at the end.
+    # The written length must equal the sum of the written pieces, or clients see a gap at the end.
     lengths = [float(f"{length:.9f}") for length, _ in road.path.pieces]
     if abs(math.remainder(sum(lengths), _STEP_M)) < _CUT_M:
         lengths[-1] -= _CUT_M
@@ -225,7 +225,7 @@ def _lane(number: int, spec: LaneSpec, length_m: float, road: RoadSpec) -> str:
 
 
 def _marks(number: int, spec: LaneSpec, road: RoadSpec) -> Iterator[str]:
-    """A lane's outer line; one that may be crossed is solid where lanes may not be changed."""
+    """Yield a lane's outer line; a broken line is solid where lane changes are not allowed."""
     open_from: tuple[tuple[float, bool], ...] = ((0.0, True),)
     if spec.change != "none" and road.junction < 0:
         open_from = changes_along(road.path, road.speed_kmh, forward=number < 0)
@@ -234,7 +234,7 @@ def _marks(number: int, spec: LaneSpec, road: RoadSpec) -> Iterator[str]:
 
 
 def _written(records: Sequence[tuple[float, str, str]], road: RoadSpec, colour: str) -> Iterator[str]:
-    """Write (station, kind, who may cross) records of one line; it stops at crosswalks and begins again behind them."""
+    """Yield (station, kind, lane change) records of one line, interrupted at crosswalks."""
     bare, length_m = _crossed(road), road.path.length_m
     stations = sorted({0.0, *(s for s, _, _ in records), *(s for span in bare for s in span if s < length_m)})
     written = ("", "")
@@ -251,7 +251,7 @@ def _written(records: Sequence[tuple[float, str, str]], road: RoadSpec, colour: 
 
 
 def _crossed(road: RoadSpec) -> list[tuple[float, float]]:
-    """(from, to) stations of a road's ends that have a crosswalk, with the crosswalk."""
+    """Return the (from, to) stations of crosswalks at a road's ends."""
     length_m = road.path.length_m
     return [
         (0.0, crossing.s + crossing.length_m / 2)

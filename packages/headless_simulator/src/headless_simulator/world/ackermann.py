@@ -1,7 +1,7 @@
-"""CARLA's Ackermann controller: at every tick, pedals and steering from a wanted speed and angle.
+"""CARLA's Ackermann controller: pedals and steering per tick from a target speed and angle.
 
-Two PID controllers one behind the other, as ``FAckermannController`` has them: the first adds to a wanted acceleration by what
-is missing of the speed, the second to a pedal by what is missing of that acceleration. Both outputs are cut to -1 to 1.
+Two PID controllers in series, as in ``FAckermannController``: the first changes the target acceleration by the speed error,
+the second changes a pedal by the acceleration error. Both outputs are clipped to -1..1.
 """
 
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from headless_simulator.world.table import Columns
 
 GAINS: Final = (0.15, 0.0, 0.25, 0.01, 0.0, 0.01)  # proportional, integral, derivative: of speed, then of acceleration
 STANDS_MPS: Final = 0.1
-MOST_MPS2: Final = 3.0  # of throttle and brake, where no acceleration is asked for
+MOST_MPS2: Final = 3.0  # of throttle and brake, without a requested acceleration
 LEAST_MPS2: Final = -8.0
 
 
@@ -36,12 +36,12 @@ class Ackermann:
     """The controller of one vehicle.
 
     Attributes:
-        steer: wanted angle of the front wheels, radians, to the right.
-        steer_speed: how fast they turn there, rad/s; 0 for at once.
-        speed: wanted, m/s; negative in reverse.
-        acceleration: m/s2 either way at most; 0 for what it usually is.
+        steer: target angle of the front wheels, radians, to the right.
+        steer_speed: steering rate, rad/s; 0 for immediate.
+        speed: target, m/s; negative in reverse.
+        acceleration: largest absolute acceleration, m/s2; 0 for the default.
         gains: as ``GAINS``.
-        active: whether it drives: from a call of it until a plain control comes.
+        active: whether it drives: from its call until a plain control.
     """
 
     steer: float = 0.0
@@ -58,14 +58,14 @@ class Ackermann:
     _now_mps2: float = 0.0
 
     def release(self) -> None:
-        """Drive no more, and forget what was; the gains stay."""
+        """Stop driving and reset the state except the gains."""
         self.active = False
         self._speed_pid, self._acceleration_pid = _Pid(), _Pid()
         self._wanted_mps2 = self._pedal = self._was_mps = self._now_mps2 = 0.0
 
     def drive(self, row: int, c: Columns, dt: float) -> None:
         """Write the control of the vehicle in ``row`` for a tick of ``dt`` seconds."""
-        if c.control_set[row]:  # a plain control came since
+        if c.control_set[row]:  # a plain control arrived since
             self.release()
             return
         now = float(c.speed[row])
@@ -81,7 +81,7 @@ class Ackermann:
         if abs(now) < STANDS_MPS:
             c.reverse[row] = self.speed < 0
         elif now * self.speed < 0:
-            wanted = 0.0  # it has to stand before it goes the other way
+            wanted = 0.0  # it must stop before it reverses direction
         self._press(wanted, now, dt)
         pedal = -self._pedal if c.reverse[row] else self._pedal
         c.control[row, 0], c.control[row, 2] = max(0.0, pedal), max(0.0, -pedal)

@@ -1,4 +1,4 @@
-"""Actors one by one: who they are; what they do is in the columns of ``ActorTable``."""
+"""Identity of actors; their state is in the columns of ``ActorTable``."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,11 +13,11 @@ _YES = ("true", "yes", "on", "1")
 
 
 class SpawnRefused(CallRefused):
-    """A spawn that the world does not allow; the text is what the client gets."""
+    """A refused spawn; the message is the client's answer."""
 
 
 class NoSuchActor(CallRefused):
-    """An id that nobody has."""
+    """An unknown actor id."""
 
     def __init__(self, actor_id: int) -> None:
         super().__init__(f"unable to find actor: Actor Not Found. Actor Id: {actor_id}")
@@ -30,10 +30,10 @@ class SpawnOrder:
     Attributes:
         blueprint: ``vehicle.tesla.model3``.
         attributes: every attribute of the blueprint by name, as text.
-        pose: in the world, or in the parent's frame.
-        parent_id: actor to hang on, 0 without.
+        pose: in the world, or in the parent's frame; metres and degrees.
+        parent_id: parent actor, or 0.
         attachment: 0 rigid, 1 spring arm, 2 spring arm without obstacles.
-        description: the client's own words, handed back to it unchanged.
+        description: the client's description, returned unchanged.
     """
 
     blueprint: str
@@ -46,7 +46,7 @@ class SpawnOrder:
 
 @dataclass(slots=True, eq=False)
 class Actor:
-    """One actor; ``row`` is its place in the table while it lives."""
+    """One actor; ``row`` is its row in the table while it lives."""
 
     actor_id: int
     row: int
@@ -58,7 +58,7 @@ class Actor:
     tag: int = 0
     parent_id: int = 0
     stream_id: int = 0
-    number: int = -1  # of a traffic light: its place in the town's signals
+    number: int = -1  # of a traffic light: its index in the town's signals
     walk_speed: float = 0.0
     alive: bool = True
     place_in_episode: int = 0  # its id, counted from the first of the episode
@@ -66,7 +66,7 @@ class Actor:
 
     @property
     def has_sticky_control(self) -> bool:
-        """Return whether a vehicle's controls hold until the next one; else they hold for one tick."""
+        """Return whether a vehicle's control holds until the next one instead of one tick."""
         return self.order.attributes.get("sticky_control", "true").lower() in _YES
 
     @property
@@ -76,6 +76,6 @@ class Actor:
 
 
 def kind_of(blueprint: str) -> int:
-    """Kind of the actors of a blueprint, as the table keeps it."""
+    """Return the table's kind number of a blueprint."""
     heads = {"vehicle.": VEHICLE, "walker.": WALKER, "static.prop": PROP, "sensor.": SENSOR, "controller.": CONTROLLER}
     return next((kind for head, kind in heads.items() if blueprint.startswith(head)), OTHER)

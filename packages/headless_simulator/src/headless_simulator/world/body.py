@@ -1,4 +1,4 @@
-"""An actor's looks and weight: its model, its box, and what the physics needs of them."""
+"""An actor's model, bounding box and physical parameters."""
 
 from typing import Final
 
@@ -13,7 +13,7 @@ from headless_simulator.world.table import Columns
 
 _DRIVE_MPS2: Final = {"car": 5.0, "van": 4.0, "truck": 3.0, "bus": 3.0, "motorcycle": 6.0, "bicycle": 2.5}
 _PEDESTRIAN: Final = 12
-_FLOOR_M: Final = 0.21  # what lies lower passes between a car's wheels: dirt, tiles, tins; scenarios strew it in a lane
+_FLOOR_M: Final = 0.21  # lower objects pass between a car's wheels: dirt, tiles, tins; scenarios place them in lanes
 _EVERY_DOOR: Final = 6  # CARLA's VehicleDoor.All
 _SIDE_DOORS: Final = 4
 _DOORS: Final = "doors"
@@ -21,7 +21,7 @@ _HAZARD: Final = 16 | 32  # both of CARLA's blinkers
 
 
 def model_name(blueprint: str, mesh_path: str) -> str | None:
-    """Return the name of a blueprint's model, of ``static.prop.mesh`` by its asset's last word; None where there is none."""
+    """Return a blueprint's model name, of ``static.prop.mesh`` by its asset's last word, or None."""
     if blueprint == MESH_PROP:
         word = mesh_path.rsplit("/", 1)[-1].partition(".")[0]
         named = (f"mesh.{word}", f"static.prop.{word}")
@@ -30,7 +30,7 @@ def model_name(blueprint: str, mesh_path: str) -> str | None:
 
 
 def give_body(actor: Actor, c: Columns, models: ModelLibrary) -> None:
-    """Fill in an actor's model, box, weight and drive."""
+    """Set an actor's model, box, mass and drive."""
     row, attributes = actor.row, actor.order.attributes
     name = model_name(actor.blueprint, attributes.get("mesh_path", ""))
     if name is None:
@@ -57,7 +57,7 @@ def give_body(actor: Actor, c: Columns, models: ModelLibrary) -> None:
 
 
 def show_doors(actor: Actor, c: Columns, models: ModelLibrary, *, door: int, opened: bool) -> bool:
-    """Open or close a side door of a vehicle, or all of them; returns whether this vehicle has such a door."""
+    """Open or close one or all side doors of a vehicle; returns whether it has such a door."""
     if not models.has_doors(actor.blueprint) or not (0 <= door < _SIDE_DOORS or door == _EVERY_DOOR):
         return False
     bits = 0b1111 if door == _EVERY_DOOR else 1 << door
@@ -68,14 +68,14 @@ def show_doors(actor: Actor, c: Columns, models: ModelLibrary, *, door: int, ope
 
 
 def show_lights(actor: Actor, c: Columns, models: ModelLibrary, *, bits: int) -> None:
-    """Set the light bits of a vehicle, and show its hazard lights where both blinkers are on."""
+    """Set a vehicle's light bits, and show hazard lights if both blinkers are on."""
     c.lights[actor.row] = bits
     if actor.blueprint in VEHICLES and c.model[actor.row] >= 0:
         _dress(actor, c, models)
 
 
 def _dress(actor: Actor, c: Columns, models: ModelLibrary) -> None:
-    """Give a vehicle the model with its open doors and its lamps."""
+    """Select a vehicle's model with its open doors and hazard lights."""
     hazard = int(c.lights[actor.row]) & _HAZARD == _HAZARD
     c.model[actor.row] = models.number(actor.blueprint, doors=int(actor.extra.get(_DOORS, 0)), hazard=hazard)
 

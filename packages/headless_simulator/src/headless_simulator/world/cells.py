@@ -1,6 +1,6 @@
-"""Things by the square of the plan in which they lie: what is asked for each vehicle each tick looks near it, not everywhere.
+"""A spatial index of ground cells, for the per-vehicle queries of each tick.
 
-The answers are those of a search through all, ties included: of several, the thing with the lowest number.
+Results equal those of a full search; ties go to the lowest number.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ Int64 = npt.NDArray[np.int64]
 
 _CELL_M: Final = 24.0
 _MOST_CELLS: Final = 65_536
-_FAR_M: Final = 1e8  # beyond it, numbers of cells would not be whole numbers any more
+_FAR_M: Final = 1e8  # above it, cell numbers would not be exact integers
 
 
 class Cells(NamedTuple):
-    """Numbers of things by square, row by row; lowest first in each.
+    """Item numbers by cell, row by row, in ascending order per cell.
 
     Attributes:
-        origin_m: (2,) of the first square's corner.
-        cell_m: side of a square.
-        columns, rows: how many.
-        first: (rows * columns + 1,) where a square's things begin in ``members``.
-        members: (M,) their numbers.
+        origin_m: (2,) corner of the first cell.
+        cell_m: side of a cell.
+        columns, rows: numbers of cells.
+        first: (rows * columns + 1,) first index of each cell in ``members``.
+        members: (M,) item numbers.
     """
 
     origin_m: Float64
@@ -41,11 +41,11 @@ class Cells(NamedTuple):
 
     @classmethod
     def of(cls, low_m: Float64, high_m: Float64) -> Cells:
-        """Sort things by the squares that they touch.
+        """Sort items by the cells that they touch.
 
         Args:
-            low_m: (N, 2) lowest x and y of each thing.
-            high_m: (N, 2) highest.
+            low_m: (N, 2) lowest x and y of each item, metres.
+            high_m: (N, 2) highest x and y.
         """
         if not len(low_m):
             return cls(np.zeros(2), _CELL_M, 1, 1, np.zeros(2, np.int64), np.zeros(0, np.int64))
@@ -62,20 +62,20 @@ class Cells(NamedTuple):
 
     @classmethod
     def of_boxes(cls, boxes: Float64) -> Cells:
-        """Sort (N, 7) boxes as ``contact`` has them, whichever way they are turned."""
+        """Sort (N, 7) boxes of ``contact``, with any yaw."""
         reach = (boxes[:, 4] + boxes[:, 5])[:, None]
         return cls.of(boxes[:, :2] - reach, boxes[:, :2] + reach)
 
 
 @kernel(error_model="python")
 def _along(at_m: float, origin_m: float, cell_m: float, count: int) -> int:
-    """Return the number of the square in which a coordinate lies; the nearest outside all of them."""
+    """Return the cell index of a coordinate, clipped to the grid."""
     return min(max(int((at_m - origin_m) / cell_m), 0), count - 1)
 
 
 @kernel(error_model="python")
 def first_hits(boxes: Float64, others: Float64, cells: Cells) -> Int64:
-    """Return for each box the number of the first of ``others`` that it overlaps, -1 without; ``cells`` are theirs."""
+    """Return, per (N, 7) box, the first overlapping box of (M, 7) ``others``, or -1; ``cells`` index ``others``."""
     out = np.empty(len(boxes), np.int64)
     for n in range(len(boxes)):
         box = boxes[n]
@@ -105,12 +105,12 @@ def first_hits(boxes: Float64, others: Float64, cells: Cells) -> Int64:
 
 @kernel(error_model="python")
 def nearest_to(x: float, y: float, samples: Float64, cells: Cells) -> int:
-    """Return the number of the sample that is nearest to a place; samples begin with x and y, ``cells`` are theirs."""
+    """Return the number of the sample nearest to (x, y), metres; (N, 2+) samples start with x, y, and ``cells`` index them."""
     best, least = 0, 1e300
     column = _along(x, cells.origin_m[0], cells.cell_m, cells.columns) if abs(x) < _FAR_M else 0
     row = _along(y, cells.origin_m[1], cells.cell_m, cells.rows) if abs(y) < _FAR_M else 0
     west, south = x - cells.origin_m[0] - column * cells.cell_m, y - cells.origin_m[1] - row * cells.cell_m
-    for ring in range(max(cells.columns, cells.rows)):  # squares around the point, nearest first
+    for ring in range(max(cells.columns, cells.rows)):  # cells around the point, nearest first
         for r in range(max(row - ring, 0), min(row + ring, cells.rows - 1) + 1):
             whole = abs(r - row) == ring
             for c in range(max(column - ring, 0), min(column + ring, cells.columns - 1) + 1):
@@ -124,13 +124,13 @@ def nearest_to(x: float, y: float, samples: Float64, cells: Cells) -> int:
                         best, least = m, away
         rim = min(min(west, cells.cell_m - west), min(south, cells.cell_m - south)) + ring * cells.cell_m
         if rim > 0.0 and least < rim * rim * 0.999999:
-            break  # whatever is farther out is farther away
+            break  # outer cells are farther away
     return best
 
 
 @kernel(error_model="python")
 def nearest(points_m: Float64, samples: Float64, cells: Cells) -> Int64:
-    """Return for each (x, y) the number of the nearest sample; samples begin with x and y, ``cells`` are theirs."""
+    """Return (K,) numbers of the samples nearest to (K, 2) points, metres; see ``nearest_to``."""
     out = np.empty(len(points_m), np.int64)
     for n in range(len(points_m)):
         out[n] = nearest_to(points_m[n, 0], points_m[n, 1], samples, cells)

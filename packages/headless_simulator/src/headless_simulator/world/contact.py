@@ -1,4 +1,4 @@
-"""Contact of bodies: oriented boxes, standing upright."""
+"""Contact of bodies: upright oriented boxes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from headless_simulator.scene import Float64
 
 @kernel(error_model="python")
 def overlap_depth(a: Float64, b: Float64) -> float:
-    """Return how deep two upright boxes are in each other, metres; 0 or less when apart (separating axes)."""
+    """Return the penetration depth of two (7,) boxes, metres; 0 or less if separate (separating axis test)."""
     depth = a[6] + b[6] - abs(a[2] - b[2])
     if depth <= 0:
         return depth  # type: ignore[no-any-return]
@@ -37,7 +37,7 @@ def overlap_depth(a: Float64, b: Float64) -> float:
 
 @kernel(error_model="python")
 def box_into(row: int, pose: Float64, half: Float64, offset: Float64, out: Float64) -> None:
-    """Write an actor's upright box to ``out``."""
+    """Write an actor's (7,) upright box, world, to ``out``."""
     yaw = math.radians(pose[row, 4])
     cy, sy = math.cos(yaw), math.sin(yaw)
     out[0] = pose[row, 0] + cy * offset[row, 0] - sy * offset[row, 1]
@@ -49,7 +49,7 @@ def box_into(row: int, pose: Float64, half: Float64, offset: Float64, out: Float
 
 @kernel(error_model="python")
 def boxes_of(rows: npt.NDArray[np.int64], pose: Float64, half: Float64, offset: Float64) -> Float64:
-    """Return the (N, 7) upright boxes of actors."""
+    """Return (N, 7) upright boxes of actors, world, metres and degrees."""
     out = np.empty((len(rows), 7))
     for n, row in enumerate(rows):
         box_into(row, pose, half, offset, out[n])
@@ -58,7 +58,7 @@ def boxes_of(rows: npt.NDArray[np.int64], pose: Float64, half: Float64, offset: 
 
 @kernel(error_model="python")
 def first_hit(box: Float64, others: Float64) -> int:
-    """Return the number of the first box that ``box`` overlaps, -1 without."""
+    """Return the index of the first of (N, 7) boxes that a (7,) box overlaps, or -1."""
     for n in range(len(others)):
         reach = box[4] + box[5] + others[n, 4] + others[n, 5]
         if abs(box[0] - others[n, 0]) > reach or abs(box[1] - others[n, 1]) > reach:
@@ -70,7 +70,7 @@ def first_hit(box: Float64, others: Float64) -> int:
 
 @kernel(error_model="python")
 def pairs(boxes: Float64) -> npt.NDArray[np.int64]:
-    """Return (M, 2) numbers of the boxes that overlap, each pair once, by sweep along x."""
+    """Return (M, 2) indices of overlapping pairs of (N, 7) boxes, each pair once, by a sweep along x."""
     order = _along_x(boxes)
     found = np.empty((4 * len(boxes) + 16, 2), np.int64)
     count = 0
@@ -93,7 +93,7 @@ def pairs(boxes: Float64) -> npt.NDArray[np.int64]:
 
 @kernel(error_model="python")
 def _along_x(boxes: Float64) -> npt.NDArray[np.int64]:
-    """Return (N,) numbers of boxes by x, equal ones in order: numba's own ``argsort`` takes ten times as long to compile."""
+    """Return (N,) stable order of boxes by x; numba's ``argsort`` takes ten times as long to compile."""
     total, run = len(boxes), 1
     order, merged = np.empty(total, np.int64), np.empty(total, np.int64)
     for n in range(total):

@@ -1,4 +1,4 @@
-"""Crashes of bodies: each is reported, and a vehicle that drives into something stays where it was."""
+"""Collisions: each is reported, and a vehicle that drives into an obstacle keeps its previous pose."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DEEPER_M: Final = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """Two bodies that met in this tick; ``other_id`` 0 is something of the town, named by ``other_name``."""
+    """A collision of this tick; ``other_id`` 0 is a static object with name ``other_name``."""
 
     actor_id: int
     other_id: int
@@ -31,7 +31,7 @@ class Touch:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Walls:
-    """The parts of a town that stop a vehicle: (N, 7) upright boxes, their names, and where to look for them."""
+    """Static obstacles of a town: (N, 7) upright boxes, names, and their spatial index."""
 
     boxes: Float64
     names: tuple[str, ...]
@@ -39,7 +39,7 @@ class Walls:
 
     @classmethod
     def of(cls, things: Iterable[StaticObject]) -> Walls:
-        """Pick them out of a town's objects."""
+        """Select the obstacles among a town's objects."""
         solid = [thing for thing in things if thing.tag in _SOLID_TAGS]
         rows = [(*thing.box_centre_m, thing.pose[4], *thing.box_half_m) for thing in solid]
         boxes = np.array(rows, np.float64).reshape(-1, 7)
@@ -47,12 +47,12 @@ class Walls:
 
 
 class Touches:
-    """The contacts of one tick, in order; kept as numbers, for nobody asks about most of them.
+    """The contacts of one tick, in order; stored as arrays, because most are never read.
 
     Args:
-        ids: (N, 2) who, and whom; negative: the wall -1 - n.
-        impulses: (N, 3).
-        names: of the walls.
+        ids: (N, 2) actor ids; a negative one is wall -1 - n.
+        impulses: (N, 3) N s, world axes.
+        names: names of the walls.
     """
 
     def __init__(self, ids: Int64, impulses: Float64, names: Sequence[str]) -> None:
@@ -73,20 +73,20 @@ class Touches:
 
 
 _Bodies = namedtuple("_Bodies", "kind actor_id pose was velocity angular speed physics solid half offset mass")
-"""Columns of the table that crashes ask for, or change."""
+"""Columns of the table that collisions read or change."""
 
 
 NO_TOUCHES: Final = Touches(np.zeros((0, 2), np.int64), np.zeros((0, 3)), ())
 
 
 def resolve(table: ActorTable, vehicles: Rows, before: Float64, walls: Walls) -> Touches:
-    """Report who met whom in this tick, and take back moves that went deeper into something.
+    """Return the contacts of this tick, and undo moves that penetrate an obstacle further.
 
     Args:
         table: all actors; poses and speeds of vehicles are changed.
-        vehicles: their rows.
-        before: (N, 6) poses of these rows before the tick.
-        walls: what never moves.
+        vehicles: (N,) rows of vehicles.
+        before: (N, 6) poses of these rows before the tick, metres and degrees.
+        walls: static obstacles.
     """
     bodies, of = table.rows(VEHICLE, WALKER, PROP), some_of(table.c, _Bodies)
     ids, impulses = _resolve(bodies, vehicles, before, of, (walls.boxes, walls.cells))
@@ -127,7 +127,7 @@ def _resolve(
 
 @kernel(error_model="python")
 def _solid(rows: Rows, c: _Bodies, moving: bool) -> Rows:
-    """Give those that collide, or of them those that drive."""
+    """Return the colliding rows, or only the moving ones of them."""
     found, count = np.empty(len(rows), np.int64), 0
     for row in rows:
         if c.solid[row] and not (moving and (c.physics[row] == 0 or c.speed[row] == 0)):
@@ -145,7 +145,7 @@ def _note_touch(row: int, other: int, c: _Bodies, ids: Int64, impulse: Float64) 
 
 @kernel(error_model="python")
 def _hold_back(row: int, box: Float64, was: Float64, c: _Bodies, own: Float64) -> None:
-    """Take a vehicle's last move back if that brought it deeper into ``box``; ``own`` is scratch."""
+    """Undo a vehicle's last move if it penetrates ``box`` further; ``own`` is scratch."""
     contact.box_into(row, c.pose, c.half, c.offset, own)
     now = contact.overlap_depth(own, box)
     x, y, yaw = c.pose[row, 0], c.pose[row, 1], c.pose[row, 4]

@@ -1,7 +1,7 @@
-"""Tyres on the ground: what a client sets for a vehicle, and the volumes that change it.
+"""Tyre friction: values set by clients, and friction triggers.
 
-A ``static.trigger.friction`` gives its own friction to the tyres of every vehicle that it overlaps. A vehicle that leaves it
-has its own again.
+A ``static.trigger.friction`` sets the tyre friction of every vehicle that it overlaps. A vehicle that leaves it gets its own
+friction back.
 """
 
 import re
@@ -16,25 +16,25 @@ from headless_simulator.world.actors import Actor
 from headless_simulator.world.table import ActorTable, Rows
 
 TRIGGER: Final = "static.trigger.friction"
-USUAL: Final = 3.5  # of CARLA's tyres, as their ``tire_friction`` says it
+USUAL: Final = 3.5  # ``tire_friction`` of CARLA's tyres
 _M_PER_CM: Final = 0.01
 _NUMBER: Final = re.compile(r"[-+]?\d*\.?\d+(?:[eE][-+]?\d+)?")
 
 
 def number(text: str, default: float) -> float:
-    """Read a number as C's ``atof`` does: what it begins with counts, as in ``3.5f``."""
+    """Read a number like C's ``atof``: a numeric prefix counts, as in ``3.5f``."""
     found = _NUMBER.match(text.strip())
     return float(found[0]) if found else default
 
 
 def trigger_half_m(attributes: Mapping[str, str]) -> tuple[float, float, float]:
-    """Half size of a trigger; its attributes say it in centimetres."""
+    """Return the half size of a trigger, metres; its attributes are in centimetres."""
     x, y, z = (_M_PER_CM * abs(number(attributes.get(f"extent_{axis}", ""), 100.0)) for axis in "xyz")
     return x, y, z
 
 
 def apply_triggers(table: ActorTable, vehicles: Rows, triggers: Sequence[Actor]) -> None:
-    """Set the friction of every vehicle's tyres: its own, or that of the last trigger that it overlaps."""
+    """Set the tyre friction of vehicles in (N,) rows: their own, or that of the last overlapping trigger."""
     c = table.c
     if not len(vehicles):
         return

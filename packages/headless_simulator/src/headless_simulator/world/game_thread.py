@@ -1,13 +1,12 @@
-"""The game thread of a build in which CARLA and AirSim are one process: what needs it is served within a tick, or never.
+"""The game thread of a build with CARLA and AirSim in one process: its calls are served only within ticks.
 
-In synchronous mode CARLA's ``FCarlaEngine::OnPreTick`` keeps Unreal's game thread in a loop until a tick is asked for. It
-answers CARLA's own calls in that loop, and nothing else. AirSim puts a good part of its calls on that thread
-(``UAirBlueprintLib::RunCommandOnGameThread``; ``RenderRequest::getScreenshot``) and waits for their end without a time-out,
-so such a call that is made between two ticks waits for the next one. Frames come by themselves while no client owns
-the clock; calls are served at once then.
+In synchronous mode CARLA's ``FCarlaEngine::OnPreTick`` keeps Unreal's game thread in a loop until a tick request. The loop
+serves only CARLA's calls. AirSim runs many of its calls on that thread (``UAirBlueprintLib::RunCommandOnGameThread``;
+``RenderRequest::getScreenshot``) and waits for their end without a time-out, so that such a call between two ticks waits for
+the next tick. While no client owns the clock, frames run freely and calls are served immediately.
 
-``simPause`` also calls ``UGameplayStatics::SetGamePaused`` (AirSim, ``ASimModeBase::pause``). What a tick does in a paused
-game is not known from running one: each guess is a switch of ``EngineRules``, with what it was read from.
+``simPause`` also calls ``UGameplayStatics::SetGamePaused`` (AirSim, ``ASimModeBase::pause``). The effect of a tick in a paused
+game has not been measured: each assumption is a switch of ``EngineRules`` with its source.
 """
 
 from __future__ import annotations
@@ -25,16 +24,16 @@ _MARKS: Final = {"yes": True, "no": False}
 
 @dataclass(frozen=True, slots=True)
 class EngineRules:
-    """A build's behaviour; the defaults are those of the sources.
+    """A build's behaviour; the defaults follow the sources.
 
     Attributes:
         waits_for_tick: calls that need the game thread wait for a tick (CARLA 0.9.16, ``CarlaEngine.cpp``, ``OnPreTick``;
             CarlaAir issue 42). False: the free engine, which no public build has.
         pause_freezes: actors and traffic lights stand still under ``simPause`` (Unreal ticks no actor of a paused game).
-        pause_sends_snapshots: a tick under a pause sends CARLA's snapshot (``OnPostTick`` hangs on the world's tick, which
-            goes on in a paused game; its sender asks for no pause).
-        pause_keeps_counting: CARLA's elapsed time goes on under a pause (``OnPreTick`` adds the step before anybody looks
-            at the pause, ``TickTimers``).
+        pause_sends_snapshots: a tick under a pause sends CARLA's snapshot (``OnPostTick`` depends on the world's tick, which
+        continues in a paused game; its sender ignores pauses).
+        pause_keeps_counting: CARLA's elapsed time continues under a pause (``OnPreTick`` adds the step before any check of
+        the pause, ``TickTimers``).
     """
 
     waits_for_tick: bool = False
@@ -43,10 +42,10 @@ class EngineRules:
     pause_keeps_counting: bool = True
 
     def assuming(self, words: list[str]) -> EngineRules:
-        """Change rules by words ``pause-freezes=no``.
+        """Parse rules such as ``pause-freezes=no``.
 
         Raises:
-            ClientError: there is no such rule, or it is neither yes nor no.
+            ClientError: unknown rule, or a value other than yes and no.
         """
         names = {field.name.replace("_", "-"): field.name for field in fields(self) if field.name != "waits_for_tick"}
         rules = self
@@ -69,15 +68,15 @@ class _Call:
 
 
 class GameThread:
-    """Serves what needs the game thread, frame by frame; by default everything at once.
+    """Serves calls of the game thread per frame; by default immediately.
 
     Args:
-        rules: of the build.
+        rules: the build's rules.
 
     Attributes:
-        is_synchronous: whether a client owns the clock; frames come by themselves otherwise.
-        paused: by ``simPause``.
-        leaks: ticks that a pause lets through on purpose, as a fault.
+        is_synchronous: whether a client owns the clock; otherwise frames run freely.
+        paused: whether ``simPause`` paused the game.
+        leaks: ticks that leak through a pause, as an injected fault.
     """
 
     def __init__(self, rules: EngineRules = EngineRules()) -> None:
@@ -89,12 +88,12 @@ class GameThread:
         self._waiting: list[_Call] = []
 
     def run(self, act: Callable[[], Any], *, part: Part, late_frames: int = 0) -> Any:
-        """Run ``act`` within a frame and return what it returns.
+        """Run ``act`` within a frame and return its result.
 
         Args:
             act: runs in the calling thread.
-            part: images are taken at a frame's end, after everything else of it.
-            late_frames: frames that this call misses on purpose, as a fault.
+            part: part of the frame; images come at its end.
+            late_frames: frames that an injected fault delays the call by.
         """
         if not self.rules.waits_for_tick or not self.is_synchronous():
             return act()
@@ -108,7 +107,7 @@ class GameThread:
             call.done.set()
 
     def frame(self) -> None:
-        """Serve all calls that came before this frame: in their order, and images together at its end."""
+        """Serve all earlier calls in order, and images together at the frame's end."""
         with self._lock:
             calls = [call for call in self._waiting if call.late_frames <= 0]
             for call in self._waiting:
@@ -126,16 +125,16 @@ class GameThread:
 
     @property
     def waiting(self) -> int:
-        """Return how many calls wait for a frame."""
+        """Return the number of calls that wait for a frame."""
         with self._lock:
             return len(self._waiting)
 
     def pause(self, paused: bool) -> None:
-        """Pause the game or let it go on."""
+        """Pause or resume the game."""
         self.paused = paused
 
     def takes_step(self) -> bool:
-        """Say whether the world moves in the coming tick."""
+        """Return whether the world moves in the next tick."""
         if self.leaks > 0:
             self.leaks -= 1
             return True
@@ -143,5 +142,5 @@ class GameThread:
 
     @property
     def sends_snapshot(self) -> bool:
-        """Return whether the coming tick sends a snapshot."""
+        """Return whether the next tick sends a snapshot."""
         return not (self.paused and self.rules.waits_for_tick) or self.rules.pause_sends_snapshots

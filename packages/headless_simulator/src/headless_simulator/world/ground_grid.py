@@ -1,4 +1,4 @@
-"""The height of the ground under a place, for kernels."""
+"""Ground height for kernels."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 from headless_simulator.jit import kernel
 from headless_simulator.scene import Float32, Float64, Ground
 
-BELOW_BRIDGE_M: Final = 2.0  # what is lower than that under a bridge's top is under the bridge
+BELOW_BRIDGE_M: Final = 2.0  # positions lower than this below a bridge's top are under the bridge
 
-_fast = kernel(error_model="python")  # what makes no array needs no counts of references
+_fast = kernel(error_model="python")  # kernels without new arrays need no reference counts
 
 
 class GroundGrid(NamedTuple):
-    """``scene.Ground`` as the kernels take it."""
+    """``scene.Ground`` as a tuple of arrays for kernels."""
 
     origin_m: Float64
     cell_m: float
@@ -24,7 +24,7 @@ class GroundGrid(NamedTuple):
 
     @classmethod
     def of(cls, ground: Ground) -> GroundGrid:
-        """Take over a town's ground."""
+        """Convert a town's ground."""
         height = np.ascontiguousarray(ground.height_m, dtype=np.float32)
         under = np.ascontiguousarray(ground.under_m, dtype=np.float32)
         return cls(np.asarray(ground.origin_m, dtype=np.float64), float(ground.cell_m), height, under)
@@ -32,7 +32,7 @@ class GroundGrid(NamedTuple):
 
 @_fast
 def _corner(j: int, i: int, z: float, ground: GroundGrid) -> float:
-    """Return the height of a grid point for what is at a height: of the road below where that is under a bridge."""
+    """Return a grid point's height for a body at height ``z``: that of the lower road if the body is under a bridge."""
     top = ground.height_m[j, i]
     if ground.under_m.size > 0 and z < top - BELOW_BRIDGE_M:
         under = ground.under_m[j, i]
@@ -43,7 +43,7 @@ def _corner(j: int, i: int, z: float, ground: GroundGrid) -> float:
 
 @_fast
 def ground_height(x: float, y: float, z: float, ground: GroundGrid) -> float:
-    """Return the bilinear height of the ground under a place; outside the grid that of its rim."""
+    """Return the bilinear ground height, metres, below (x, y, z); positions outside the grid take its edge."""
     rows, columns = ground.height_m.shape
     u = min(max((x - ground.origin_m[0]) / ground.cell_m, 0.0), columns - 1.000001)
     v = min(max((y - ground.origin_m[1]) / ground.cell_m, 0.0), rows - 1.000001)

@@ -1,7 +1,7 @@
-"""Large maps as CARLA streams them: tiles near the ego, dormant actors away from it, and an origin that moves with it.
+"""CARLA's streaming of large maps: tiles near the ego, distant dormant actors, and a moving origin.
 
 Source: CARLA 0.9.16, ``LargeMapManager.cpp`` (``UpdateTilesState``, ``CheckActiveActors``, ``CheckDormantActors``,
-``CheckIfRebaseIsNeeded``) and its defaults; a real server was not asked.
+``CheckIfRebaseIsNeeded``) and its defaults; not measured on a real server.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class LargeMap:
     """One town's tiles.
 
     Attributes:
-        tiles: those that are loaded.
+        tiles: the loaded tiles.
         origin_m: Unreal's origin in the town's frame, whole metres.
     """
 
@@ -47,7 +47,7 @@ class LargeMap:
     origin_m: tuple[int, int, int] = (0, 0, 0)
 
     def update(self, table: ActorTable, actors: Iterable[Actor], spectator: Actor, distances: Distances) -> None:
-        """Load and unload tiles, put actors to sleep or wake them, and move the origin, before a tick."""
+        """Load and unload tiles, update dormant actors and move the origin, before a tick."""
         c, actors = table.c, list(actors)
         egos = [a for a in actors if a.kind == VEHICLE and _is_hero(a)]
         if not egos and distances.spectator_as_ego:
@@ -72,6 +72,6 @@ def _tile_at(place_m: Float64) -> Tile:
 
 
 def _tiles_round(place_m: Float64, away_m: float) -> list[Tile]:
-    """Return the tiles that a square of that half side touches."""
+    """Return the tiles that a square of half side ``away_m`` around a (3,) position touches."""
     (i0, j0), (i1, j1) = _tile_at(place_m - away_m), _tile_at(place_m + away_m)
     return [(i, j) for i in range(i0, i1 + 1) for j in range(j0, j1 + 1)]

@@ -1,7 +1,7 @@
 """Motion of vehicles, walkers and attached things in one tick: numba kernels over the columns of ``ActorTable``.
 
-A vehicle is a kinematic bicycle about its middle, with its wheels on the ground's height map; a body in the air falls.
-Good enough for the Traffic Manager; of tyres it has what they hold, and it has no suspension and no engine.
+A vehicle is a kinematic bicycle about its centre, with its wheels on the ground's height map; a body in the air falls.
+This suffices for the Traffic Manager; tyres have a friction limit, and there is no suspension and no engine.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ HAND_BRAKE_MPS2: Final = 6.0
 ROLLING_MPS2: Final = 0.25
 DRAG_PER_M: Final = 0.0012
 POWER_M2PS3: Final = 75.0  # drive times speed at most: about 90 kW in a car
-LIFTED_M: Final = 0.25  # tyres that far above the ground hold nothing
+LIFTED_M: Final = 0.25  # tyres higher than this above the ground have no grip
 STEER_RATE_RADPS: Final = 6.0
-LATERAL_MPS2: Final = 8.5  # what the tyres of a car hold across; at less friction than 0.87 they slide earlier
-SWING_SHARE: Final = 0.5  # of that: no driver lets a car swing round faster
-_HALVINGS: Final = 10  # to the angle at which the tyres hold just so: a thousandth of a tick's turn
-FASTEST_MPS: Final = 60.0  # a larger jump of a thing without physics is a teleport, not motion
+LATERAL_MPS2: Final = 8.5  # lateral limit of a car's tyres; with friction below 0.87 they slide earlier
+SWING_SHARE: Final = 0.5  # of that: no driver lets a car yaw faster
+_HALVINGS: Final = 10  # tolerance of the limit angle: a thousandth of a tick's turn
+FASTEST_MPS: Final = 60.0  # a larger jump of an actor without physics is a teleport, not motion
 CONTACT_M: Final = 0.02
-STEP_DOWN_M: Final = 0.4  # a walker takes a kerb in its stride
-SLIDE_MPS2: Final = 5.0  # what the ground takes from a body that slides
-JUMP_MPS: Final = 4.2  # upward, as Unreal's characters have it
+STEP_DOWN_M: Final = 0.4  # a walker steps over a kerb
+SLIDE_MPS2: Final = 5.0  # deceleration of a sliding body
+JUMP_MPS: Final = 4.2  # upward, as in Unreal's characters
 _ALL: Final = -1  # rows
 
-_fast = kernel(error_model="python")  # what makes no array needs no counts of references
+_fast = kernel(error_model="python")  # kernels without new arrays need no reference counts
 
 
 @_fast
 def _speed_after(row: int, dt: float, c: Columns, most_mps2: float) -> float:
-    """Return the speed after throttle, brakes and air; the tyres give ``most_mps2`` either way."""
+    """Return the speed, m/s, after throttle, brakes and drag; the tyres limit acceleration to ``most_mps2``."""
     speed = c.speed[row]
     throttle, brake = min(max(c.control[row, 0], 0.0), 1.0), min(max(c.control[row, 2], 0.0), 1.0)
     pull = min(throttle * min(c.drive[row], POWER_M2PS3 / max(abs(speed), 0.1)), most_mps2)
@@ -55,7 +55,7 @@ def _speed_after(row: int, dt: float, c: Columns, most_mps2: float) -> float:
 
 @_fast
 def _traction(row: int, c: Columns, ground: GroundGrid) -> float:
-    """Return the acceleration that the tyres can give, m/s2."""
+    """Return the tyres' largest acceleration, m/s2."""
     p = c.pose[row]
     if p[2] > ground_height(p[0], p[1], p[2], ground) + LIFTED_M:
         return 0.0
@@ -64,7 +64,7 @@ def _traction(row: int, c: Columns, ground: GroundGrid) -> float:
 
 @_fast
 def _relax(row: int, c: Columns) -> None:
-    """Let go of a control that is older than a tick, if the vehicle's controls do not stick."""
+    """Release a control older than a tick, unless the vehicle's controls are sticky."""
     if not c.sticky[row] and not c.control_set[row]:
         c.control[row, :] = 0.0
         c.hand_brake[row], c.reverse[row], c.manual[row] = 0, 0, 0
@@ -78,7 +78,7 @@ def _backwards(row: int, c: Columns) -> bool:
 
 @_fast
 def _settle(row: int, dt: float, c: Columns, ground: GroundGrid) -> None:
-    """Put the wheels on the ground, or let the body fall."""
+    """Place the wheels on the ground, or let the body fall."""
     p, reach, width = c.pose[row], 0.5 * c.wheelbase[row], 0.8 * c.half[row, 1]
     yaw = math.radians(p[4])
     cy, sy = math.cos(yaw), math.sin(yaw)
@@ -100,7 +100,7 @@ def _settle(row: int, dt: float, c: Columns, ground: GroundGrid) -> None:
 
 @_fast
 def _steer_share(speed: float) -> float:
-    """Share of the full steering angle at a speed: CARLA's usual steering curve."""
+    """Return the share of the full steering angle at a speed, m/s: CARLA's default steering curve."""
     if speed < 5.0:
         return 1.0
     return max(0.5, 1.0 - 0.016 * (speed - 5.0))
@@ -108,7 +108,7 @@ def _steer_share(speed: float) -> float:
 
 @_fast
 def _follow(row: int, dt: float, c: Columns) -> None:
-    """Take the velocity of a thing that is moved from outside from its displacement, unless that was a jump."""
+    """Derive the velocity of an externally moved actor from its displacement, unless that is a teleport."""
     p = c.pose[row]
     total = 0.0
     for axis in range(3):
@@ -124,7 +124,7 @@ def _follow(row: int, dt: float, c: Columns) -> None:
 
 @_fast
 def _take_over_orders(row: int, c: Columns) -> None:
-    """Let target velocities and pushes that came since the last tick change the velocity."""
+    """Apply target velocities and impulses of the last tick to the velocity."""
     if c.target_set[row] or c.push[row, 0] != 0.0 or c.push[row, 1] != 0.0:
         yaw = math.radians(c.pose[row, 4])
         cy, sy = math.cos(yaw), math.sin(yaw)
@@ -141,7 +141,7 @@ def _take_over_orders(row: int, c: Columns) -> None:
 
 @_fast
 def _turning(steer: float, wheelbase: float) -> tuple[float, float]:
-    """Return how far the course is aside of the nose, radians, and the curvature, 1/m, for an angle of the front wheels."""
+    """Return the sideslip angle, radians, and the curvature, 1/m, for an angle of the front wheels, radians."""
     tangent = math.tan(steer)
     slip = math.atan(0.5 * tangent)
     return slip, math.cos(slip) * tangent / wheelbase
@@ -149,7 +149,7 @@ def _turning(steer: float, wheelbase: float) -> tuple[float, float]:
 
 @_fast
 def _holds(now: tuple[float, float], then: tuple[float, float], step_m: float, most_rad: float) -> bool:
-    """Return whether tyres that bend a course by ``most_rad`` do so from a ``_turning`` to another, on a way of ``step_m``."""
+    """Return whether the change between two ``_turning`` over ``step_m`` turns the course by at most ``most_rad``."""
     (slip, bend), (next_slip, next_bend) = now, then
     swing = next_slip - slip
     return abs(swing) <= SWING_SHARE * most_rad and abs(0.5 * step_m * (bend + next_bend) + swing) <= most_rad
@@ -159,8 +159,8 @@ def _holds(now: tuple[float, float], then: tuple[float, float], step_m: float, m
 def _steered(now: float, aim: float, step_m: float, wheelbase: float, most_rad: float) -> float:
     """Return the angle of the front wheels after a tick on their way from ``now`` to ``aim``.
 
-    They turn no further than the tyres hold the body in its bend, which is as if they slid, and no faster than the tyres
-    bend its course: on its way of ``step_m`` in this tick that turns by ``most_rad`` at most.
+    The tyres' grip limits the angle, like sliding, and its rate: over ``step_m`` in this tick the course turns by
+    ``most_rad`` at most.
     """
     slide = math.atan(most_rad * wheelbase / max(abs(step_m), 1e-4))
     held, aim = min(max(now, -slide), slide), min(max(aim, -slide), slide)
@@ -178,7 +178,7 @@ def _steered(now: float, aim: float, step_m: float, wheelbase: float, most_rad: 
 
 @_fast
 def _slower(speed: float, loss: float) -> float:
-    """Return a speed after a loss of its amount."""
+    """Return a signed speed with its magnitude reduced by ``loss``, at least 0."""
     return speed - math.copysign(min(loss, abs(speed)), speed)
 
 
@@ -189,7 +189,7 @@ def _drive(row: int, dt: float, c: Columns, ground: GroundGrid) -> None:
     _relax(row, c)
     most_mps2 = _traction(row, c, ground)
     v = _speed_after(row, dt, c, most_mps2)
-    if c.gravity[row]:  # a body without weight does not press its tyres on the road
+    if c.gravity[row]:  # a massless body has no tyre load
         c.aside[row] = _slower(c.aside[row], most_mps2 * dt)
     if c.constant[row, 3] != 0.0:
         v, c.aside[row] = c.constant[row, 0], c.constant[row, 1]
@@ -220,7 +220,7 @@ def _drive(row: int, dt: float, c: Columns, ground: GroundGrid) -> None:
 
 @_fast
 def step_vehicles(rows: Rows, dt: float, c: Columns, ground: GroundGrid) -> None:
-    """Advance every vehicle by one tick; ``velocity`` is displacement over time afterwards."""
+    """Advance vehicles in (N,) rows by one tick; ``velocity`` becomes displacement over time."""
     for row in rows:
         if not c.physics[row]:
             _follow(row, dt, c)
@@ -244,7 +244,7 @@ def step_vehicles(rows: Rows, dt: float, c: Columns, ground: GroundGrid) -> None
 
 @_fast
 def _drifts(row: int, c: Columns) -> bool:
-    """Return whether a walker or prop has a velocity that was set or pushed; takes over what came since the last tick."""
+    """Apply new velocities and impulses of a walker or prop; returns whether it drifts."""
     if c.target_set[row]:
         c.drift[row], c.target_set[row] = c.target[row], 0
     if c.constant[row, 3] != 0.0:
@@ -261,7 +261,7 @@ def _drifts(row: int, c: Columns) -> bool:
 
 @_fast
 def _drift(row: int, dt: float, c: Columns, ground: GroundGrid) -> None:
-    """Move a body by its drift: it slides on the ground until friction holds it, flies, and falls."""
+    """Move a body by its drift velocity: it slides until friction stops it, flies, and falls."""
     p = c.pose[row]
     for axis in range(3):
         p[axis] += c.drift[row, axis] * dt
@@ -279,7 +279,7 @@ def _drift(row: int, dt: float, c: Columns, ground: GroundGrid) -> None:
 
 @_fast
 def step_props(rows: Rows, dt: float, c: Columns, ground: GroundGrid) -> None:
-    """Advance every prop that was set in motion by one tick; the others stay where they were put."""
+    """Advance moving props in (N,) rows by one tick; other props keep their pose."""
     for row in rows:
         if c.physics[row] and _drifts(row, c):
             _drift(row, dt, c, ground)
@@ -287,9 +287,9 @@ def step_props(rows: Rows, dt: float, c: Columns, ground: GroundGrid) -> None:
 
 @_fast
 def step_walkers(rows: Rows, dt: float, c: Columns, ground: GroundGrid) -> None:
-    """Advance every walker by one tick: commanded stride, or the velocity that its placements make.
+    """Advance walkers in (N,) rows by one tick: commanded velocity, or the velocity of their teleports.
 
-    As in CARLA, a character without physics obeys its control as well: only falling bodies are physics.
+    As in CARLA, a character without physics also follows its control: only falling needs physics.
     """
     for row in rows:
         p = c.pose[row]
@@ -321,7 +321,7 @@ def step_walkers(rows: Rows, dt: float, c: Columns, ground: GroundGrid) -> None:
 
 @_fast
 def step(movers: tuple[Rows, Rows, Rows], dt: float, c: Columns, ground: GroundGrid) -> None:
-    """Advance vehicles, walkers and props by one tick: Python takes longer to hand the columns over than walkers take."""
+    """Advance vehicles, walkers and props by one tick, in one call because passing the columns is expensive."""
     vehicles, walkers, props = movers
     step_vehicles(vehicles, dt, c, ground)
     step_walkers(walkers, dt, c, ground)
@@ -329,7 +329,7 @@ def step(movers: tuple[Rows, Rows, Rows], dt: float, c: Columns, ground: GroundG
 
 
 _Attached = namedtuple("_Attached", "alive parent level relative pose velocity angular acceleration")
-"""Columns of the table that say where an actor hangs, and how it moves."""
+"""Columns of the table with attachment and motion."""
 
 
 def carry(row: int, c: Columns) -> None:
@@ -346,11 +346,11 @@ def carry_all(c: Columns) -> None:
 def _carry_one(row: Number, c: _Attached, above: Float64) -> None:
     parent = c.parent[row]
     for k in range(6):
-        above[k] = np.float32(c.pose[parent, k])  # as it is drawn and reported (``shown``)
+        above[k] = np.float32(c.pose[parent, k])  # as drawn and reported (``shown``)
     if c.level[row]:
         above[3], above[5] = 0.0, 0.0
     compose_into(above, c.relative[row], c.pose[row])
-    for axis in range(3):  # numbers one by one: an array into a part of another takes numba seconds to compile
+    for axis in range(3):  # numbers one by one: array assignments take numba seconds to compile
         c.velocity[row, axis] = c.velocity[parent, axis]
         c.angular[row, axis] = c.angular[parent, axis]
         c.acceleration[row, axis] = c.acceleration[parent, axis]
@@ -374,7 +374,7 @@ def _carry(only: int, c: _Attached) -> None:
 
 @_fast
 def _depth(row: Number, parents: Int32) -> int:
-    """Return on how many actors one hangs, each on the next."""
+    """Return the number of ancestors of an actor."""
     found, above = 0, int64(parents[row])
     while above >= 0:
         found += 1

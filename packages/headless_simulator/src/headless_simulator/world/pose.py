@@ -19,7 +19,7 @@ HOME: Final[Pose6] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 @kernel(error_model="python")
 def rotation(pitch_deg: float, yaw_deg: float, roll_deg: float) -> Float64:
-    """Return the (3, 3) matrix whose columns are forward, right and up."""
+    """Return the (3, 3) rotation with columns forward, right and up."""
     cp, sp = math.cos(math.radians(pitch_deg)), math.sin(math.radians(pitch_deg))
     cy, sy = math.cos(math.radians(yaw_deg)), math.sin(math.radians(yaw_deg))
     cr, sr = math.cos(math.radians(roll_deg)), math.sin(math.radians(roll_deg))
@@ -32,7 +32,7 @@ def rotation(pitch_deg: float, yaw_deg: float, roll_deg: float) -> Float64:
 
 @kernel(error_model="python")
 def angles(matrix: Float64) -> tuple[float, float, float]:
-    """Return (pitch, yaw, roll) in degrees of a rotation matrix; at the poles roll is 0."""
+    """Return (pitch, yaw, roll), degrees, of a (3, 3) rotation; at the poles roll is 0."""
     sp = min(1.0, max(-1.0, matrix[2, 0]))
     pitch = math.degrees(math.asin(sp))
     if abs(sp) > 1.0 - 1e-12:
@@ -43,9 +43,9 @@ def angles(matrix: Float64) -> tuple[float, float, float]:
 
 @kernel(error_model="python")
 def compose_into(parent: Float64, child: Float64, out: Float64) -> None:
-    """Write the world pose of ``child``, given in the frame of ``parent``, to ``out``.
+    """Write the world pose of ``child``, in the frame of ``parent``, to ``out``; all (6,), metres and degrees.
 
-    The product is written out: the library behind ``@`` rounds it as the processor at hand likes, and takes a while to load.
+    The product is explicit: the library behind ``@`` rounds differently per processor, and is slow to load.
     """
     turn, own = rotation(parent[3], parent[4], parent[5]), rotation(child[3], child[4], child[5])
     whole = np.empty((3, 3))
@@ -58,19 +58,19 @@ def compose_into(parent: Float64, child: Float64, out: Float64) -> None:
 
 
 def compose(parent: Float64, child: Float64) -> Float64:
-    """Return the (6,) world pose of ``child``, given in the frame of ``parent``."""
+    """Return the (6,) world pose of ``child``, in the frame of ``parent``; metres and degrees."""
     out = np.empty(6)
     compose_into(parent, child, out)
     return out
 
 
 def apply(pose: Float64, points_m: Float64) -> Float64:
-    """Take (N, 3) points from the frame of ``pose`` to the world."""
+    """Transform (N, 3) points, metres, from the frame of ``pose`` to the world."""
     world: Float64 = points_m @ rotation(pose[3], pose[4], pose[5]).T + pose[:3]
     return world
 
 
 def undo(pose: Float64, points_m: Float64) -> Float64:
-    """Take (N, 3) world points to the frame of ``pose``."""
+    """Transform (N, 3) world points, metres, to the frame of ``pose``."""
     local: Float64 = (points_m - pose[:3]) @ rotation(pose[3], pose[4], pose[5])
     return local

@@ -1,4 +1,4 @@
-"""The world's needs of what draws its images and casts its rays."""
+"""Protocol of the world's renderer."""
 
 from collections.abc import Mapping
 from typing import Protocol, Self
@@ -7,7 +7,7 @@ from headless_simulator.scene import Float32, Float64, Movers, RenderedImage, Ti
 
 
 class RendererLike(Protocol):
-    """Draws one image; safe to call from several threads at once."""
+    """Draws images and casts rays; thread-safe."""
 
     def render(
         self, view: View, movers: Movers, *, weather: Weather, signals: UInt8, time_s: float, want_bgra: bool,
@@ -19,21 +19,21 @@ class RendererLike(Protocol):
     def cast(
         self, origins_m: Float64, directions: Float64, max_range_m: float, movers: Movers
     ) -> tuple[Float32, UInt32, UInt8, Float32]:
-        """Send rays: distance, id, tag and cosine of incidence of what each meets first."""
+        """Cast (N, 3) rays, metres; returns (N,) distance, id, tag and cosine of incidence of the first hits."""
         ...
 
     def without(self, object_ids: frozenset[int]) -> Self:
-        """Give a renderer of the same town without some of its static objects."""
+        """Return a renderer of the same town without some static objects."""
         ...
 
     def untagged(self, tags: frozenset[int]) -> Self:
-        """Give a renderer of the masks of the same town in which nothing static has some classes."""
+        """Return a renderer of the same town without static meshes of some semantic tags."""
         ...
 
     def painted(self, colours: Mapping[int, tuple[int, int, int]], lamps: Mapping[int, float]) -> Self:
-        """Give a renderer of the same town in which some static objects have other colours, and lamps other light."""
+        """Return a renderer of the same town with changed colours of static objects and brightness of lamps."""
         ...
 
     def streamed(self, tiles: frozenset[Tile]) -> Self:
-        """Give a renderer of the same town of which only some tiles are there."""
+        """Return a renderer of the same town with some tiles only."""
         ...

@@ -1,4 +1,4 @@
-"""The static things of a town: programs hide some of them and unload whole map layers."""
+"""The static objects of a town, which clients can hide, paint and unload by layer."""
 
 import threading
 from collections.abc import Iterable, Mapping
@@ -13,7 +13,7 @@ RGB: TypeAlias = tuple[int, int, int]
 
 
 class MapLayer(IntFlag):
-    """CARLA's layers of a town (``carla.MapLayer``) that something here belongs to; other bits mean nothing here."""
+    """CARLA's map layers (``carla.MapLayer``) with objects here; other bits are ignored."""
 
     BUILDINGS = 0x1
     FOLIAGE = 0x4
@@ -39,23 +39,23 @@ _LAYER_OF_TAG: Final = {
 
 
 def layer_of(thing: StaticObject) -> MapLayer | None:
-    """Return the layer that a thing belongs to; None: to the town itself, as traffic lights and signs do."""
+    """Return an object's layer; None for permanent objects such as traffic lights and signs."""
     return MapLayer.PARKED_VEHICLES if thing.blueprint else _LAYER_OF_TAG.get(thing.tag)
 
 
 class Drawable(Protocol):
-    """A renderer that can leave out some of its town's things."""
+    """A renderer that can omit or repaint static objects."""
 
     def without(self, object_ids: frozenset[int]) -> Self:
-        """Give a renderer of the same town without them."""
+        """Return a renderer of the same town without these objects."""
         ...
 
     def painted(self, colours: Mapping[int, RGB], lamps: Mapping[int, float]) -> Self:
-        """Give a renderer of the same town in which they have these colours, and lamps these shares of their light."""
+        """Return a renderer of the same town with these colours and lamp brightness factors."""
         ...
 
     def streamed(self, tiles: frozenset[Tile]) -> Self:
-        """Give a renderer of the same town of which only some tiles are there."""
+        """Return a renderer of the same town with some tiles only."""
         ...
 
 
@@ -63,14 +63,14 @@ R = TypeVar("R", bound=Drawable)
 
 
 class Scenery(Generic[R]):
-    """A town's static things.
+    """A town's static objects and their visibility.
 
-    What is hidden or unloaded is neither drawn nor met by rays and vehicles. Hidden things stay listed, as in CARLA; those
-    of an unloaded layer do not.
+    Hidden and unloaded objects are not drawn and do not collide with rays and vehicles. As in CARLA, hidden objects stay
+    listed; objects of unloaded layers do not.
 
     Args:
-        town: as it was built.
-        renderer: draws all of it.
+        town: the complete town.
+        renderer: renderer of the complete town.
     """
 
     def __init__(self, town: Town, renderer: R) -> None:
@@ -87,17 +87,17 @@ class Scenery(Generic[R]):
 
     @property
     def listed(self) -> tuple[StaticObject, ...]:
-        """Return what ``get_environment_objects`` lists."""
+        """Return the objects that ``get_environment_objects`` lists."""
         return self._but(self._unloaded)
 
     @property
     def present(self) -> tuple[StaticObject, ...]:
-        """Return what can be seen."""
+        """Return the visible objects."""
         return self._but(self._unloaded | self._hidden)
 
     @property
     def renderer(self) -> R:
-        """Draws what is present; built when first asked for after a change, since programs hide one thing at a time."""
+        """Renderer of the visible objects; rebuilt lazily, because clients hide objects one by one."""
         with self._lock:
             if self._renderer is None:
                 whole = self._drawn().without(self._unloaded | self._hidden)
@@ -106,14 +106,14 @@ class Scenery(Generic[R]):
 
     @property
     def walls(self) -> Walls:
-        """Return what of it stops a vehicle."""
+        """Return the obstacles of vehicles."""
         with self._lock:
             if self._walls is None:
                 self._walls = Walls.of(self.present)
             return self._walls
 
     def hide(self, object_ids: Iterable[int]) -> None:
-        """Take things out of sight and out of the way; numbers of nothing are passed over, as in CARLA."""
+        """Hide objects; unknown ids are ignored, as in CARLA."""
         self._change(hidden=self._hidden | (frozenset(object_ids) & self._layers.keys()))
 
     def show(self, object_ids: Iterable[int]) -> None:
@@ -121,14 +121,14 @@ class Scenery(Generic[R]):
         self._change(hidden=self._hidden - frozenset(object_ids))
 
     def paint(self, names: Iterable[str], rgb: RGB) -> None:
-        """Give things another colour until the town is opened anew; names of nothing are passed over, as in CARLA."""
+        """Paint objects until the town is reloaded; unknown names are ignored, as in CARLA."""
         wanted = frozenset(names)
         with self._lock:
             self._colours |= {thing.object_id: rgb for thing in self._objects if thing.name in wanted}
             self._renderer = None
 
     def switch(self, lights: Iterable[StreetLight]) -> None:
-        """Take over lamps' new states, by their ids, until the town is opened anew; those of nothing are passed over."""
+        """Set lamp states by id until the town is reloaded; unknown ids are ignored."""
         with self._lock:
             self.street_lights.take(lights)
             self._renderer = None
@@ -140,11 +140,11 @@ class Scenery(Generic[R]):
                 self._tiles, self._renderer = tiles, None
 
     def unload(self, layers: MapLayer) -> None:
-        """Take out all things of some layers."""
+        """Remove all objects of some layers."""
         self._change(unloaded=self._unloaded | self._of(layers))
 
     def load(self, layers: MapLayer) -> None:
-        """Bring back all things of some layers, hidden ones too: CARLA builds a layer anew."""
+        """Restore all objects of some layers, including hidden ones: CARLA rebuilds a layer."""
         back = self._of(layers) & self._unloaded
         self._change(unloaded=self._unloaded - back, hidden=self._hidden - back)
 

@@ -1,4 +1,4 @@
-"""The actors as renderers see them at one tick."""
+"""Conversion of actors to the renderer's movers."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from headless_simulator.scene import Float64, Int32, Movers, UInt8, UInt32
 from headless_simulator.world.table import VEHICLE, ActorTable, Rows, some_of
 
 _Bodies = namedtuple("_Bodies", "model actor_id kind pose control colour lights dormant")
-"""Columns of the table that say what is seen of an actor."""
+"""Columns of the table that determine an actor's appearance."""
 
 
 def movers_of(table: ActorTable) -> Movers:
-    """Copy everything with a body that is not dormant, by actor id.
+    """Return the actors with a body that are not dormant, sorted by actor id.
 
-    Poses are those that clients are given, float32 as in Unreal: what is put back there shows the very same pixels.
+    Poses are rounded to float32 as in clients and Unreal: an actor teleported to its reported pose has equal pixels.
     """
     return Movers(*_shown(table.rows(), some_of(table.c, _Bodies)))
 

@@ -1,4 +1,4 @@
-"""Traffic lights: one controller per junction, whose stages take turns."""
+"""Traffic lights: one controller per junction cycles through its stages."""
 
 from __future__ import annotations
 
@@ -37,14 +37,15 @@ class Signals:
     """Every traffic light of a town, in the town's order.
 
     Attributes:
-        heads: what the town says of them.
+        heads: the town's descriptions.
         state: (N,) uint8 RED, YELLOW, GREEN or OFF.
-        times_s: (N, 4) green, yellow, red, and since it changed; by name ``green_s``, ``yellow_s``, ``red_s``, ``elapsed_s``.
-        forced: (N,) bool, set by a client: such a light keeps its state until its junction's next change of phase.
-        frozen: nothing changes by itself while True.
-        held: the same, but clients do not see it as frozen: a replay shows the lights.
-        places: (N,) number of each light among those of its junction.
-        opendrive_ids: (N,) their signal ids as bytes.
+        times_s: (N, 4) green, yellow, red, and time since the last change; columns ``green_s``, ``yellow_s``, ``red_s``,
+            ``elapsed_s``.
+        forced: (N,) bool, set by a client: such a light keeps its state until its junction's next phase change.
+        frozen: True stops all cycles.
+        held: like ``frozen``, but not reported to clients: a replay controls the lights.
+        places: (N,) index of each light in its junction.
+        opendrive_ids: (N,) signal ids as bytes.
     """
 
     heads: tuple[SignalHead, ...]
@@ -78,18 +79,18 @@ class Signals:
             groups.setdefault(head.group, {}).setdefault(head.stage, []).append(number)
         self._junctions = [_Junction([stages[s] for s in sorted(stages)]) for _, stages in sorted(groups.items())]
         triggers = np.array([head.trigger for head in self.heads], np.float64).reshape(-1, 7)
-        self._triggers = np.ascontiguousarray(triggers[:, [0, 1, 2, 6, 3, 4, 5]])  # as ``contact`` has its boxes
+        self._triggers = np.ascontiguousarray(triggers[:, [0, 1, 2, 6, 3, 4, 5]])  # boxes of ``contact``
         self.reset()
 
     def reset(self) -> None:
-        """Start every junction's cycle anew; what the image shows does not depend on earlier time."""
+        """Restart every junction's cycle, so that images do not depend on earlier time."""
         for junction in self._junctions:
             junction.stage, junction.phase, junction.elapsed_s = 0, GREEN, 0.0
             self._show(junction)
         self.forced[:], self.elapsed_s[:] = False, 0.0
 
     def step(self, dt: float) -> None:
-        """Let time pass."""
+        """Advance the cycles by ``dt`` seconds."""
         if self.frozen or self.held:
             return
         self.elapsed_s += dt
@@ -99,17 +100,17 @@ class Signals:
                 self._advance(junction)
 
     def force(self, number: int, state: int) -> None:
-        """Set one light from outside."""
+        """Force the state of one light."""
         self.state[number] = state
         self.forced[number], self.elapsed_s[number] = True, 0.0
 
     def group_of(self, number: int) -> list[int]:
-        """Light numbers of the same junction, itself among them."""
+        """Return the light numbers of the same junction, including ``number``."""
         group = self.heads[number].group
         return [n for n, head in enumerate(self.heads) if head.group == group]
 
     def reset_group(self, number: int) -> None:
-        """Start the cycle of one light's junction anew."""
+        """Restart the cycle of one light's junction."""
         for junction in self._junctions:
             if any(number in stage for stage in junction.stages):
                 junction.stage, junction.phase, junction.elapsed_s = 0, GREEN, 0.0
@@ -117,7 +118,7 @@ class Signals:
                 self._show(junction)
 
     def at_lights(self, rows: Rows, columns: Columns) -> None:
-        """Write to ``columns.signal`` which light each vehicle is at."""
+        """Write the light number of each vehicle in (N,) rows to ``columns.signal``."""
         if len(self._triggers):
             _find_lights(rows, columns.signal, (columns.pose, columns.half, columns.offset), self._triggers)
 
@@ -149,7 +150,7 @@ class Signals:
 
 @kernel(error_model="python")
 def _find_lights(rows: Rows, signal: Int32, bodies: tuple[Float64, Float64, Float64], triggers: Float64) -> None:
-    """A vehicle is at a light while any part of it is in the light's trigger box, as with CARLA's overlap events."""
+    """Find the light of each vehicle: the trigger box that any part of it overlaps, as in CARLA's overlap events."""
     pose, half, offset = bodies
     boxes = contact.boxes_of(rows, pose, half, offset)
     for n, row in enumerate(rows):

@@ -1,4 +1,4 @@
-"""The speed limit where a vehicle is: that of the nearest sample of the town's."""
+"""Speed limits of vehicles, from the town's nearest sample."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class SpeedLimits:
     """A town's limits.
 
     Args:
-        samples: (N, 3) x, y and km/h.
+        samples: (N, 3) x, y (metres) and limit (km/h).
     """
 
     def __init__(self, samples: npt.ArrayLike | Sequence[Sequence[float]]) -> None:
@@ -29,7 +29,7 @@ class SpeedLimits:
         self._cells = Cells.of(self._samples[:, :2], self._samples[:, :2])
 
     def write(self, rows: Rows, c: Columns) -> None:
-        """Write to ``c.limit`` which limit each vehicle is at."""
+        """Write the limit, km/h, of each vehicle in (N,) rows to ``c.limit``."""
         if len(self._samples):
             _write(rows, c.pose, c.limit, (self._samples, self._cells))
         else:

@@ -9,7 +9,7 @@ from headless_simulator.scene import StaticObject
 RGB: TypeAlias = tuple[int, int, int]
 
 STREET: Final = 2  # of carla.LightGroup
-USUAL_LM: Final = 10_000.0  # what the usual light of the renderer is called; no figure of a real server is known
+USUAL_LM: Final = 10_000.0  # name of the renderer's default brightness; no value of a real server is known
 _WARM: Final[RGB] = (255, 209, 143)
 _POST: Final = "StreetLight"
 
@@ -19,12 +19,12 @@ class StreetLight:
     """One lamp.
 
     Attributes:
-        light_id: the lamp post's number among the town's objects.
+        light_id: object id of the lamp post.
         place_m: the post's top in the world.
         intensity_lm: 0 or more.
         group: a number of ``carla.LightGroup``.
-        colour: sRGB; light is drawn in one warm colour, whatever it is.
-        is_on: None while nobody has switched it: on from dusk to dawn.
+        colour: sRGB, not drawn: all light has one warm colour.
+        is_on: None before any client switches it: on from dusk to dawn.
     """
 
     light_id: int
@@ -36,10 +36,10 @@ class StreetLight:
 
 
 class StreetLights:
-    """All lamps of a town, as they were switched last.
+    """The current states of all lamps of a town.
 
     Args:
-        objects: the town's; those named after lamp posts have a lamp.
+        objects: the town's objects; lamp posts have a lamp.
     """
 
     def __init__(self, objects: Iterable[StaticObject]) -> None:
@@ -47,18 +47,18 @@ class StreetLights:
         self._lights = {thing.object_id: StreetLight(thing.object_id, _top(thing)) for thing in posts}
 
     def states(self) -> list[StreetLight]:
-        """Give every lamp, in the order of their numbers."""
+        """Return every lamp, sorted by id."""
         return [self._lights[number] for number in sorted(self._lights)]
 
     def take(self, lights: Iterable[StreetLight]) -> None:
-        """Take over the states of some lamps; their places stay."""
+        """Set the states of some lamps; their positions stay."""
         for light in lights:
             known = self._lights.get(light.light_id)
             if known is not None:
                 self._lights[light.light_id] = replace(light, place_m=known.place_m)
 
     def shares(self) -> dict[int, float]:
-        """Give the share of the usual light of those that do not have all of it."""
+        """Return brightness factors by id of the lamps with a factor other than 1."""
         shares = {
             n: 0.0 if light.is_on is False else light.intensity_lm / USUAL_LM for n, light in self._lights.items()
         }

@@ -1,4 +1,4 @@
-"""All actors as columns, a row each: what the physics, the snapshot and the renderer read in one sweep."""
+"""Actor state in columns, one row per actor, for physics, snapshot and renderer."""
 
 from collections.abc import Callable
 from functools import cache
@@ -28,21 +28,21 @@ _FIRST_CAPACITY: Final = 256
 
 
 class Columns(NamedTuple):
-    """One entry per row; numba kernels take it as it is.
+    """Columns with one entry per row, passed to numba kernels.
 
     Attributes:
         alive: (C,) bool.
         kind: (C,) uint8, one of the numbers of this module.
         actor_id: (C,) uint32.
         pose: (C, 6) metres and degrees.
-        was: (C, 3) location at the last tick, for velocities of what is moved from outside.
+        was: (C, 3) location at the last tick, for velocities of externally moved actors.
         velocity, angular, acceleration: (C, 3) m/s, deg/s, m/s2 in world axes.
         speed: (C,) m/s along the vehicle's nose, negative in reverse.
         fall: (C,) m/s vertical, positive up.
         control: (C, 3) throttle, steer, brake.
         hand_brake, reverse, manual: (C,) 0 or 1.
         gear: (C,) int32.
-        steer: (C,) radians, the front wheels' angle now.
+        steer: (C,) radians, current angle of the front wheels.
         physics, gravity, solid: (C,) 0 or 1: moved by the engine; falls; collides.
         placed: (C,) 1 when teleported since the last tick.
         half, offset: (C, 3) bounding box in the actor's frame.
@@ -50,29 +50,29 @@ class Columns(NamedTuple):
         wheelbase: (C,) metres.
         max_steer: (C,) radians.
         drive: (C,) m/s2 at full throttle.
-        grip: (C,) friction of the tyres now; 3.5 is usual, 0 is ice.
-        own_grip: (C,) the same without the triggers that the vehicle is in.
-        drag: (C,) air drag as a share of the usual one.
+        grip: (C,) current friction of the tyres; 3.5 is the default, 0 is ice.
+        own_grip: (C,) friction of the tyres without triggers.
+        drag: (C,) air drag relative to the default.
         sticky: (C,) 1 when a control holds until the next one, 0 when it holds for one tick.
-        control_set: (C,) 1 when a control came since the last tick.
+        control_set: (C,) 1 when a control arrived since the last tick.
         model: (C,) int32 model number, -1 without a body.
         colour: (C, 3) uint8.
         lights: (C,) uint32.
         stride: (C, 3) a walker's commanded velocity, m/s.
-        jump: (C,) bits of a walker: 1 when it is to jump, 2 while it is in the air of a jump.
-        parent: (C,) int32 row of the actor it hangs on, -1 without.
+        jump: (C,) bits of a walker: 1 jump requested, 2 in the air.
+        parent: (C,) int32 row of the parent actor, -1 without.
         relative: (C, 6) pose in the parent's frame.
         level: (C,) 1 when only the parent's yaw is followed (spring arm).
-        signal: (C,) int32 number of the traffic light that the vehicle is at, -1 without.
+        signal: (C,) int32 number of the vehicle's traffic light, -1 without.
         limit: (C,) km/h.
-        target_set: (C,) 1 when a target velocity is to be taken over in the next tick.
-        target: (C, 3) that velocity.
+        target_set: (C,) 1 when the next tick applies a target velocity.
+        target: (C, 3) target velocity, m/s.
         constant: (C, 4) constant velocity in the actor's frame, then 1 when on.
-        spin: (C,) deg/s yaw rate given from outside, decays.
-        push: (C, 3) m/s to be added in the next tick (impulses, forces).
-        aside: (C,) a vehicle's speed to its right, m/s, which its tyres brake.
-        drift: (C, 3) velocity of a walker or prop that was set or pushed, m/s in world axes.
-        dormant: (C,) 1 while it is too far from the ego of a large map: neither moved nor drawn.
+        spin: (C,) deg/s external yaw rate, decays.
+        push: (C, 3) m/s to add in the next tick (impulses, forces).
+        aside: (C,) a vehicle's speed to its right, m/s, which its tyres reduce.
+        drift: (C, 3) external velocity of a walker or prop, m/s in world axes.
+        dormant: (C,) 1 while too far from the ego of a large map: neither moved nor drawn.
     """
 
     alive: Bools
@@ -181,7 +181,7 @@ _ABSENT: Final = ("model", "parent", "signal")  # -1 means none
 
 
 def some_of(c: Columns, which: type[Some]) -> Some:
-    """Pick the columns that a named tuple has: to take 46 from Python costs numba half a second a kernel to compile."""
+    """Return the columns of a named tuple: with all 46 columns, numba compiles each kernel half a second longer."""
     return which._make(_getter(which)(c))  # type: ignore[attr-defined, no-any-return]
 
 
@@ -192,7 +192,7 @@ def _getter(which: Any) -> Callable[[Columns], tuple[Any, ...]]:
 
 @cache
 def _wanted(*kinds: int) -> Bools:
-    """Give by kind whether it is one of some."""
+    """Return a boolean by kind: whether it is one of the given kinds."""
     wanted = np.zeros(256, np.bool_)
     wanted[list(kinds)] = True
     return wanted
@@ -207,18 +207,18 @@ class ActorTable:
     """Growing columns; a row belongs to one actor until it is released, then to another.
 
     Attributes:
-        c: the columns; replaced by longer ones when the table grows, so never keep a column across a spawn.
+        c: the columns; growth replaces them, so that columns are invalid after a spawn.
     """
 
     def __init__(self) -> None:
         self.c = _columns(_FIRST_CAPACITY)
         self._free: list[int] = []
         self._used = 0
-        self._rows: dict[tuple[int, ...], Rows] = {}  # found since an actor came or went last
+        self._rows: dict[tuple[int, ...], Rows] = {}  # valid since the last spawn or destruction
         self._places: dict[int, Rows] = {}
 
     def claim(self, kind: int, actor_id: int) -> int:
-        """Return a row that is now alive, and zeroed but for whose it is."""
+        """Return a new alive row, zero except for kind and id."""
         if self._free:
             row = self._free.pop()
         else:
@@ -233,20 +233,20 @@ class ActorTable:
         return row
 
     def release(self, row: int) -> None:
-        """Give a row back."""
+        """Release a row."""
         self.c.alive[row] = False
         self._free.append(row)
         self._forget()
 
     def rows(self, *kinds: int) -> Rows:
-        """Rows of living actors of the kinds (all without any), by actor id; not to be changed."""
+        """Return (N,) rows of living actors of the kinds (default: all), sorted by actor id; read-only."""
         found = self._rows.get(kinds)
         if found is None:
             found = self._rows[kinds] = self._find(kinds)
         return found
 
     def places(self, kind: int) -> Rows:
-        """Say where the rows of a kind stand among ``rows()``; not to be changed."""
+        """Return the (K,) positions of a kind's rows in ``rows()``; read-only."""
         found = self._places.get(kind)
         if found is None:
             found = self._places[kind] = np.flatnonzero(self.c.kind[self.rows()] == kind)

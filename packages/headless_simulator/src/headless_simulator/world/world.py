@@ -1,4 +1,4 @@
-"""The state, clock and physics behind both servers: one object, stepped by whoever owns the clock."""
+"""The state, clock and physics behind both servers; the owner of the clock steps it."""
 
 import threading
 from collections import OrderedDict
@@ -32,25 +32,25 @@ from headless_simulator.world.speed_limits import SpeedLimits
 from headless_simulator.world.table import LIGHT, PROP, SIGN, SPECTATOR, VEHICLE, WALKER, ActorTable
 
 _DESTROYED: Final = 4096
-_FIRST_SIGN_ID: Final = 2**30  # signs have a range of their own: how many a town has changes no other actor's id
+_FIRST_SIGN_ID: Final = 2**30  # signs have a separate range: their number changes no other actor's id
 
 
 class World:
-    """Everything that moves in one town.
+    """The actors and the state of one town.
 
     Args:
         town: where.
-        models: bodies and boxes.
-        renderer_of: gives the renderer of a town; called once per ``open``.
+        models: meshes and boxes.
+        renderer_of: returns the renderer of a town; called once per ``open``.
 
     Attributes:
-        lock: held while anything here is read or changed by a server.
-        frame: number of the last tick; never goes back.
-        elapsed_s: simulated time since the town was opened.
-        scene_s: simulated time since the lights were last restarted; the only time that images may depend on.
+        lock: servers hold it while they read or change the world.
+        frame: number of the last tick; never decreases.
+        elapsed_s: simulated time since the town was loaded.
+        scene_s: simulated time since the last restart of the lights; the only time that images may depend on.
         delta_s: length of the last tick.
-        touches: who met whom in the last tick.
-        game_thread: serves what a merged build's AirSim puts on it.
+        touches: collisions of the last tick.
+        game_thread: serves AirSim's game thread calls in a merged build.
     """
 
     def __init__(self, town: Town, *, models: ModelLibrary, renderer_of: Callable[[Town], RendererLike]) -> None:
@@ -65,7 +65,7 @@ class World:
         self._warm_up()
 
     def _warm_up(self) -> None:
-        """Compile the kernels now (or read them from disk), not under a client's deadline."""
+        """Compile the kernels or read them from the cache, outside a client's deadline."""
         c, none = self.table.c, np.zeros(0, np.int64)
         physics.step((none, none, none), 0.05, c, self._ground)
         physics.carry_all(c)
@@ -79,11 +79,11 @@ class World:
 
     # ------------------------------------------------------------------ town
     def scenery_of(self, town: Town) -> Scenery[RendererLike]:
-        """Make what is slow about opening a town; needs no lock, so that the world goes on meanwhile."""
+        """Build a town's scenery, which is slow and needs no lock, so that the world continues meanwhile."""
         return Scenery(town, self._renderer_of(town))
 
     def open(self, town: Town, scenery: Scenery[RendererLike] | None = None, *, ids_go_on: bool = False) -> None:
-        """Begin a fresh episode in ``town``, with its scenery if it was made before; ids start from 1 unless they go on."""
+        """Start a new episode in ``town``, with prebuilt scenery if given; ids restart at 1 unless ``ids_go_on``."""
         with self.lock:
             self.town = town
             self.scenery = scenery or self.scenery_of(town)
@@ -125,32 +125,32 @@ class World:
         self.spectator = self._enter(SpawnOrder("spectator", pose=(0.0, 0.0, 50.0, -90.0, 0.0, 0.0)), SPECTATOR)
 
     def stream_large_maps(self, streams: bool) -> None:
-        """Stream large towns, or have them whole."""
+        """Switch streaming of large towns on or off."""
         self._streams = streams
         self.large_map = LargeMap() if streams and is_large(self.town) else None
 
     def stream(self, distances: Distances) -> None:
-        """Load what is near the ego of a large map, unload the rest."""
+        """Load the part of a large map near the ego, unload the rest."""
         if self.large_map is not None:
             self.large_map.update(self.table, self.actors.values(), self.spectator, distances)
             self.scenery.stream(self.large_map.tiles)
 
     @property
     def origin_m(self) -> tuple[int, int, int]:
-        """Unreal's origin, which moves in large maps."""
+        """Unreal's origin in the town's frame, metres, which moves in large maps."""
         return self.large_map.origin_m if self.large_map is not None else (0, 0, 0)
 
     def from_origin(self, pose: Pose6) -> Pose6:
-        """Return a pose as Unreal has it, from its origin."""
+        """Return a pose relative to Unreal's origin, metres and degrees."""
         (x, y, z), origin_m = pose[:3], self.origin_m
         return (x - origin_m[0], y - origin_m[1], z - origin_m[2], *pose[3:])
 
     # ------------------------------------------------------------------ actors
     def actor(self, actor_id: int) -> Actor:
-        """Give a living actor.
+        """Return a living actor.
 
         Raises:
-            NoSuchActor: nobody has that id now.
+            NoSuchActor: no living actor has that id.
         """
         try:
             return self.actors[actor_id]
@@ -158,10 +158,10 @@ class World:
             raise NoSuchActor(actor_id) from None
 
     def actor_or_destroyed(self, actor_id: int) -> Actor:
-        """Give an actor that lives or was destroyed not long ago: late questions must not abort a client.
+        """Return a living or recently destroyed actor, because an error to a late call would abort a client.
 
         Raises:
-            NoSuchActor: nobody has or had that id.
+            NoSuchActor: no actor has or had that id.
         """
         found = self.actors.get(actor_id) or self._destroyed.get(actor_id)
         if found is None:
@@ -169,10 +169,10 @@ class World:
         return found
 
     def spawn(self, order: SpawnOrder) -> Actor:
-        """Let an actor enter the world.
+        """Spawn an actor.
 
         Raises:
-            SpawnRefused: the place is taken, or the parent is not there.
+            SpawnRefused: the spawn point is occupied, or the parent does not exist.
         """
         with self.lock:
             if order.parent_id and order.parent_id not in self.actors:
@@ -185,7 +185,7 @@ class World:
             return actor
 
     def enter(self, order: SpawnOrder, *, wanted_id: int) -> Actor:
-        """Let an actor enter without asking whether its place is free, under an id of its own if nobody else had it."""
+        """Spawn an actor without a collision check, under ``wanted_id`` if no other actor had it."""
         with self.lock:
             before = self.actors.get(wanted_id) or self._destroyed.get(wanted_id)
             is_free = 0 < wanted_id < _FIRST_SIGN_ID and (before is None or before.blueprint == order.blueprint)
@@ -194,9 +194,9 @@ class World:
             return self._enter(order, kind_of(order.blueprint), actor_id=wanted_id)
 
     def attach(self, child: Actor, parent: Actor) -> None:
-        """Hang an actor on another, rigidly; its present pose is taken as one in the parent's frame.
+        """Attach an actor rigidly to a parent; its current pose becomes relative to the parent.
 
-        An attachment that would close a ring changes nothing.
+        An attachment that would close a cycle has no effect.
         """
         c, above = self.table.c, parent.row
         while above >= 0:
@@ -235,7 +235,7 @@ class World:
         give_body(actor, self.table.c, self.models)
 
     def ackermann(self, vehicle: Actor) -> Ackermann:
-        """Give the Ackermann controller of a vehicle."""
+        """Return the Ackermann controller of a vehicle."""
         return self._ackermann.setdefault(vehicle.actor_id, Ackermann())
 
     def set_door(self, actor_id: int, door: int, *, opened: bool) -> bool:
@@ -251,7 +251,7 @@ class World:
     def _is_taken(self, actor: Actor) -> bool:
         c = self.table.c
         box = contact.boxes_of(np.array([actor.row]), c.pose, c.half, c.offset)[0]
-        box[6] += 0.3  # dropped from a little above: what is below counts too
+        box[6] += 0.3  # dropped from slightly above: objects below count too
         others = self.table.rows(VEHICLE, WALKER, PROP)
         others = others[(others != actor.row) & (c.solid[others] != 0)]
         if len(others) and contact.first_hit(box, contact.boxes_of(others, c.pose, c.half, c.offset)) >= 0:
@@ -259,10 +259,10 @@ class World:
         return actor.kind == VEHICLE and contact.first_hit(box, self.scenery.walls.boxes) >= 0
 
     def destroy(self, actor_id: int) -> None:
-        """Take an actor out; what hangs on it stays where it is.
+        """Destroy an actor; attached actors keep their pose.
 
         Raises:
-            NoSuchActor: nobody has that id now.
+            NoSuchActor: no living actor has that id.
         """
         with self.lock:
             actor = self.actor(actor_id)
@@ -271,7 +271,7 @@ class World:
                     child.parent_id = 0
                     self.table.c.parent[child.row] = -1
             self._leave(actor)
-            actor.order = replace(actor.order, description=None)  # nine tenths of it; nobody asks for it now
+            actor.order = replace(actor.order, description=None)  # nine tenths of it, no longer used
             self._destroyed[actor_id] = actor
             while len(self._destroyed) > _DESTROYED:
                 self._destroyed.popitem(last=False)
@@ -286,7 +286,7 @@ class World:
         self._movers = None
 
     def place(self, actor: Actor, pose: Pose6 | Float64) -> None:
-        """Teleport: of an attached actor the pose in its parent's frame, as CARLA does."""
+        """Teleport (metres, degrees); as in CARLA, an attached actor's pose is in its parent's frame."""
         c, row = self.table.c, actor.row
         if c.parent[row] >= 0:
             c.relative[row] = pose
@@ -296,7 +296,7 @@ class World:
         c.placed[row] = 1
 
     def place_actor(self, actor_id: int, pose: Pose6) -> bool:
-        """Teleport an actor; False when it does not exist."""
+        """Teleport an actor (metres, degrees); False if it does not exist."""
         with self.lock:
             actor = self.actors.get(actor_id)
             if actor is not None:
@@ -311,7 +311,7 @@ class World:
             self.signal_state.reset()
 
     def step(self, delta_s: float, *, paused: bool = False) -> None:
-        """Advance by one tick; in a paused game nothing moves by itself, and what clients teleported shows."""
+        """Advance by one tick; in a paused game only clients' teleports take effect."""
         with self.lock:
             if not paused:
                 self._move(delta_s)
@@ -342,7 +342,7 @@ class World:
 
     # ------------------------------------------------------------------ for servers and renderers
     def movers(self) -> Movers:
-        """Everything with a body, by actor id, at the last tick (and since, if actors came or went)."""
+        """Return the actors with a body, by actor id, at the last tick or the latest spawn or destruction."""
         with self.lock:
             if self._movers is None:
                 self._movers = movers_of(self.table)
@@ -350,7 +350,7 @@ class World:
 
     @property
     def renderer(self) -> RendererLike:
-        """Draws the town as it stands now."""
+        """Renderer of the town's current state."""
         return self.scenery.renderer
 
     @property
@@ -364,7 +364,7 @@ class World:
             return {actor_id: actor.blueprint for actor_id, actor in self.actors.items()}
 
     def signals(self) -> UInt8:
-        """State of every traffic light: 0 red, 1 yellow, 2 green, 3 off."""
+        """Return the (L,) uint8 state of every traffic light: 0 red, 1 yellow, 2 green, 3 off."""
         with self.lock:
             return self.signal_state.state.copy()
 

@@ -1,4 +1,4 @@
-"""Flight through the real client; the expected numbers are worked out on paper from AirSim's published parameters."""
+"""Flight through the real client, against values computed by hand from AirSim's published parameters."""
 
 import math
 import time
@@ -23,7 +23,7 @@ def xyz(vector) -> np.ndarray:
 
 
 def fly(client, task, seconds: float):
-    """Let a command of that duration end: it gives its last order in the first command period after its time."""
+    """Run a command of a duration to its end: its last order comes in the first command period after its time."""
     client.simContinueForTime(seconds + 0.03)
     return task.get()
 

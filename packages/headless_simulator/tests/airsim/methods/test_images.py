@@ -1,4 +1,4 @@
-"""Images through the real client; what they show is worked out from where things stand on paper."""
+"""Images through the real client, against a hand-computed scene."""
 
 import math
 import time

@@ -1,4 +1,4 @@
-"""What a drone measures."""
+"""Readings of a drone's sensors."""
 
 import math
 

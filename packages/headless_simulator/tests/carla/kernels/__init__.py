@@ -1,1 +1,1 @@
-"""Methods by the room that defines them, called by the real client."""
+"""Tests of the kernels of CARLA's port."""

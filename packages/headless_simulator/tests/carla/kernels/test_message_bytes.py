@@ -26,7 +26,7 @@ def test_the_last_control_of_a_row_holds_and_only_gears_by_hand_are_taken() -> N
     ]
 
 
-IDS = np.array([40, 10, 0, 30, 20], np.uint32)  # by row; the third is nobody
+IDS = np.array([40, 10, 0, 30, 20], np.uint32)  # by row; the third row is free
 KNOWN = np.array([1, 4, 3, 0])
 
 

@@ -1,1 +1,1 @@
-"""Methods by the room that defines them, called by the real client."""
+"""Tests of CARLA's RPC methods by module, called by the real client."""

@@ -1,4 +1,4 @@
-"""Commands of a batch are carried out in order, and controls that follow each other as if each had come alone."""
+"""Order of a batch's commands, and equivalence of grouped and single controls."""
 
 import math
 from typing import Any

@@ -1,4 +1,4 @@
-"""Hiding things of the town and unloading layers, as the unmodified client does it."""
+"""Hiding objects of the town and unloading layers, through the unmodified client."""
 
 import pytest
 

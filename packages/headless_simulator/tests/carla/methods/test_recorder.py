@@ -1,4 +1,4 @@
-"""CARLA's recorder, asked by the real client: the file, the questions about it and the replay."""
+"""CARLA's recorder through the real client: file, queries and replay."""
 
 import json
 import math
@@ -46,7 +46,7 @@ seen = [{int(i): pose for i, pose in poses.items()} for poses in kept['seen']]
 
 
 def note(folder: Path, kept: dict) -> Path:
-    """Hand what one client saw to the next one."""
+    """Write one client's results to a file for the next client."""
     path = folder / "kept.json"
     path.write_text(json.dumps(kept))
     return path
@@ -64,7 +64,7 @@ def server(recordings: Path) -> Iterator[RunningSimulator]:
 
 
 def packets(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Take a recording apart as the documentation of the format reports."""
+    """Yield the packets of a recording as documented by CARLA."""
     at = 2
     for kind in ("text", "date", "text"):
         at += 8 if kind == "date" else 2 + int.from_bytes(data[at : at + 2], "little")

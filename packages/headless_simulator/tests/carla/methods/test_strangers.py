@@ -1,4 +1,4 @@
-"""What programs that others wrote ask of a server, through the unmodified client."""
+"""Calls of third-party programs, through the unmodified client."""
 
 import pytest
 from headless_simulator.carla.recorder import files

@@ -1,1 +1,1 @@
-"""What each family of CARLA's sensors sends, without a socket."""
+"""Measurements of each family of CARLA's sensors, without a socket."""

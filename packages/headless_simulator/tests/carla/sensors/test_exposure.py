@@ -1,4 +1,4 @@
-"""Exposure that adapts over drawn frames, asked of the real client; the numbers are worked out on paper.
+"""Adaptive exposure over drawn frames, read by the real client, against hand-computed values.
 
 A new camera has adapted to 2^0.75. Where exposure_min_bright is eight times that and exposure_max_bright hardly more, it has
 three stops to go, whatever it sees. At 20 stops a second a tick of 0.05 s goes one stop, down to 1.5 stops from the end; then

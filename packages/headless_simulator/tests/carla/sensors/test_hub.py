@@ -1,4 +1,4 @@
-"""When images leave, asked of the real client; a pause per image stands in for a slow renderer."""
+"""Timing of images at the real client; a delay per image simulates a slow renderer."""
 
 from collections.abc import Iterator
 from itertools import accumulate, pairwise

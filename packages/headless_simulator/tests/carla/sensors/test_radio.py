@@ -1,4 +1,4 @@
-"""Radio between vehicles: losses against numbers worked out on paper, when a CAM is due, and what the real client decodes."""
+"""Radio between vehicles: path losses against hand-computed values, triggers of CAMs, and decoding by the real client."""
 
 from types import SimpleNamespace
 from typing import Any

@@ -149,7 +149,7 @@ def test_flow_and_events_are_the_same_in_two_runs(client, sigma):
 
 
 def test_an_image_is_compared_with_the_last_that_was_drawn(client):
-    """Neither the view state of flow nor ADVSCamera's image is forgotten while nobody listens."""
+    """The view state of flow and ADVSCamera's image persist without a listener."""
     seen = client(
         STAGE
         + """

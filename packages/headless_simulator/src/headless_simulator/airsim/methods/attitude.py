@@ -17,7 +17,7 @@ from headless_simulator.rpc.arguments import AnyNumber, Number, Text
 def moveByManual(
     sim: Simulation, vx_max: Number, vy_max: Number, z_min: Number, hold: Hold, vehicle_name: Text = ""
 ) -> DelayedAnswer:
-    """Fly as the sticks of moveByRC say."""
+    """Follow the sticks of moveByRC."""
 
     def make(drone: Drone) -> Task:
         limits = (vx_max, vy_max, z_min)
@@ -42,7 +42,7 @@ def rotateToYaw(
 def rotateByYawRate(
     sim: Simulation, yaw_rate: AnyNumber, duration: AnyNumber, vehicle_name: Text = ""
 ) -> DelayedAnswer:
-    """Turn for a time."""
+    """Turn at a yaw rate for a duration."""
     return sim.start_command(vehicle_name, lambda drone: flight.turn_by_rate(drone, yaw_rate, duration))
 
 

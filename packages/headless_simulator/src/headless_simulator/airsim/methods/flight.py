@@ -28,23 +28,23 @@ def isApiControlEnabled(sim: Simulation, vehicle_name: Text = "") -> bool:
 
 
 def armDisarm(sim: Simulation, arm: Flag, vehicle_name: Text = "") -> bool:
-    """Arm or disarm; False when it may not."""
+    """Arm or disarm; False if refused."""
     with sim.fleet.lock:
         return sim.fleet.drone(vehicle_name).arm(armed=arm)
 
 
 def cancelLastTask(sim: Simulation, vehicle_name: Text = "") -> None:
-    """End the command under way; it answers False."""
+    """End the running command, which answers False."""
     sim.fleet.cancel(sim.fleet.drone(vehicle_name).name)
 
 
 def takeoff(sim: Simulation, timeout_sec: AnyNumber, vehicle_name: Text = "") -> DelayedAnswer:
-    """Rise."""
+    """Take off."""
     return sim.start_command(vehicle_name, lambda drone: flight.take_off(drone, timeout_sec))
 
 
 def land(sim: Simulation, timeout_sec: AnyNumber, vehicle_name: Text = "") -> DelayedAnswer:
-    """Come down."""
+    """Land."""
     return sim.start_command(vehicle_name, lambda drone: flight.land(drone, timeout_sec))
 
 
@@ -58,12 +58,12 @@ def goHome(sim: Simulation, timeout_sec: AnyNumber, vehicle_name: Text = "") -> 
 
 
 def hover(sim: Simulation, vehicle_name: Text = "") -> DelayedAnswer:
-    """Stay."""
+    """Hold the position."""
     return sim.start_command(vehicle_name, flight.hover)
 
 
 class Course(NamedTuple):
-    """A path's parameters: all that every ``moveTo...`` is given beside its points, in AirSim's order."""
+    """Path parameters common to every ``moveTo...``, in AirSim's order."""
 
     velocity: AnyNumber
     timeout_sec: AnyNumber
@@ -94,7 +94,7 @@ def _path(sim: Simulation, vehicle: str, points: Callable[[Drone], list[Vec3]], 
 def moveToPosition(
     sim: Simulation, x: AnyNumber, y: AnyNumber, z: AnyNumber, course: Course, vehicle_name: Text = ""
 ) -> DelayedAnswer:
-    """Fly to a point of the vehicle's own NED."""
+    """Fly to a point of the vehicle's NED frame."""
     return _path(sim, vehicle_name, lambda _: [(x, y, z)], course)
 
 
@@ -106,7 +106,7 @@ def moveOnPath(sim: Simulation, path: Points, course: Course, vehicle_name: Text
 def moveToGPS(
     sim: Simulation, latitude: Number, longitude: Number, altitude: Number, course: Course, vehicle_name: Text = ""
 ) -> DelayedAnswer:
-    """Fly to a geographic place."""
+    """Fly to a geographic position."""
     point = (latitude, longitude, altitude)
 
     def points(drone: Drone) -> list[Vec3]:
@@ -136,7 +136,7 @@ def moveToZ(
 
 
 class Hold(NamedTuple):
-    """A held velocity's parameters: all that every ``moveByVelocity...`` is given beside it, in AirSim's order."""
+    """Parameters common to every ``moveByVelocity...``, in AirSim's order."""
 
     duration: AnyNumber
     drivetrain: Drivetrain
@@ -146,7 +146,7 @@ class Hold(NamedTuple):
 def _velocity(
     sim: Simulation, vehicle: str, goal: Vec3, hold: Hold, *, body: bool = False, height: bool = False
 ) -> DelayedAnswer:
-    """Fly at a velocity: relative to the heading with ``body``; with ``height`` the third part is a height."""
+    """Fly at a velocity, heading-relative with ``body``; with ``height`` the third component is a height."""
 
     def make(drone: Drone) -> Task:
         velocity = (*flight.body_to_world(drone, goal[0], goal[1]), goal[2]) if body else goal
@@ -162,14 +162,14 @@ def _velocity(
 def moveByVelocity(
     sim: Simulation, vx: AnyNumber, vy: AnyNumber, vz: AnyNumber, hold: Hold, vehicle_name: Text = ""
 ) -> DelayedAnswer:
-    """Fly at a NED velocity for a time."""
+    """Fly at a NED velocity for a duration."""
     return _velocity(sim, vehicle_name, (vx, vy, vz), hold)
 
 
 def moveByVelocityZ(
     sim: Simulation, vx: AnyNumber, vy: AnyNumber, z: AnyNumber, hold: Hold, vehicle_name: Text = ""
 ) -> DelayedAnswer:
-    """Fly at a horizontal velocity and a height for a time."""
+    """Fly at a horizontal velocity and a height for a duration."""
     return _velocity(sim, vehicle_name, (vx, vy, z), hold, height=True)
 
 

@@ -50,7 +50,7 @@ ImageRequests: TypeAlias = Annotated[list[_RequestedImage], Reads(array_of(_imag
 def _take(
     sim: Simulation, requested: list[_RequestedImage], vehicle: str, *, external: bool
 ) -> tuple[list[ImageRequest], list[tuple[Vec3, Quat]], int, list[Any]]:
-    """Freeze the vehicles' poses, then draw outside the lock: the image is of the pose that is answered with it."""
+    """Copy the vehicles' poses, then draw outside the lock: image and answered pose agree."""
     requests, poses = [], []
     with sim.fleet.lock:
         drone = None if external else sim.fleet.drone(vehicle)
@@ -74,7 +74,7 @@ def _take(
 def simGetImages(
     sim: Simulation, requests: ImageRequests, vehicle_name: Text = "", external: Flag = False
 ) -> list[dict[str, Any]]:
-    """Take images, all at one moment."""
+    """Render images of one moment."""
     taken, poses, now_ns, data = _take(sim, requests, vehicle_name, external=external)
     answers: list[dict[str, Any]] = [
         {
@@ -154,7 +154,7 @@ def simSetDistortionParam(
     vehicle_name: Text = "",
     external: Flag = False,
 ) -> None:
-    """Keep a lens parameter; images are not distorted."""
+    """Store a lens parameter; images are not distorted."""
     if param_name not in DISTORTION:
         raise CallRefused(f"distortion parameter '{param_name}' is none of {', '.join(DISTORTION)}")
     with sim.fleet.lock:
@@ -181,7 +181,7 @@ def simAddDetectionFilterMeshName(
     vehicle_name: Text = "",
     external: Flag = False,
 ) -> None:
-    """Look for objects whose name matches, with * and ? as wild cards."""
+    """Add a name pattern with the wild cards * and ?."""
     if len(mesh_name) > MAX_PATTERN:
         raise CallRefused(f"a name of {len(mesh_name)} characters is too long (at most {MAX_PATTERN})")
     _filter(sim, (camera_name, image_type, vehicle_name, external)).add(mesh_name)
@@ -195,14 +195,14 @@ def simSetDetectionFilterRadius(
     vehicle_name: Text = "",
     external: Flag = False,
 ) -> None:
-    """Look no farther than that."""
+    """Limit detections to a radius, centimetres."""
     _filter(sim, (camera_name, image_type, vehicle_name, external)).radius_m = radius_cm / 100.0
 
 
 def simClearDetectionMeshNames(
     sim: Simulation, camera_name: CameraName, image_type: ImageType, vehicle_name: Text = "", external: Flag = False
 ) -> None:
-    """Look for nothing."""
+    """Clear the name patterns."""
     _filter(sim, (camera_name, image_type, vehicle_name, external)).names.clear()
 
 

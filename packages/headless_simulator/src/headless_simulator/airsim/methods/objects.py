@@ -34,7 +34,7 @@ RAY: Final = Capture(9, 9, 1.0)
 
 
 def simListSceneObjects(sim: Simulation, name_regex: Text = ".*") -> list[str]:
-    """Name the objects that match."""
+    """List the names of matching objects."""
     pattern = Pattern(name_regex)
     with sim.object_lock:
         names = sim.objects.names()
@@ -50,7 +50,7 @@ def simGetObjectPose(sim: Simulation, object_name: Text, _ned: Anything = True) 
 
 
 def simSetObjectPose(sim: Simulation, object_name: Text, pose: Pose, _teleport: Anything = True) -> bool:
-    """Move an object to a pose in global NED, NaN parts stay; False for what is not there or cannot be moved."""
+    """Move an object to a pose in global NED; NaN parts stay. False if the object is absent or static."""
     position, quat = pose
     with sim.fleet.lock, sim.object_lock:
         drone = sim.fleet.drones.get(object_name)
@@ -80,13 +80,13 @@ def simGetObjectScale(sim: Simulation, object_name: Text) -> dict[str, float]:
 
 
 def simSetObjectScale(sim: Simulation, object_name: Text, scale: Vector3r) -> bool:
-    """Change the scale of an object that AirSim spawned; False for any other object and another scale than its own."""
+    """Scale an object that AirSim spawned; for any other object, False unless the scale is its own."""
     with sim.object_lock:
         return sim.objects.resize(object_name, scale)
 
 
 def simListAssets(sim: Simulation) -> list[str]:
-    """Name what can be spawned: the blueprint ids of the models, and AirSim's own cube."""
+    """List spawnable assets: the models' blueprint ids and AirSim's cube."""
     known = list(getattr(sim.host.models, "blueprints", ()))
     return known + [name for name, model in STAND_INS.items() if model in known]
 
@@ -100,7 +100,7 @@ def simSpawnObject(  # noqa: PLR0917  (in the wire's order)
     _physics_enabled: Anything = False,
     is_blueprint: Flag = False,
 ) -> str:
-    """Put a model into AirSim's images; gives the name it got. As in AirSim, a blueprint has no scale but 1."""
+    """Spawn a model in AirSim's images; returns its name. As in AirSim, a blueprint has scale 1 only."""
     position, quat = pose
     asset = STAND_INS.get(asset_name, asset_name)
     with sim.object_lock:
@@ -112,7 +112,7 @@ def simSpawnObject(  # noqa: PLR0917  (in the wire's order)
 
 
 def simDestroyObject(sim: Simulation, object_name: Text) -> bool:
-    """Remove what was spawned here."""
+    """Remove an object spawned through this port."""
     with sim.object_lock:
         return sim.objects.destroy(object_name)
 

@@ -1,6 +1,6 @@
-"""Methods that draw hints, tune lenses or change materials.
+"""Methods that draw debug markers, tune lenses or change materials.
 
-Accepted where nothing depends on them, refused where a program would go on believing that something happened.
+Calls without consequences are accepted; calls with an expected effect are refused.
 """
 
 # ruff: noqa: PLR0917, ARG001  (AirSim's own names and order)
@@ -55,7 +55,7 @@ _REFUSED: Final = {
 
 
 class NotServed(CallRefused):
-    """A method of AirSim's that this server knows and does not do."""
+    """A known AirSim method that this server does not implement."""
 
 
 def _draw(sim: Simulation, _first: Anything, *_rest: Anything) -> None:
@@ -63,7 +63,7 @@ def _draw(sim: Simulation, _first: Anything, *_rest: Anything) -> None:
 
 
 def _clear(sim: Simulation) -> None:
-    """Nothing is drawn, nothing to clear."""
+    """Accept and clear nothing."""
 
 
 def _lens_getter(name: str, value: Any) -> Handler:
@@ -102,7 +102,7 @@ def simSetFilmbackSettings(
     vehicle_name: Text = "",
     external: Flag = False,
 ) -> float:
-    """Keep the sensor's size; gives its aspect ratio."""
+    """Store the sensor's size; returns its aspect ratio."""
     with sim.fleet.lock:
         sim.camera(camera_name, vehicle_name, external=external)
     if sensor_height <= 0:

@@ -1,4 +1,4 @@
-"""Methods that read a vehicle: state, kinematics, collisions, sensors; and those that put it somewhere."""
+"""Methods that read a vehicle's state, kinematics, collisions and sensors, and methods that set its pose."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -43,7 +43,7 @@ NO_RC: Final = {
 
 @dataclass(frozen=True, slots=True)
 class _Motion:
-    """A KinematicsState: the pose, and what goes into the vehicle's row from which column on."""
+    """A KinematicsState: the pose, and values of the vehicle's row by first column."""
 
     pose: tuple[Vec3, Quat]
     motion: dict[int, Vec3]
@@ -120,7 +120,7 @@ def simGetGroundTruthKinematics(sim: Simulation, vehicle_name: Text = "") -> dic
 def simSetKinematics(
     sim: Simulation, state: KinematicsState, _ignore_collision: Anything, vehicle_name: Text = ""
 ) -> None:
-    """Set pose and motion at once."""
+    """Set pose and motion together."""
     with sim.fleet.lock:
         drone = sim.fleet.drone(vehicle_name)
         drone.place(*state.pose)
@@ -188,7 +188,7 @@ def _reading(kind: str, read: Callable[[Simulation, Drone], dict[str, Any]]) -> 
 
 @dataclass(frozen=True, slots=True)
 class _Rays:
-    """A range sensor at one moment; its rays meet the triangles that cameras show, not its own vehicle."""
+    """A range sensor at one moment; its rays hit the rendered triangles except its own vehicle."""
 
     options: Mapping[str, Any]
     mount: tuple[Any, Any]
@@ -200,7 +200,7 @@ class _Rays:
 
     @classmethod
     def of(cls, sim: Simulation, sensor_name: str, vehicle_name: str, kind: str) -> Self:
-        """Find a sensor, and note where it is."""
+        """Find a sensor and its current pose."""
         with sim.fleet.lock:
             drone = sim.fleet.drone(vehicle_name)
             options = sensors.find_sensor(drone, sensor_name, kind).options
@@ -210,7 +210,7 @@ class _Rays:
             return cls(options, mount, pose, drone.spawn_ue_m, sim.drone_movers(), sim.number_of(drone), drone.now_ns)
 
     def cast(self, sim: Simulation, directions: Float64, reach_m: float) -> tuple[Float32, Int32]:
-        """Send (N, 3) rays in the sensor's axes (forward, right, down); see ``ImageCapture.cast``."""
+        """Cast (N, 3) rays in the sensor's axes (forward, right, down); see ``ImageCapture.cast``."""
         position, quat = self.pose
         world_ue = directions @ rotation_matrix(quat).T * (1.0, 1.0, -1.0)
         origin = add(self.origin_ue_m, flip_z(position))
@@ -234,7 +234,7 @@ def getDistanceSensorData(sim: Simulation, sensor_name: Text = "", vehicle_name:
 
 
 def getLidarData(sim: Simulation, sensor_name: Text = "", vehicle_name: Text = "") -> dict[str, Any]:
-    """Take one whole turn of a lidar."""
+    """Scan one full rotation of a lidar."""
     sensor = _Rays.of(sim, sensor_name, vehicle_name, "lidar")
     directions = rangefinders.scan_directions(sensor.options)
     distance_m, ids = sensor.cast(sim, directions, float(sensor.options.get("Range", 100.0)))

@@ -35,7 +35,7 @@ def getMinRequiredClientVersion(sim: Simulation) -> int:
 
 
 def reset(sim: Simulation) -> DelayedAnswer | None:
-    """Put vehicles and cameras back to their start; with the behaviour ``reset=slow`` no answer comes from some call on."""
+    """Return vehicles and cameras to their start; with the behaviour ``reset=slow`` later calls get no answer."""
     sim.resets += 1
     if sim.behaviours["reset"] == "slow" and sim.resets > PROMPT_RESETS:
         return DelayedAnswer(lambda _send: None)
@@ -44,7 +44,7 @@ def reset(sim: Simulation) -> DelayedAnswer | None:
 
 
 def listVehicles(sim: Simulation) -> list[str]:
-    """Name the vehicles."""
+    """List the names of the vehicles."""
     return list(sim.fleet.drones)
 
 
@@ -65,14 +65,14 @@ def simIsPaused(sim: Simulation) -> bool:
 
 
 def simContinueForTime(sim: Simulation, seconds: Number) -> DelayedAnswer:
-    """Run for that long in whole steps, pause, then answer."""
+    """Run for a duration in whole steps, pause, then answer."""
     if not 0 <= seconds <= MAX_CONTINUE_S:
         raise CallRefused(f"seconds must be from 0 to {MAX_CONTINUE_S:.0f}")
     return _continue(sim, round(seconds * 1e9))
 
 
 def simContinueForFrames(sim: Simulation, frames: Integer) -> DelayedAnswer:
-    """Run for some frames of 20 ms, pause, then answer."""
+    """Run for a number of frames of 20 ms, pause, then answer."""
     if not 0 <= frames <= 50_000_000:
         raise CallRefused("frames must be from 0 to 50000000")
     return _continue(sim, frames * FRAME_NS)
@@ -104,7 +104,7 @@ def simSetTimeOfDay(
     update_interval_secs: AnyNumber = 60.0,
     move_sun: Flag = True,
 ) -> None:
-    """Move the sun by a date and a clock."""
+    """Set the sun by date and time, and optionally let it move."""
     with sim.weather_lock:
         sim.atmosphere.set_time_of_day(
             sim.fleet.now_ns,
@@ -140,7 +140,7 @@ def simSetWind(sim: Simulation, wind: Vector3r) -> None:
 def simPrintLogMessage(
     sim: Simulation, message: Anything, message_param: Anything = "", _severity: Anything = 0
 ) -> None:
-    """Keep the message; there is no screen to show it on."""
+    """Store the message; there is no screen."""
     sim.messages.append(f"{message}{message_param}"[:1000])
     del sim.messages[:-MAX_MESSAGES]
 
@@ -161,7 +161,7 @@ def isRecording(sim: Simulation) -> bool:
 
 
 def simLoadLevel(sim: Simulation, level_name: Text) -> bool:
-    """Accept the town that is loaded; another one is CARLA's business."""
+    """Accept the loaded town; only CARLA's port loads another one."""
     return level_name == sim.host.town.name
 
 

@@ -1,1 +1,1 @@
-"""Compiled work of CARLA's port on whole messages."""
+"""Compiled kernels that read and write whole messages of CARLA's port."""

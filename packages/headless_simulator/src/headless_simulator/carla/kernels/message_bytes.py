@@ -1,6 +1,6 @@
-"""Messages as bytes: a batch of vehicle controls is read, and long lists of small numbers are written, in one sweep.
+"""Kernels that parse batches of vehicle controls and encode long lists of integers.
 
-msgpack: https://github.com/msgpack/msgpack/blob/master/spec.md; numbers are written as short as they can be.
+msgpack: https://github.com/msgpack/msgpack/blob/master/spec.md; numbers use the shortest encoding.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from headless_simulator.jit import Number, int64, kernel
 from headless_simulator.scene import Float64, UInt8, UInt32
 
 ELSE: Final = -1
-"""Where a thing ends that is not what was looked for, or whose bytes have not all come."""
+"""End position of a value of an unexpected type or with incomplete bytes."""
 LONGEST_NUMBER: Final = 5
 LONGEST_ARRAY_HEAD: Final = 5
 
@@ -27,7 +27,7 @@ _fast = kernel(error_model="python")
 
 @_fast
 def _bits(data: UInt8, at: int, width: int) -> int:
-    """Read ``width`` bytes, the highest first."""
+    """Read ``width`` bytes, big-endian."""
     value = 0
     for k in range(width):
         value = (value << 8) | int64(data[at + k])
@@ -36,7 +36,7 @@ def _bits(data: UInt8, at: int, width: int) -> int:
 
 @_fast
 def _unsigned(data: UInt8, at: int, end: int) -> tuple[int, int]:
-    """Read a number of up to 32 bits that is not negative; returns it and where it ends."""
+    """Read an unsigned number of up to 32 bits; returns the number and its end."""
     if 0 <= at < end:
         kind = int64(data[at])
         if kind < 0x80:
@@ -102,7 +102,7 @@ def _is_flag(data: UInt8, at: int, end: int) -> bool:
 
 @_fast
 def _control(data: UInt8, at: int, end: int, control: Float64) -> int:
-    """Read [throttle, steer, brake, hand_brake, reverse, manual, gear] with finite numbers; returns where it ends."""
+    """Read [throttle, steer, brake, hand_brake, reverse, manual, gear] with finite numbers; returns its end."""
     if not (0 <= at < end and data[at] == 0x97):
         return ELSE
     at += 1
@@ -124,15 +124,15 @@ def read_controls(data: UInt8, method_at: int, method_end: int, ids: UInt32, con
     """Read ``[0, id, method, [[flag], [[[2, [actor, control]]], ...], flag]]``; the last flag may be absent.
 
     Args:
-        data: begins with the message.
-        method_at: where the method's name begins.
-        method_end: where it ends.
-        ids: (N,) filled with the actors of up to N commands.
-        controls: (N, 7) filled with their controls.
+        data: (B,) uint8, starts with the message.
+        method_at: start of the method's name.
+        method_end: end of the method's name.
+        ids: (N,) output, actor ids of up to N commands.
+        controls: (N, 7) output, their controls.
 
     Returns:
-        Where the message ends, or ``ELSE`` if it is no such message, or not here as a whole; its id; the first flag; how many
-        commands it has; where their array begins and ends; the last flag, or ``ELSE`` without.
+        End of the message, or ``ELSE`` if it is another or an incomplete message; its id; the first flag; the number of
+        commands; start and end of their array; the last flag, or ``ELSE`` if absent.
     """
     end, other = len(data), (ELSE, 0, 0, 0, 0, 0, ELSE)
     message_id, at = _unsigned(data, _FIRST, end)
@@ -166,18 +166,18 @@ def read_controls(data: UInt8, method_at: int, method_end: int, ids: UInt32, con
 
 @_fast
 def find_rows(ids: UInt32, known: Number, actor_id: UInt32, rows: Number) -> bool:
-    """Find actors in the table; returns whether all of them are there.
+    """Find actors in the table; returns whether all of them exist.
 
     Args:
-        ids: (N,) whom; fastest where they ascend.
-        known: rows of all actors, by actor id.
-        actor_id: the table's column.
-        rows: (N,) filled with their rows.
+        ids: (N,) actor ids; fastest in ascending order.
+        known: (A,) rows of all actors, sorted by actor id.
+        actor_id: the table's column of actor ids.
+        rows: (N,) output, rows of ``ids``.
     """
     at, count = 0, len(known)
     for n in range(len(ids)):
         wanted = ids[n]
-        if not (at < count and actor_id[known[at]] == wanted):  # nor the one after the last that was found
+        if not (at < count and actor_id[known[at]] == wanted):  # not the successor of the last match either
             low, high = 0, count
             while low < high:
                 at = (low + high) // 2
@@ -197,7 +197,7 @@ def find_rows(ids: UInt32, known: Number, actor_id: UInt32, rows: Number) -> boo
 def take_over_controls(
     rows: Number, controls: Float64, control: Float64, flags: tuple[UInt8, UInt8, UInt8, UInt8], gear: Number
 ) -> None:
-    """Write controls into the table's columns, one after the other; the flags are hand brake, reverse, manual, control set."""
+    """Write (N, 7) controls into the table's columns in order; the flags are hand brake, reverse, manual, control set."""
     hand_brake, reverse, manual, control_set = flags
     for n in range(len(rows)):
         row = rows[n]
@@ -213,7 +213,7 @@ def take_over_controls(
 
 @_fast
 def _put(value: int, out: UInt8, at: int) -> int:
-    """Write a number of up to 32 bits; returns where it ends."""
+    """Write a number of up to 32 bits; returns its end."""
     if value < 0x80:
         out[at] = value
         return at + 1
@@ -238,7 +238,7 @@ def _put_array_head(count: int, out: UInt8, at: int) -> int:
 
 @_fast
 def put_answers(ids: UInt32, out: UInt8) -> int:
-    """Write ``[[[1, id]], ...]``, the answers to commands that went well; returns how many bytes that are."""
+    """Write ``[[[1, id]], ...]``, the answers to successful commands for (N,) ids; returns the number of bytes."""
     at = _put_array_head(len(ids), out, 0)
     for n in range(len(ids)):
         out[at], out[at + 1], out[at + 2] = 0x91, 0x92, 1
@@ -248,7 +248,7 @@ def put_answers(ids: UInt32, out: UInt8) -> int:
 
 @_fast
 def put_pairs(ids: UInt32, values: UInt32, out: UInt8) -> int:
-    """Write ``[[id, value], ...]``; returns how many bytes that are."""
+    """Write ``[[id, value], ...]`` for (N,) ids and values; returns the number of bytes."""
     at = _put_array_head(len(ids), out, 0)
     for n in range(len(ids)):
         out[at] = 0x92

@@ -1,4 +1,4 @@
-"""The states of all actors as the world observer sends them, written in one sweep; their layout is that of ``wire``."""
+"""Kernel that writes all actor states of a snapshot in the layout of ``wire``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from headless_simulator.world.table import VEHICLE, Rows
 
 
 def _place_of(name: str) -> int:
-    """Return where a field is; no literal, for each of which numba would compile a function."""
+    """Return a field's offset as a NumPy integer, because numba would compile a function per literal."""
     return int64(wire.ACTOR_STATE.fields[name][1]) if wire.ACTOR_STATE.fields else 0
 
 
@@ -46,7 +46,7 @@ States = namedtuple(
     "States",
     "actor_id kind pose velocity angular acceleration control hand_brake reverse manual gear limit signal dormant",
 )
-"""Columns of the table that the world observer sends of an actor."""
+"""Columns of the table that a snapshot contains."""
 
 
 @_fast
@@ -56,7 +56,7 @@ def _bits(value: Number) -> Number:
 
 @_fast
 def _put_number(value: int, out: UInt8, at: int) -> None:
-    """Write 32 bits, the lowest first."""
+    """Write 32 bits, little-endian."""
     for k in range(4):
         out[at + k] = (value >> (8 * k)) & 0xFF
 
@@ -85,13 +85,13 @@ def _put_vehicle(row: int, c: States, lights: tuple[UInt8, UInt32], out: UInt8) 
 
 @_fast
 def put_states(rows: Rows, c: States, lights: tuple[UInt8, UInt32], out: UInt8) -> None:
-    """Write what all actors have, and what vehicles have besides.
+    """Write the states of actors, with the additional fields of vehicles.
 
     Args:
-        rows: (N,) of the table.
-        c: its columns.
+        rows: (N,) rows of the table.
+        c: the table's columns.
         lights: states and ids of the traffic lights.
-        out: (N, ``wire.ACTOR_STATE``'s size) zeros.
+        out: (N, ``wire.ACTOR_STATE``'s size) uint8 zeros, written.
     """
     for n in range(len(rows)):
         row, state = rows[n], out[n]

@@ -1,6 +1,6 @@
-"""Methods without a meaning here: those that a program can do without are accepted, the others say why not.
+"""Methods without effect here: calls that programs can do without are accepted, others are refused with a reason.
 
-Every accepted call is counted, and reported when the server ends.
+Accepted calls are counted and reported at the end of the server.
 """
 
 from collections.abc import Iterable, Iterator
@@ -42,12 +42,12 @@ def _refused(reason: str) -> Handler[CallCounts]:
 
 
 def is_sensor_enabled_for_ros(_counts: CallCounts, *_token: Anything) -> bool:
-    """No ROS here."""
+    """Return False: there is no ROS."""
     return False
 
 
 def without_effect(names: Iterable[str]) -> Iterator[CarlaMethod[CallCounts]]:
-    """Describe calls that are answered and change nothing."""
+    """Describe calls that are answered without effect."""
     for name in names:
         yield call(_accepted(name), name=name)
 

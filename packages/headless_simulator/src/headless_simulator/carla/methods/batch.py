@@ -1,4 +1,4 @@
-"""``apply_batch``: many commands in one call, each answered for itself."""
+"""``apply_batch``: many commands in one call, with one answer each."""
 
 import math
 import time
@@ -29,7 +29,7 @@ from headless_simulator.world.actors import NoSuchActor
 from headless_simulator.world.world import World
 
 LARGEST_BATCH: Final = 100_000
-_AT_ONCE: Final = MOST_CONTROLS  # commands; between the parts of a larger batch others get their turn
+_AT_ONCE: Final = MOST_CONTROLS  # commands; a larger batch releases the lock between its parts
 _TURN_S: Final = 0.002
 _SPAWN: Final = 0
 _DESTROY: Final = 1
@@ -39,7 +39,7 @@ _CONSOLE: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class BatchContext:
-    """The state that commands work on."""
+    """The state used by the commands."""
 
     world: World
     episode: Episode
@@ -48,7 +48,7 @@ class BatchContext:
 
 
 def _walker_state(world: World, actor_id: ActorId, pose: Transform, speed: Number) -> None:
-    """Place a walker where the client's navigation wants its feet; its own origin is the body's centre."""
+    """Place a walker's feet at the client's navigation pose; the walker's origin is its body's centre."""
     actor = world.actor(actor_id)
     x, y, z, pitch, yaw, roll = pose
     world.place(actor, (x, y, z + actor.half_m[2], pitch, yaw, roll))
@@ -85,9 +85,9 @@ _COMMANDS: Final[dict[int, CarlaMethod[World]]] = {
 
 
 def apply_batch(context: BatchContext, commands: Commands, do_tick: Flag = False) -> Packed | list[Any]:
-    """Carry out commands in order; the answer is a bare list of responses.
+    """Execute commands in order; the answer is a bare list of responses.
 
-    Nothing comes between the commands of a batch of up to ``_AT_ONCE``.
+    A batch of up to ``_AT_ONCE`` commands is atomic.
     """
     answers: Packed | list[Any]
     if isinstance(commands, ControlBatch):
@@ -100,7 +100,7 @@ def apply_batch(context: BatchContext, commands: Commands, do_tick: Flag = False
 
 
 def _control(world: World, batch: ControlBatch) -> Packed | None:
-    """Carry out controls together; does nothing and returns None when there is no actor for one of them."""
+    """Apply controls together; returns None without effect if an actor is missing."""
     with world.lock:
         if not carry_out(world.table, batch):
             return None
@@ -113,14 +113,14 @@ def _carry_out_all(context: BatchContext, commands: list[Any]) -> list[Any]:
     answers: list[list[Any]] = []
     for first in range(0, len(commands), _AT_ONCE):
         if first:
-            time.sleep(_TURN_S)  # a lock is not handed on by itself
+            time.sleep(_TURN_S)  # releasing a lock does not hand it to a waiting thread
         with context.world.lock:
             answers += _answers(context, commands[first : first + _AT_ONCE])
     return answers
 
 
 def _answers(context: BatchContext, commands: list[Any]) -> list[list[Any]]:
-    """Carry out commands in order; controls that follow each other, which a Traffic Manager sends by the hundred, together."""
+    """Execute commands in order; consecutive controls, which a Traffic Manager sends by the hundred, are applied together."""
     answers: list[list[Any]] = []
     rows: list[int] = []
     controls: list[list[Any]] = []
@@ -142,7 +142,7 @@ def _answers(context: BatchContext, commands: list[Any]) -> list[list[Any]]:
 
 
 def _plain_control(command: Any) -> tuple[int, list[Any] | None]:
-    """Read a vehicle's control (id and control) that is just as clients send it; whatever else is read with more care."""
+    """Read a vehicle's control (id and control) in the clients' usual form; None for any other form."""
     try:
         ((kind, (actor_id, control)),) = command
         if kind == CONTROL and type(actor_id) is int and tuple(map(type, control)) == _CONTROL_TYPES:

@@ -1,6 +1,6 @@
-"""The parts of an actor: its components, the bones of its mesh, and the sockets, which are the bones.
+"""An actor's components, bones and sockets; the sockets are the bones.
 
-Unreal's own blueprints have more components than these; a name that is not listed is refused, as CARLA refuses it.
+Unreal's blueprints have more components than these; an unlisted name is refused, as in CARLA.
 """
 
 import math
@@ -83,18 +83,18 @@ def _component(world: World, actor: Actor, name: str) -> Pose6:
 
 
 def get_actor_component_names(world: World, actor_id: ActorId) -> list[str]:
-    """Names of an actor's components."""
+    """Return the names of an actor's components."""
     return list(_components(world, world.actor(actor_id)))
 
 
 def get_actor_component_world_transform(world: World, actor_id: ActorId, name: Text) -> list[Any]:
-    """Pose of a component in the world."""
+    """Return a component's pose in the world (Unreal's axes, metres, degrees)."""
     actor = world.actor(actor_id)
     return _in_world(world, actor, _component(world, actor, name))
 
 
 def get_actor_component_relative_transform(world: World, actor_id: ActorId, name: Text) -> list[Any]:
-    """Pose of a component in the actor's frame."""
+    """Return a component's pose in the actor's frame (metres, degrees)."""
     return pose_wire(_component(world, world.actor(actor_id), name))
 
 
@@ -112,7 +112,7 @@ def _bones_in_actor(world: World, actor_id: ActorId) -> list[Any]:
 
 
 def get_bones_transform(world: World, actor_id: ActorId) -> list[Any]:
-    """[[name, world, component, relative]] of a walker's bones."""
+    """Return [[name, world, component, relative]] of a walker's bones."""
     columns: list[Callable[[World, ActorId], list[Any]]] = [_bone_names, _bones_in_world, _bones_in_actor]
     names, in_world, own = (column(world, actor_id) for column in columns)
     return [[[name, w, r, r] for name, w, r in zip(names, in_world, own, strict=True)]]

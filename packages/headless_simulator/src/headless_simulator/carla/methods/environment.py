@@ -1,4 +1,4 @@
-"""The town itself: its objects, its boxes, rays through it."""
+"""Methods about the town: objects, boxes, ray casts."""
 
 import math
 from typing import Any, Final
@@ -23,7 +23,7 @@ _AROUND_M: Final = 200.0
 
 
 def get_all_level_BBs(world: World, tag: Integer) -> list[Any]:  # the wire's own name
-    """World boxes of everything of a tag: static objects, pieces of the ground's surfaces, vehicles and walkers."""
+    """Return world boxes of a tag: static objects, pieces of ground surfaces, vehicles and walkers."""
     boxes = [static_box_wire(thing) for thing in world.scenery.present if tag in (ANY, thing.tag)]
     for low, high in _surface_pieces(world.town, tag):
         boxes.append([((low + high) / 2).tolist(), ((high - low) / 2).tolist(), [0.0, 0.0, 0.0], 0])
@@ -36,7 +36,7 @@ def get_all_level_BBs(world: World, tag: Integer) -> list[Any]:  # the wire's ow
 
 
 def _surface_pieces(town: Town, tag: int) -> list[tuple[Any, Any]]:
-    """Lowest and highest corners of what of the ground has a tag, in squares of ``_PIECE_M``; all but the land itself."""
+    """Return lowest and highest corners of ground surfaces with a tag, in squares of ``_PIECE_M``; without terrain."""
     mesh = town.mesh
     wanted = (mesh.object_id == 0) & (mesh.tag != TAG["terrain"]) & ((mesh.tag == tag) | (tag == ANY))
     corners = mesh.vertices_m[mesh.triangles[wanted]].astype(np.float64)
@@ -50,7 +50,7 @@ def _surface_pieces(town: Town, tag: int) -> list[tuple[Any, Any]]:
 
 
 def get_names_of_all_objects(world: World) -> list[str]:
-    """Names of all static objects."""
+    """Return the names of all static objects."""
     return [thing.name for thing in world.scenery.listed]
 
 
@@ -60,18 +60,18 @@ def enable_environment_objects(world: World, object_ids: Integers, on: Flag) -> 
 
 
 def apply_color_texture_to_objects(world: World, names: Names, parameter: Integer, texture: MeanColour) -> None:
-    """Give static objects the mean colour of a diffuse texture: surfaces have one colour here, and nothing but colour."""
+    """Paint static objects in the mean colour of a diffuse texture, because surfaces have a single colour here."""
     if parameter == DIFFUSE:
         world.scenery.paint(names, texture)
 
 
 def load_map_layer(world: World, layers: Integer) -> None:
-    """Bring back what ``unload_map_layer`` took."""
+    """Restore the objects that ``unload_map_layer`` removed."""
     world.scenery.load(_layers(layers))
 
 
 def unload_map_layer(world: World, layers: Integer) -> None:
-    """Take out all static objects of some layers."""
+    """Remove all static objects of the given layers."""
     world.scenery.unload(_layers(layers))
 
 
@@ -80,7 +80,7 @@ def _layers(layers: int) -> MapLayer:
 
 
 def _first_hit(world: World, origin: Any, direction: Any, reach_m: float) -> tuple[float, int] | None:
-    """Distance and tag of what a ray meets first; one from far away is cast from where it comes near the town."""
+    """Return distance, metres, and tag of a ray's first hit; a distant ray starts where it approaches the town."""
     skipped_m = _before_town(world, origin, direction) if np.abs(origin).max() > _AROUND_M else 0.0
     if skipped_m >= reach_m:
         return None
@@ -90,7 +90,7 @@ def _first_hit(world: World, origin: Any, direction: Any, reach_m: float) -> tup
 
 
 def _before_town(world: World, origin: Any, direction: Any) -> float:
-    """Return how far a ray goes before it comes within ``_AROUND_M`` of anything; infinite where it never does."""
+    """Return a ray's distance, metres, before it comes within ``_AROUND_M`` of the town; infinite if it never does."""
     there = [points for points in (world.town.mesh.vertices_m, world.movers().pose[:, :3]) if len(points)]
     if not there:
         return math.inf
@@ -103,7 +103,7 @@ def _before_town(world: World, origin: Any, direction: Any) -> float:
 
 
 def cast_ray(world: World, start: Vector, end: Vector) -> list[Any]:
-    """Everything between two points, from near to far: [[location, tag]]."""
+    """Return all hits between two points, metres, near to far: [[location, tag]]."""
     origin, target = np.array(start), np.array(end)
     reach_m = float(np.linalg.norm(target - origin))
     hits: list[Any] = []
@@ -121,7 +121,7 @@ def cast_ray(world: World, start: Vector, end: Vector) -> list[Any]:
 
 
 def project_point(world: World, start: Vector, direction: Vector, reach_m: Number) -> list[Any]:
-    """Return what is first met from a point in a direction: [found, [location, tag]]."""
+    """Return the first hit from a point in a direction: [found, [location, tag]]."""
     origin, along = np.array(start), np.array(direction)
     length, reach = float(np.linalg.norm(along)), min(reach_m, _FARTHEST_M)
     found = _first_hit(world, origin, along / length, reach) if length > 0 and reach > 0 else None

@@ -1,4 +1,4 @@
-"""The server itself: its version, the episode, the clock, the blueprint library."""
+"""Methods about the server: version, episode, clock, blueprint library."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -19,7 +19,7 @@ from headless_simulator.world.world import World
 
 @dataclass(frozen=True, slots=True)
 class EpisodeContext:
-    """The state that these methods work on."""
+    """The state used by these methods."""
 
     world: World
     episode: Episode
@@ -31,12 +31,12 @@ class EpisodeContext:
 
 
 def version(context: EpisodeContext) -> str:
-    """Version of the protocol that is spoken."""
+    """Return the protocol version."""
     return context.faults.version(context.streams.version.number)
 
 
 def get_episode_info(context: EpisodeContext) -> list[Any]:
-    """Episode number and where its snapshots stream; of a client that has loaded a map this ends the silence."""
+    """Return episode number and snapshot token; after a load this call of the loader ends the silence."""
     caller = CALLER.get()
     context.episode.watchers.add(caller)
     number = context.silence.episode_for(caller)
@@ -45,7 +45,7 @@ def get_episode_info(context: EpisodeContext) -> list[Any]:
 
 
 def get_sensor_token(context: EpisodeContext, stream_id: Integer) -> list[Any]:
-    """Return where a sensor streams; the client connects there next."""
+    """Return a sensor's stream token; the client connects next."""
     number = stream_id & 0xFFFFFFFF
     if context.sensors.has_stream(number):
         context.streams.expect(number)
@@ -53,40 +53,40 @@ def get_sensor_token(context: EpisodeContext, stream_id: Integer) -> list[Any]:
 
 
 def get_episode_settings(context: EpisodeContext) -> list[Any]:
-    """The clock's settings."""
+    """Return the clock's settings."""
     return context.episode.settings.wire()
 
 
 def set_episode_settings(context: EpisodeContext, settings: Array) -> int:
-    """Change the clock's settings; answers with a frame that was sent already."""
+    """Change the clock's settings; returns an already sent frame."""
     context.episode.settings = context.episode.settings.changed(settings)
     return context.world.frame
 
 
 def tick_cue(context: EpisodeContext) -> int:
-    """Advance by one tick when a client owns the clock."""
+    """Advance by one tick if clients own the clock."""
     if context.episode.settings.synchronous:
         return context.clock.tick()
     return context.world.frame + 1
 
 
 def get_actor_definitions(context: EpisodeContext) -> list[Any]:
-    """The blueprint library."""
+    """Return the blueprint library."""
     return definitions(context.streams.version)
 
 
 def get_spectator(context: EpisodeContext) -> list[Any]:
-    """The spectator actor; its attribute ``simulator`` says that this is no Unreal."""
+    """Return the spectator; its attribute ``simulator`` identifies the headless simulator."""
     return actor_wire(context.world.spectator, context.streams)
 
 
 def get_imui_gravity(context: EpisodeContext) -> float:
-    """Gravity that IMUs add, m/s2."""
+    """Return the gravity that IMUs add, m/s2."""
     return context.episode.imu_gravity_mps2
 
 
 def set_imui_gravity(context: EpisodeContext, gravity: Number) -> None:
-    """Change the gravity that IMUs add."""
+    """Set the gravity that IMUs add, m/s2."""
     context.episode.imu_gravity_mps2 = gravity
 
 

@@ -1,4 +1,4 @@
-"""Switches and addresses of G-buffers."""
+"""Methods that enable G-buffers and return their stream tokens."""
 
 from typing import Final
 
@@ -19,7 +19,7 @@ def _camera(lifecycle: ActorLifecycle, actor_id: int) -> Actor:
 
 
 def enable_gbuffers(lifecycle: ActorLifecycle, actor_id: ActorId, on: Flag) -> None:
-    """Let a camera send its G-buffers along with its images, or not."""
+    """Switch a camera's G-buffers on or off."""
     _camera(lifecycle, actor_id).extra[gbuffers.ENABLED] = on
 
 
@@ -29,7 +29,7 @@ def are_gbuffers_enabled(lifecycle: ActorLifecycle, actor_id: ActorId) -> bool:
 
 
 def get_gbuffer_token(lifecycle: ActorLifecycle, actor_id: ActorId, texture: Integer) -> bytes:
-    """Return where a G-buffer streams; clients ask before they connect and before they leave."""
+    """Return a G-buffer's stream token; clients call this before they connect and before they disconnect."""
     streams = _camera(lifecycle, actor_id).extra.setdefault(gbuffers.STREAMS, {})
     if texture not in gbuffers.SERVED:
         name = gbuffers.NAMES[texture] if 0 <= texture < len(gbuffers.NAMES) else texture

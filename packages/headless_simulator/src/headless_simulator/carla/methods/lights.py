@@ -1,4 +1,4 @@
-"""Traffic lights, and the lights of the town."""
+"""Methods about traffic lights and street lights."""
 
 from dataclasses import replace
 from typing import Any, Final
@@ -21,7 +21,7 @@ def _light(world: World, actor_id: int) -> Actor:
 
 
 def set_traffic_light_state(world: World, actor_id: ActorId, state: Integer) -> None:
-    """Set one light; its junction takes it back at its next change of phase."""
+    """Set one light; its junction overrides it at its next phase change."""
     light = _light(world, actor_id)
     if state not in range(5):
         raise CallRefused(f"traffic light state {state} is not 0 to 4")
@@ -29,17 +29,17 @@ def set_traffic_light_state(world: World, actor_id: ActorId, state: Integer) -> 
 
 
 def set_traffic_light_green_time(world: World, actor_id: ActorId, seconds: Number) -> None:
-    """Seconds of green."""
+    """Set the green time, seconds."""
     world.signal_state.green_s[_light(world, actor_id).number] = seconds
 
 
 def set_traffic_light_yellow_time(world: World, actor_id: ActorId, seconds: Number) -> None:
-    """Seconds of yellow."""
+    """Set the yellow time, seconds."""
     world.signal_state.yellow_s[_light(world, actor_id).number] = seconds
 
 
 def set_traffic_light_red_time(world: World, actor_id: ActorId, seconds: Number) -> None:
-    """Seconds in which all lights of the junction are red before the next one's turn."""
+    """Set the all-red time of the junction between two greens, seconds."""
     world.signal_state.red_s[_light(world, actor_id).number] = seconds
 
 
@@ -55,30 +55,30 @@ def freeze_all_traffic_lights(world: World, on: Flag) -> None:
 
 
 def reset_traffic_light_group(world: World, actor_id: ActorId) -> None:
-    """Start the cycle of a light's junction anew."""
+    """Restart the cycle of a light's junction."""
     world.signal_state.reset_group(_light(world, actor_id).number)
 
 
 def reset_all_traffic_lights(world: World) -> None:
-    """Start every cycle anew, and with it every clock that images depend on."""
+    """Restart every cycle, and every clock that images depend on."""
     world.restart_scene()
 
 
 def get_group_traffic_lights(world: World, actor_id: ActorId) -> list[int]:
-    """Ids of the lights of one junction."""
+    """Return the ids of the lights of one junction."""
     number = _light(world, actor_id).number
     return [world.lights[n].actor_id for n in world.signal_state.group_of(number)]
 
 
 def get_light_boxes(world: World, actor_id: ActorId) -> list[Any]:
-    """World boxes of a light's lamps: red, yellow and green of each of its heads."""
+    """Return world boxes of a light's lamps: red, yellow and green of each head."""
     head = world.town.signals[_light(world, actor_id).number]
     turn = [0.0, head.pose[4], 0.0]
     return [[middle.tolist(), half.tolist(), turn, actor_id] for middle, half in lamp_boxes(head)]
 
 
 def query_lights_state(world: World, _client: Text) -> list[Any]:
-    """Street lights that clients can switch: [id, location, intensity, group, colour, whether it is on]."""
+    """Return the switchable street lights: [id, location, intensity, group, colour, is_on]."""
     night = world.weather.sun_altitude_angle < 0.0
     return [
         [
@@ -99,7 +99,7 @@ def update_lights_state(world: World, _client: Text, lights: Lamps, *_discard: A
 
 
 def update_day_night_cycle(world: World, _client: Text, active: Flag) -> None:
-    """Let lamps go on at dusk and off at dawn again, or leave them as they are now."""
+    """Switch street lights automatically at dusk and dawn, or keep their current state."""
     night = world.weather.sun_altitude_angle < 0.0
     lights = world.scenery.street_lights.states()
     world.scenery.switch(

@@ -1,4 +1,4 @@
-"""The list of a town's objects, which some builds leave vehicles out of."""
+"""The list of a town's objects, from which some builds omit vehicles."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -16,14 +16,14 @@ _VEHICLES: Final = frozenset(TAG[name] for name in ("car", "truck", "bus", "moto
 
 @dataclass(frozen=True, slots=True)
 class ListingContext:
-    """The state that this method works on."""
+    """The state used by this method."""
 
     world: World
     behaviours: Behaviours
 
 
 def get_environment_objects(context: ListingContext, tag: Integer) -> list[Any]:
-    """Every static object of a tag (255: all): [transform, world box, id, name, tag]."""
+    """Return every static object of a tag (255: all): [transform, world box, id, name, tag]."""
     left_out = _VEHICLES if context.behaviours["parked"] == "unlisted" else ()
     return [
         [pose_wire(thing.pose), static_box_wire(thing), thing.object_id, thing.name, thing.tag]

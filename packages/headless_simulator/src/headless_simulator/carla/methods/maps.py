@@ -1,4 +1,4 @@
-"""Maps: which there are, what the open one holds, its files, and opening another."""
+"""Methods about maps: list, content, files, loading."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -17,7 +17,7 @@ from headless_simulator.world.world import World
 
 @dataclass(frozen=True, slots=True)
 class MapContext:
-    """The state that these methods work on."""
+    """The state used by these methods."""
 
     world: World
     towns: TownLibrary
@@ -27,49 +27,49 @@ class MapContext:
 
 
 def get_available_maps(context: MapContext) -> list[str]:
-    """Every map that can be loaded."""
+    """Return the loadable maps."""
     return [f"/Game/Carla/Maps/{name}" for name in context.towns.names()]
 
 
 def get_map_info(context: MapContext) -> list[Any]:
-    """Name and recommended spawn points."""
+    """Return the map's name and recommended spawn points."""
     town = context.world.town
     name = context.faults.map_name(town.name)
     return [f"Carla/Maps/{name}", [pose_wire(pose) for pose in town.spawn_points.tolist()]]
 
 
 def get_map_data(context: MapContext) -> str:
-    """The OpenDRIVE text."""
+    """Return the OpenDRIVE text."""
     return context.world.town.opendrive
 
 
 def get_navigation_mesh(context: MapContext) -> bytes:
-    """The pedestrians' mesh."""
+    """Return the pedestrians' navigation mesh."""
     return context.navigation.file()[1]
 
 
 def get_required_files(context: MapContext, folder: Text = "", _download: Anything = True) -> list[str]:
-    """Files that a client wants to have: the pedestrians' mesh."""
+    """Return the files that a client needs: the pedestrians' navigation mesh."""
     return [context.navigation.file()[0]] if folder == "Nav" else []
 
 
 def request_file(context: MapContext, name: Text) -> bytes:
-    """One of the files above."""
+    """Return one of the required files."""
     known, content = context.navigation.file()
     return content if name.endswith(known) else b""
 
 
 def load_new_episode(context: MapContext, name: Text, reset: Flag = True, layers: Integer = 0xFFFF) -> None:
-    """Load some layers of a map; an empty name loads the present one anew."""
+    """Load layers of a map; an empty name reloads the current one."""
     context.loader.load_for(CALLER.get(), name, reset_settings=reset, layers=MapLayer(layers & MapLayer.ALL))
 
 
 def copy_opendrive_to_file(context: MapContext, text: Text, _parameters: Anything) -> None:
-    """Take an OpenDRIVE text that the next ``load_new_episode("OpenDriveMap")`` opens."""
+    """Store an OpenDRIVE text for the next ``load_new_episode("OpenDriveMap")``."""
     context.towns.take_opendrive(text)
 
 
-_UNLOCKED: Final = Traits(is_locked=False)  # the mesh takes seconds to make: the world goes on meanwhile
+_UNLOCKED: Final = Traits(is_locked=False)  # building the mesh takes seconds: the world continues meanwhile
 _LOADS: Final = Traits(is_void=True, is_locked=False, advances=always)
 METHODS: Final[tuple[CarlaMethod[MapContext], ...]] = declared(
     __name__,

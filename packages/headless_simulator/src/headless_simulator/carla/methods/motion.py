@@ -1,4 +1,4 @@
-"""Places and motion of actors: physics, velocities, pushes."""
+"""Methods about poses and motion of actors: physics, velocities, impulses."""
 
 from typing import Any, Final
 
@@ -10,12 +10,12 @@ from headless_simulator.world.world import World
 
 
 def set_actor_transform(world: World, actor_id: ActorId, pose: Transform) -> None:
-    """Teleport."""
+    """Teleport to a pose (Unreal's axes, metres, degrees)."""
     world.place(world.actor(actor_id), pose)
 
 
 def set_actor_location(world: World, actor_id: ActorId, location: Vector) -> None:
-    """Teleport without turning."""
+    """Teleport to a location, metres, and keep the rotation."""
     actor = world.actor(actor_id)
     c = world.table.c
     old = c.relative[actor.row] if c.parent[actor.row] >= 0 else c.pose[actor.row]
@@ -25,22 +25,22 @@ def set_actor_location(world: World, actor_id: ActorId, location: Vector) -> Non
 
 
 def set_actor_simulate_physics(world: World, actor_id: ActorId, on: Flag) -> None:
-    """Let the engine move an actor, or not."""
+    """Switch an actor's physics on or off."""
     world.table.c.physics[world.actor(actor_id).row] = on
 
 
 def set_actor_collisions(world: World, actor_id: ActorId, on: Flag) -> None:
-    """Let others feel an actor, or not."""
+    """Switch an actor's collisions on or off."""
     world.table.c.solid[world.actor(actor_id).row] = on
 
 
 def set_actor_enable_gravity(world: World, actor_id: ActorId, on: Flag) -> None:
-    """Let an actor fall, or not."""
+    """Switch an actor's gravity on or off."""
     world.table.c.gravity[world.actor(actor_id).row] = on
 
 
 def set_actor_autopilot(world: World, actor_id: ActorId, on: Flag, *_port: Anything) -> None:
-    """Note that the Traffic Manager in the client drives: its controls stick."""
+    """Record that the client's Traffic Manager drives: its last control stays in effect."""
     actor = world.actor(actor_id)
     world.table.c.sticky[actor.row] = on or actor.has_sticky_control
 
@@ -57,68 +57,68 @@ def set_actor_target_velocity(world: World, actor_id: ActorId, velocity: Vector)
 
 
 def set_actor_target_angular_velocity(world: World, actor_id: ActorId, velocity: Vector) -> None:
-    """Set the yaw rate, deg/s; the other axes stay with the ground."""
+    """Set the yaw rate, deg/s; the ground determines the other axes."""
     row, c = world.actor(actor_id).row, world.table.c
     c.spin[row] = velocity[2]
 
 
 def enable_actor_constant_velocity(world: World, actor_id: ActorId, velocity: Vector) -> None:
-    """Hold a velocity in the actor's own frame; without an upward part it falls as it does otherwise."""
+    """Hold a velocity, m/s, in the actor's frame; without an upward component, gravity acts as usual."""
     row, c = world.actor(actor_id).row, world.table.c
     c.constant[row] = (*velocity, 1.0)
 
 
 def disable_actor_constant_velocity(world: World, actor_id: ActorId) -> None:
-    """Hold no velocity."""
+    """Release the held velocity."""
     world.table.c.constant[world.actor(actor_id).row] = 0.0
 
 
 def _push(world: World, actor_id: int, impulse: Vec3, *, scale: float = 1.0) -> None:
-    """Give an actor a push of ``impulse * scale`` newton seconds."""
+    """Apply an impulse of ``impulse * scale``, N s."""
     row, c = world.actor(actor_id).row, world.table.c
     if c.mass[row] > 0:
         c.push[row] += [scale * v / c.mass[row] for v in impulse]
 
 
 def _turn(world: World, actor_id: int, impulse: Vec3, *, scale: float = 1.0) -> None:
-    """Give an actor a turn about its vertical axis."""
+    """Apply an angular impulse about the vertical axis."""
     row, c = world.actor(actor_id).row, world.table.c
     if c.mass[row] > 0:
         c.spin[row] += scale * impulse[2] / c.mass[row]
 
 
 def add_actor_impulse(world: World, actor_id: ActorId, impulse: Vector) -> None:
-    """Push once, N s."""
+    """Apply an impulse, N s."""
     _push(world, actor_id, impulse)
 
 
 def add_actor_impulse_at_location(world: World, actor_id: ActorId, impulse: Vector, _location: Anything) -> None:
-    """Push once; where does not matter here."""
+    """Apply an impulse, N s; the location has no effect here."""
     _push(world, actor_id, impulse)
 
 
 def add_actor_force(world: World, actor_id: ActorId, force: Vector) -> None:
-    """Push for one tick, N."""
+    """Apply a force for one tick, N."""
     _push(world, actor_id, force, scale=world.delta_s)
 
 
 def add_actor_force_at_location(world: World, actor_id: ActorId, force: Vector, _location: Anything) -> None:
-    """Push for one tick; where does not matter here."""
+    """Apply a force for one tick, N; the location has no effect here."""
     _push(world, actor_id, force, scale=world.delta_s)
 
 
 def add_actor_angular_impulse(world: World, actor_id: ActorId, impulse: Vector) -> None:
-    """Turn once."""
+    """Apply an angular impulse."""
     _turn(world, actor_id, impulse)
 
 
 def add_actor_torque(world: World, actor_id: ActorId, torque: Vector) -> None:
-    """Turn for one tick."""
+    """Apply a torque for one tick."""
     _turn(world, actor_id, torque, scale=world.delta_s)
 
 
 def get_actor_bounding_box(world: World, actor_id: ActorId) -> list[Any]:
-    """The box in the actor's frame; of a destroyed one too, for an error here aborts a client's thread."""
+    """Return the box in the actor's frame, also of a destroyed actor, because an error here aborts a client's thread."""
     return box_wire(world.actor_or_destroyed(actor_id))
 
 

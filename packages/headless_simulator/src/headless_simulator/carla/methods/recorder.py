@@ -1,4 +1,4 @@
-"""The recorder: record, look into recordings, replay."""
+"""Methods about recordings: record, query, replay."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, TypeAlias
@@ -22,7 +22,7 @@ _OFFSET: Final[Pose6] = (-10.0, 0.0, 5.0, -25.0, 0.0, 0.0)
 
 @dataclass(frozen=True, slots=True)
 class RecorderContext:
-    """The state that these methods work on."""
+    """The state used by these methods."""
 
     clock: Clock
     recorder: Recorder
@@ -42,7 +42,7 @@ ActorKind: TypeAlias = Annotated[str, Reads(_actor_kind)]
 
 
 def start_recorder(context: RecorderContext, name: Text, additional_data: Flag = False) -> str:
-    """Record to a file from the next tick on; returns where it is."""
+    """Record to a file from the next tick on; returns its path."""
     place = files.place_of(name)
     context.replayer.stop(keep_actors=False)
     context.recorder.start(place, additional=additional_data)
@@ -55,19 +55,19 @@ def stop_recorder(context: RecorderContext) -> None:
 
 
 def show_recorder_file_info(_context: RecorderContext, name: Text, show_all: Flag = False) -> str:
-    """Events of each frame, or everything."""
+    """Return the events of each frame, or all its packets."""
     return query.file_info(files.place_of(name), show_all=show_all)
 
 
 def show_recorder_collisions(_context: RecorderContext, name: Text, first: ActorKind, second: ActorKind) -> str:
-    """Collisions between two kinds of actors."""
+    """Return collisions between two kinds of actors."""
     return query.collisions(files.place_of(name), first, second)
 
 
 def show_recorder_actors_blocked(
     _context: RecorderContext, name: Text, min_time: Number = 30.0, min_distance: Number = 10.0
 ) -> str:
-    """Actors that moved less than ``min_distance`` (cm) for ``min_time`` (s)."""
+    """Return actors that moved less than ``min_distance`` (cm) for ``min_time`` (s)."""
     return query.blocked(files.place_of(name), min_time, min_distance)
 
 
@@ -89,28 +89,28 @@ def replay_file(  # noqa: PLR0917  (in the wire's order)
 
 
 def stop_replayer(context: RecorderContext, keep_actors: Flag = False) -> None:
-    """End the replay; its actors stay or go."""
+    """End the replay, and keep or destroy its actors."""
     context.replayer.stop(keep_actors=keep_actors)
 
 
 def set_replayer_time_factor(context: RecorderContext, factor: Number) -> None:
-    """Recorded seconds that pass in a simulated one, from now on."""
+    """Set the recorded seconds per simulated second."""
     if factor < 0:
         raise CallRefused(f"a time factor of {factor:g} is negative: a replay runs forwards only")
     context.replayer.time_factor = factor
 
 
 def set_replayer_ignore_hero(context: RecorderContext, ignore: Flag) -> None:
-    """Leave vehicles with the role ``hero`` out of the next replays."""
+    """Exclude vehicles with the role ``hero`` from later replays."""
     context.replayer.ignore_hero = ignore
 
 
 def set_replayer_ignore_spectator(context: RecorderContext, ignore: Flag) -> None:
-    """Leave the spectator alone in the next replays."""
+    """Exclude the spectator from later replays."""
     context.replayer.ignore_spectator = ignore
 
 
-# these read files of any length, so the world goes on meanwhile; a replay stops it by itself
+# these read files of any length, so the world continues meanwhile; a replay takes the lock itself
 _READS_FILE: Final = Traits(is_locked=False)
 METHODS: Final[tuple[CarlaMethod[RecorderContext], ...]] = declared(
     __name__,

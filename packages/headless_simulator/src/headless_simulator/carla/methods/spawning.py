@@ -1,4 +1,4 @@
-"""Actors that come, go and are described."""
+"""Methods that spawn, destroy and describe actors."""
 
 from typing import Any, Final
 
@@ -11,7 +11,7 @@ from headless_simulator.rpc.arguments import Anything, Integer, Integers, Text
 
 
 def get_actors_by_id(lifecycle: ActorLifecycle, ids: Integers) -> list[Any]:
-    """Describe actors; ids that nobody has are left out."""
+    """Describe actors; unknown ids are omitted."""
     found = (lifecycle.world.actors.get(number) for number in dict.fromkeys(ids))
     return [actor_wire(actor, lifecycle.streams) for actor in found if actor is not None]
 
@@ -29,7 +29,7 @@ def spawn_actor_with_parent(
     attachment: Integer = 0,
     *_socket: Anything,
 ) -> list[Any]:
-    """Spawn an actor that hangs on another; the name of a socket is ignored."""
+    """Spawn an actor attached to another one; the socket name is ignored."""
     actor = lifecycle.spawn(description, pose, parent=parent, attachment=attachment)
     return actor_wire(actor, lifecycle.streams)
 

@@ -1,4 +1,4 @@
-"""The address book of Traffic Managers, which run in clients."""
+"""The registry of Traffic Managers, which run in clients."""
 
 from typing import Any, Final
 
@@ -17,13 +17,13 @@ def is_traffic_manager_running(episode: Episode, port: Integer) -> bool:
 
 
 def get_traffic_manager_running(episode: Episode, port: Integer) -> list[Any]:
-    """Return where the Traffic Manager of a port answers."""
+    """Return the address of a port's Traffic Manager."""
     host = episode.traffic_managers.get(port)
     return [host or "", port if host else 0]
 
 
 def add_traffic_manager_running(episode: Episode, endpoint: Endpoint) -> bool:
-    """Register a Traffic Manager; False when the port has one."""
+    """Register a Traffic Manager; False if the port has one."""
     host, port = endpoint
     if port in episode.traffic_managers:
         return False
@@ -34,7 +34,7 @@ def add_traffic_manager_running(episode: Episode, endpoint: Endpoint) -> bool:
 
 
 def destroy_traffic_manager(episode: Episode, port: Integer) -> bool:
-    """Forget a Traffic Manager."""
+    """Unregister a Traffic Manager."""
     return episode.traffic_managers.pop(port, None) is not None
 
 

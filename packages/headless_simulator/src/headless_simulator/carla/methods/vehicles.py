@@ -1,4 +1,4 @@
-"""Vehicles and walkers: control, lights, physics parameters, telemetry."""
+"""Methods about vehicles and walkers: control, lights, physics parameters, telemetry."""
 
 import math
 from typing import Annotated, Any, Final, TypeAlias
@@ -21,7 +21,7 @@ def _light_bits(sent: Any, name: str) -> int:
 
 
 def _physics_rows(sent: Any, name: str) -> list[Any]:
-    """Read a physics control; of it mass, drag and the tyres' friction have to be numbers."""
+    """Read a physics control; mass, drag and tyre friction must be numbers."""
     rows = array(sent, name, least=16)
     at = physics.layout(rows)
     number(rows[at.mass], "mass")
@@ -58,7 +58,7 @@ PhysicsRows: TypeAlias = Annotated[list[Any], Reads(_physics_rows)]
 
 
 def apply_control_to_vehicle(world: World, actor_id: ActorId, control: Control) -> None:
-    """[throttle, steer, brake, hand_brake, reverse, manual, gear]."""
+    """Apply [throttle, steer, brake, hand_brake, reverse, manual, gear]."""
     row, c = world.actor(actor_id).row, world.table.c
     throttle, steer, brake, hand_brake, reverse, manual, gear = control
     c.control[row] = throttle, steer, brake
@@ -69,7 +69,7 @@ def apply_control_to_vehicle(world: World, actor_id: ActorId, control: Control) 
 
 
 def apply_ackermann_control_to_vehicle(world: World, actor_id: ActorId, control: Ackermann) -> None:
-    """[steer, steer_speed, speed, acceleration, jerk]: what the vehicle's controller aims at until a plain control comes."""
+    """Set the target [steer, steer_speed, speed, acceleration, jerk] until the next plain control."""
     controller = world.ackermann(world.actor(actor_id))
     controller.steer, controller.steer_speed, controller.speed, controller.acceleration, _ = control
     controller.active = True
@@ -77,7 +77,7 @@ def apply_ackermann_control_to_vehicle(world: World, actor_id: ActorId, control:
 
 
 def get_ackermann_controller_settings(world: World, actor_id: ActorId) -> list[float]:
-    """PID gains of speed and acceleration."""
+    """Return the PID gains of speed and acceleration."""
     return list(world.ackermann(world.actor(actor_id)).gains)
 
 
@@ -87,7 +87,7 @@ def apply_ackermann_controller_settings(world: World, actor_id: ActorId, gains: 
 
 
 def apply_control_to_walker(world: World, actor_id: ActorId, control: WalkerControl) -> None:
-    """[direction, speed, jump]."""
+    """Apply [direction, speed, jump]."""
     actor, c = world.actor(actor_id), world.table.c
     (x, y, z), speed, jump = control
     length = math.sqrt(x * x + y * y + z * z)
@@ -98,13 +98,13 @@ def apply_control_to_walker(world: World, actor_id: ActorId, control: WalkerCont
 
 
 def get_vehicle_light_states(world: World) -> Packed:
-    """[[id, bits]] of every vehicle; a Traffic Manager asks for them at every tick."""
+    """Return [[id, bits]] of every vehicle; a Traffic Manager calls this at every tick."""
     c, rows = world.table.c, world.table.rows(VEHICLE)
     return packed.pairs(c.actor_id[rows], c.lights[rows])
 
 
 def get_vehicle_light_state(world: World, actor_id: ActorId) -> list[int]:
-    """Light bits of one vehicle."""
+    """Return the light bits of one vehicle."""
     return [int(world.table.c.lights[world.actor(actor_id).row])]
 
 
@@ -114,22 +114,22 @@ def set_vehicle_light_state(world: World, actor_id: ActorId, state: LightBits) -
 
 
 def open_vehicle_door(world: World, actor_id: ActorId, door: Integer) -> None:
-    """Open a side door, or all of them (6); a vehicle without such a door stays as it is, as in CARLA."""
+    """Open a side door, or all doors (6); no effect on a vehicle without such a door, as in CARLA."""
     world.set_door(actor_id, door, opened=True)
 
 
 def close_vehicle_door(world: World, actor_id: ActorId, door: Integer) -> None:
-    """Close what ``open_vehicle_door`` opened."""
+    """Close a side door, or all doors (6)."""
     world.set_door(actor_id, door, opened=False)
 
 
 def get_physics_control(world: World, actor_id: ActorId) -> list[Any]:
-    """Physics parameters: those that a client set, else what the kinematic model comes closest to."""
+    """Return the physics parameters set by a client, else those nearest to the kinematic model."""
     return physics.physics_control(world, actor_id)
 
 
 def apply_physics_control(world: World, actor_id: ActorId, control: PhysicsRows) -> None:
-    """Kept and given back; mass, drag and the tyres' friction change what happens."""
+    """Store physics parameters; only mass, drag and tyre friction have an effect."""
     actor, c, at = world.actor(actor_id), world.table.c, physics.layout(control)
     c.mass[actor.row] = max(1.0, float(control[at.mass]))
     c.drag[actor.row] = max(0.0, float(control[at.drag])) / physics.USUAL_DRAG
@@ -140,7 +140,7 @@ def apply_physics_control(world: World, actor_id: ActorId, control: PhysicsRows)
 
 
 def get_telemetry_data(world: World, actor_id: ActorId) -> list[Any]:
-    """[speed, steer, throttle, brake, rpm, gear, drag, wheels]."""
+    """Return [speed, steer, throttle, brake, rpm, gear, drag, wheels]."""
     actor, c = world.actor(actor_id), world.table.c
     row = actor.row
     speed, (throttle, steer, brake) = float(c.speed[row]), (float(v) for v in c.control[row])
@@ -151,13 +151,13 @@ def get_telemetry_data(world: World, actor_id: ActorId) -> list[Any]:
 
 
 def get_wheel_steer_angle(world: World, actor_id: ActorId, wheel: Integer) -> float:
-    """Degrees; the front wheels are numbers 0 and 1."""
+    """Return a wheel's steering angle, degrees; the front wheels are 0 and 1."""
     angle = math.degrees(float(world.table.c.steer[world.actor(actor_id).row]))
     return angle if wheel in (0, 1) else 0.0
 
 
 def get_wheel_pitch_angle(world: World, actor_id: ActorId, _wheel: Integer = 0) -> float:
-    """Wheels do not pitch here."""
+    """Return 0: wheels do not pitch here."""
     world.actor(actor_id)
     return 0.0
 

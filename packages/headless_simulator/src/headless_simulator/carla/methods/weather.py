@@ -1,4 +1,4 @@
-"""The weather."""
+"""Methods about the weather."""
 
 from dataclasses import fields
 from operator import attrgetter
@@ -14,7 +14,7 @@ _parameters: Final = attrgetter(*(field.name for field in fields(Weather)))  # a
 
 
 def get_weather_parameters(world: World) -> list[float]:
-    """The 14 parameters."""
+    """Return the 14 weather parameters."""
     return list(_parameters(world.weather))
 
 
@@ -24,7 +24,7 @@ def set_weather_parameters(world: World, parameters: Numbers) -> None:
 
 
 def is_weather_enabled(_world: World) -> bool:
-    """Whether the town has weather that a client can change; of CARLA 0.10, whose towns have none."""
+    """Return whether clients can change the weather; a method of CARLA 0.10, where towns have no weather."""
     return False
 
 

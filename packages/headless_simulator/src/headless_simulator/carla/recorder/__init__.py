@@ -1,1 +1,1 @@
-"""CARLA's recorder: files in its binary format, questions about them, and replay."""
+"""CARLA's recorder: files in its binary format, queries and replay."""

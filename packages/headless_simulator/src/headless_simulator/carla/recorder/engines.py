@@ -1,4 +1,4 @@
-"""Physics parameters of a vehicle between the wire's arrays and a recording's."""
+"""Conversion of physics parameters from the wire format to a recording's."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from headless_simulator.rpc.arguments import array, flag, number
 
 
 def from_wire(actor_id: int, rows: list[Any]) -> PhysicsControl | None:
-    """Take over ``get_physics_control``'s array; None when a client set what is no physics control."""
+    """Convert the array of ``get_physics_control``; None if a client set an invalid physics control."""
     try:
         torque, *engine, com, steering, wheels = array(rows, "physics control", least=17)[:16]
         max_rpm, inertia, full, engaged, free, auto_box, _switch_s, clutch, ratio, gears, mass, drag = engine

@@ -1,8 +1,8 @@
-"""Places of recordings and their opening: in named folders only, and nothing is written to what is no recording.
+"""Paths of recordings: allowed folders only, and no other kind of file is overwritten.
 
-A client names a recording. It may give an absolute path below a folder that the operator named, or a path below the first
-of them; what leads out of these folders, by ``..``, by another absolute path or by a link, is refused. Every folder on the
-way is opened by itself, without following links, so that nothing can be exchanged between a look and the opening.
+A client names a recording by an absolute path below a folder that the operator configured, or by a path below the first of
+them. Paths that leave these folders, by ``..``, by another absolute path or by a link, are refused. Every folder on the path
+is opened separately, without following links, so that no component can be exchanged between check and opening.
 """
 
 import contextlib
@@ -27,21 +27,21 @@ _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A recording's place: ``parts`` below ``folder``, the last one the file's own name."""
+    """A recording's path: ``parts`` below ``folder``, the last one is the file name."""
 
     folder: Path
     parts: tuple[str, ...]
 
     @property
     def path(self) -> Path:
-        """Return what clients are given."""
+        """Return the path that clients get."""
         return self.folder.joinpath(*self.parts)
 
 
 def folders() -> tuple[Path, ...]:
-    """Return where recordings may be: ``$HEADLESS_SIMULATOR_RECORDINGS``, ``:`` between several, the first for bare names.
+    """Return the recording folders: ``$HEADLESS_SIMULATOR_RECORDINGS``, separated by ``:``, the first for bare names.
 
-    Without it ``headless-simulator/recordings`` in the state folder, which is ``$XDG_STATE_HOME`` or ``~/.local/state``.
+    The default is ``headless-simulator/recordings`` in ``$XDG_STATE_HOME`` or ``~/.local/state``.
     """
     named = [part for part in os.environ.get("HEADLESS_SIMULATOR_RECORDINGS", "").split(os.pathsep) if part]
     if named:
@@ -52,10 +52,10 @@ def folders() -> tuple[Path, ...]:
 
 
 def place_of(name: str) -> Place:
-    """Give the place of a recording's name.
+    """Return the path of a recording's name.
 
     Raises:
-        CallRefused: the name can be no file's, or leads out of the folders.
+        CallRefused: the name is not a valid file name, or leaves the folders.
     """
     known = folders()
     root = next((root for root in known if name.startswith(f"{root}/")), known[0])
@@ -74,13 +74,13 @@ def place_of(name: str) -> Place:
 def _is_name(part: str) -> bool:
     try:
         return len(part.encode()) <= _LONGEST and part.isprintable()
-    except UnicodeEncodeError:  # bytes that were no text
+    except UnicodeEncodeError:  # bytes that are not valid text
         return False
 
 
 @contextlib.contextmanager
 def _opened_folder(place: Place, *, make: bool) -> Iterator[int]:
-    """Open the folder of a place, from the root on, link by link refused."""
+    """Open a recording's folder from the root on, refusing links."""
     if make:
         place.folder.mkdir(parents=True, exist_ok=True)
     number = os.open(place.folder, _FOLDER & ~os.O_NOFOLLOW)  # the user may keep the folder itself elsewhere
@@ -98,10 +98,10 @@ def _opened_folder(place: Place, *, make: bool) -> Iterator[int]:
 
 
 def create(place: Place) -> BinaryIO:
-    """Open a file for a new recording, unbuffered and locked; an older recording in its place is emptied.
+    """Open a file for a new recording, unbuffered and locked; an older recording is truncated.
 
     Raises:
-        CallRefused: it cannot be written, or something that is no recording is in its place.
+        CallRefused: the file cannot be written, or exists and is not a recording.
     """
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
     try:
@@ -140,7 +140,7 @@ def _take_over(file: BinaryIO, path: Path) -> None:
 
 
 def open_existing(place: Place) -> BinaryIO | None:
-    """Open a recording for reading; None when there is no such regular file, or it may not be read."""
+    """Open a recording for reading; None if it is not a readable regular file."""
     try:
         with _opened_folder(place, make=False) as within:
             flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW

@@ -1,9 +1,9 @@
 """The binary layout of a recording: little-endian, strings with a 16-bit length, packets of (id, size, data).
 
 A file is a header, then frames; a frame is packets between a FRAME_START and a FRAME_END. Lengths in the file are in
-centimetres and rotations are (roll, pitch, yaw) in degrees, both as Unreal has them; velocities are in m/s and deg/s.
+centimetres and rotations are (roll, pitch, yaw) in degrees, as in Unreal; velocities are in m/s and deg/s.
 
-Source: CARLA's documentation (``ref_recorder_binary_file_format``) and what its recorder writes.
+Source: CARLA's documentation (``ref_recorder_binary_file_format``) and files of its recorder.
 """
 
 import struct
@@ -77,17 +77,17 @@ _CM: Final = 100.0
 
 
 class Damaged(Exception):
-    """A recording that does not keep to its layout; the text says where."""
+    """A recording with an invalid layout; the message has the position."""
 
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The beginning of a file.
+    """The header of a file.
 
     Attributes:
-        version: of the layout.
-        date_s: seconds since 1970 at which the recording began.
-        town: name of the map.
+        version: layout version.
+        date_s: start of the recording, seconds since 1970.
+        town: map name.
     """
 
     version: int
@@ -95,19 +95,19 @@ class Header:
     town: str
 
     def pack(self) -> bytes:
-        """As it stands in the file."""
+        """Encode the file format."""
         return struct.pack("<H", self.version) + _text(MAGIC) + struct.pack("<q", self.date_s) + _text(self.town)
 
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """An actor that entered the world.
+    """A recorded spawn.
 
     Attributes:
-        actor_id: its number when it was recorded.
+        actor_id: recorded actor id.
         kind: OTHER_ACTOR to SENSOR_ACTOR.
-        location_cm, euler_deg: (x, y, z) and (roll, pitch, yaw) in the world; of an attached actor in its parent's frame.
-        uid, blueprint: its description.
+        location_cm, euler_deg: (x, y, z) and (roll, pitch, yaw) in the world; for an attached actor in its parent's frame.
+        uid, blueprint: blueprint number and id.
         attributes: (type, name, value).
     """
 
@@ -120,7 +120,7 @@ class Arrival:
     attributes: tuple[tuple[int, str, str], ...] = ()
 
     def pack(self) -> bytes:
-        """As it stands in the file."""
+        """Encode the file format."""
         head = _ADD_HEAD.pack(self.actor_id, self.kind, *self.location_cm, *self.euler_deg, self.uid)
         rows = self.attributes[:LARGEST_TABLE]
         attributes = b"".join(bytes([kind]) + _text(name) + _text(value) for kind, name, value in rows)
@@ -129,10 +129,10 @@ class Arrival:
 
 @dataclass(frozen=True, slots=True)
 class PhysicsControl:
-    """A vehicle's engine and wheels, in the order in which they stand in the file.
+    """A vehicle's engine and wheels, in file order.
 
     Attributes:
-        actor_id: of the vehicle.
+        actor_id: the vehicle's id.
         engine: max rpm, moment of inertia, three damping rates, auto box, clutch, final ratio, mass, drag, centre of mass.
         torque, gears, steering, wheels: (N, 2), (N, 3), (N, 2) and (N, 12).
     """
@@ -145,7 +145,7 @@ class PhysicsControl:
     wheels: npt.NDArray[np.float32]
 
     def pack(self) -> bytes:
-        """As it stands in the file."""
+        """Encode the file format."""
         parts = [_LONG_COUNT.pack(self.actor_id), _ENGINE.pack(*self.engine)]
         for rows in (self.torque, self.gears, self.steering, self.wheels):
             parts += [_LONG_COUNT.pack(len(rows)), rows.astype("<f4").tobytes()]
@@ -153,24 +153,24 @@ class PhysicsControl:
 
 
 class Cursor:
-    """Reads values one after the other.
+    """Sequential reader of a packet.
 
     Args:
-        data: a packet's data.
-        what: for the text of ``Damaged``.
+        data: the packet's data.
+        what: packet name in messages of ``Damaged``.
 
     Attributes:
-        at: how many bytes were read.
+        at: number of bytes read.
     """
 
     def __init__(self, data: bytes, what: str) -> None:
         self._data, self._what, self.at = data, what, 0
 
     def take(self, size: int) -> bytes:
-        """Give the next bytes.
+        """Return the next bytes.
 
         Raises:
-            Damaged: there are not so many.
+            Damaged: fewer bytes are left.
         """
         part = self._data[self.at : self.at + size]
         if len(part) < size:
@@ -188,17 +188,17 @@ class Cursor:
         return self.take(length).decode("utf-8", "replace")
 
     def count(self) -> int:
-        """Read how many records follow."""
+        """Read the number of following records."""
         return int(self.unpack(_COUNT)[0])
 
     def floats(self, columns: int) -> npt.NDArray[np.float32]:
-        """Read a counted (N, columns) array."""
+        """Read a counted (N, columns) float32 array."""
         (length,) = self.unpack(_LONG_COUNT)
         return np.frombuffer(self.take(4 * columns * length), "<f4").reshape(-1, columns)
 
 
 def packet(number: int, data: bytes = b"") -> bytes:
-    """Put a header before a packet's data."""
+    """Prepend the packet header to a packet's data."""
     return PACKET.pack(number, len(data)) + data
 
 
@@ -217,10 +217,10 @@ def table(number: int, rows: Table) -> bytes:
 def rows_of(data: bytes, dtype: np.dtype[np.void], what: str) -> Table:
     """Read the records of one length of a packet.
 
-    CARLA gives what has no bounds, the spectator and sensors, a box whose centre is nan and whose half is -inf.
+    CARLA writes a box with centre nan and half extents -inf for actors without bounds: the spectator and sensors.
 
     Raises:
-        Damaged: the packet is too short, or a number in it is not finite, but for boxes.
+        Damaged: the packet is too short, or a number outside boxes is not finite.
     """
     cursor = Cursor(data, what)
     rows = np.frombuffer(cursor.take(cursor.count() * dtype.itemsize), dtype)
@@ -265,24 +265,24 @@ def physics_controls(data: bytes) -> list[PhysicsControl]:
 
 
 def single(values: npt.ArrayLike) -> Float64:
-    """Bound values that a client may have set to what a 32-bit number holds."""
+    """Clip values, which clients may have set, to the range of float32."""
     bounded: Float64 = np.clip(np.asarray(values, np.float64), -_LARGEST_SINGLE, _LARGEST_SINGLE)
     return bounded
 
 
 def location_cm(pose: Float64) -> Float64:
-    """Take locations from (N, 6) poses in metres to the file's centimetres."""
+    """Return (N, 3) locations, centimetres, of (N, 6) poses in metres and degrees."""
     centimetres: Float64 = _CM * pose[..., :3]
     return centimetres
 
 
 def euler_deg(pose: Float64) -> Float64:
-    """Take (pitch, yaw, roll) from (N, 6) poses to the file's (roll, pitch, yaw)."""
+    """Return (N, 3) roll, pitch, yaw, degrees, of (N, 6) poses with pitch, yaw, roll."""
     return pose[..., [5, 3, 4]]
 
 
 def poses(location: npt.ArrayLike, euler: npt.ArrayLike) -> Float64:
-    """Give (N, 6) poses in metres and degrees of what stands in the file."""
+    """Return (N, 6) poses, metres and degrees, of (N, 3) locations in cm and (N, 3) roll, pitch, yaw of the file."""
     turn = np.asarray(euler, np.float64)
     return np.concatenate([np.asarray(location, np.float64) / _CM, turn[..., [1, 2, 0]]], axis=-1)
 

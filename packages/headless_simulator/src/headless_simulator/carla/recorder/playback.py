@@ -1,4 +1,4 @@
-"""Beginning a replay: the recording is opened, its town is loaded, the replay takes over the actors."""
+"""Start of a replay: open the recording, load its town, take over the actors."""
 
 from headless_simulator.carla.clock import Clock
 from headless_simulator.carla.recorder import files
@@ -12,14 +12,14 @@ from headless_simulator.world.world import World
 
 
 class Playback:
-    """Begins replays; called without the world's lock, for the recording's town is loaded if another one is open.
+    """Starts replays; called without the world's lock, because it may load the recording's town.
 
     Args:
-        world: which town is open.
-        clock: is held while the replay takes over.
-        loader: opens the recording's town.
+        world: the world with the loaded town.
+        clock: held while the replay takes over.
+        loader: loads the recording's town.
         recorder: ends its file first.
-        replayer: what plays.
+        replayer: plays the recording.
     """
 
     def __init__(
@@ -29,7 +29,7 @@ class Playback:
         self._recorder, self._replayer = recorder, replayer
 
     def play(self, place: files.Place, request: ReplayRequest) -> str:
-        """Begin a replay; returns the text that CARLA answers."""
+        """Start a replay; returns CARLA's answer text."""
         with self._clock.standing_still():
             self._recorder.stop()
         lines = [f"Replaying File: {place.path}"]
@@ -48,7 +48,7 @@ class Playback:
             opened.recording.close()
             return _text(*lines, f"Could not load mapfile {opened.recording.header.town}: {refusal}")
         with self._clock.standing_still():
-            self._replayer.stop(keep_actors=True)  # of another client, begun meanwhile
+            self._replayer.stop(keep_actors=True)  # of another client, started meanwhile
             return _text(*lines, *self._replayer.begin(opened))
 
     def _change_town(self, town: str) -> list[str]:

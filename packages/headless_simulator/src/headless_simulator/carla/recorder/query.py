@@ -1,6 +1,6 @@
-"""CARLA's queries of a recording: its frames, its collisions, and who did not move.
+"""CARLA's queries of a recording: frames, collisions and blocked actors.
 
-The texts have CARLA's layout, so that scripts that take them apart work. Numbers look as C++ streams print them.
+The texts have CARLA's layout, for scripts that parse them. Numbers are formatted like those of C++ streams.
 """
 
 import math
@@ -20,7 +20,7 @@ _NOT_A_RECORDING: Final = "File is not a CARLA recorder\n"
 
 
 def file_info(place: files.Place, *, show_all: bool) -> str:
-    """List what happened in each frame; with ``show_all`` also where everything was."""
+    """List the events of each frame; with ``show_all`` also all states."""
     return _answer(place, lambda listing: _info_lines(listing, show_all))
 
 
@@ -30,13 +30,13 @@ def collisions(place: files.Place, first: str, second: str) -> str:
 
 
 def blocked(place: files.Place, min_time_s: float, min_distance_cm: float) -> str:
-    """List actors that moved less than a distance in a time, those that stood longest first."""
+    """List actors that moved less than a distance in a time, longest duration first."""
     return _answer(place, lambda listing: _blocked_lines(listing, min_time_s, min_distance_cm))
 
 
 @dataclass(slots=True)
 class _Listing:
-    """A recording while it is listed: its frames, and which was the last."""
+    """State of a listing: the recording's frames and the last one."""
 
     recording: Recording
     last: Frame | None = None
@@ -117,7 +117,7 @@ def _collision_lines(listing: _Listing, first: str, second: str) -> Iterator[str
                 kinds = _category(actors, a), _category(actors, b)
                 if not (_matches(first, kinds[0], hero_a) and _matches(second, kinds[1], hero_b)):
                     continue
-                if (a, b) not in before:  # else it goes on since the frame before
+                if (a, b) not in before:  # else it continues from the previous frame
                     names = [actors[i].blueprint if i in actors else "" for i in (a, b)]
                     types = f"  {kinds[0]} {kinds[1]} "
                     yield f"{frame.elapsed_s:>8.0f} {types} {a:>6} {names[0]:<35} {b:>6} {names[1]:<35}"
@@ -142,7 +142,7 @@ def _note_arrivals(frame: Frame, actors: dict[int, Arrival]) -> list[Arrival]:
 
 @dataclass(slots=True)
 class _Stand:
-    """The time for which an actor has been where it is."""
+    """How long an actor has been at its position."""
 
     name: str
     place_cm: tuple[float, ...] = (0.0, 0.0, 0.0)

@@ -1,4 +1,4 @@
-"""Read a recording frame by frame."""
+"""Reader of a recording, frame by frame."""
 
 import math
 import os
@@ -20,10 +20,10 @@ class Frame:
     """One recorded frame.
 
     Attributes:
-        number: counts from 1.
-        duration_s: to the next frame; 0 of the last.
-        elapsed_s: since the first frame.
-        packets: (id, data) in their order.
+        number: frame number from 1.
+        duration_s: seconds to the next frame; 0 for the last.
+        elapsed_s: seconds since the first frame.
+        packets: (id, data) in file order.
     """
 
     number: int
@@ -33,17 +33,17 @@ class Frame:
 
 
 class Recording:
-    """A recording that is open.
+    """An open recording.
 
     Args:
-        file: at its beginning; closed with this object.
+        file: positioned at its start; closed with this object.
 
     Attributes:
-        header: what it begins with.
-        damage: what is wrong behind the last whole frame, once ``frames`` came there.
+        header: the file's header.
+        damage: the defect after the last complete frame, once ``frames`` reached it.
 
     Raises:
-        Damaged: the file does not begin as a recording.
+        Damaged: the file does not start with a recording's header.
     """
 
     def __init__(self, file: BinaryIO) -> None:
@@ -71,14 +71,14 @@ class Recording:
         return Header(version, date_s, town)
 
     def total_s(self) -> float:
-        """Give the time of the last frame; ``frames`` begins at the first again."""
+        """Return the time of the last frame, seconds; ``frames`` restarts at the first."""
         last_s = 0.0
         for frame in self.frames(with_data=False):
             last_s = frame.elapsed_s
         return last_s
 
     def frames(self, *, with_data: bool = True) -> Iterator[Frame]:
-        """Read whole frames from the first on, until the end or ``damage``."""
+        """Yield complete frames from the first to the end or ``damage``."""
         self._file.seek(self._begin)
         self.damage = None
         try:
@@ -97,7 +97,7 @@ class Recording:
                 frame = _begun(data, before_s)
                 before_s = frame.elapsed_s
             elif frame is None:
-                continue  # between frames: nothing that is known
+                continue  # between frames: unknown packets
             elif number == layout.FRAME_END:
                 yield frame
                 frame = None

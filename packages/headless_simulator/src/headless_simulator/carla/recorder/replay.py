@@ -1,4 +1,4 @@
-"""Replay a recording: its actors enter the world again and are moved from tick to tick."""
+"""Replay of a recording: its actors are spawned again and moved at each tick."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from headless_simulator.carla.recorder.replay_actors import ReplayActors
 from headless_simulator.scene import Float64
 from headless_simulator.world.pose import compose
 
-_NO_INTERPOLATION: Final = 2.0  # from this time factor on, as CARLA has it
+_NO_INTERPOLATION: Final = 2.0  # from this time factor on, as in CARLA
 _COMINGS: Final = frozenset({layout.EVENT_ADD, layout.EVENT_DEL, layout.EVENT_PARENT})
 _SLACK_S: Final = 1e-9  # sums of time steps are not exact
 
@@ -26,11 +26,11 @@ class ReplayRequest:
     """A client's request for a replay.
 
     Attributes:
-        start_s: where to begin; negative: so long before the end.
-        duration_s: how long, in the recording's time; 0: to the end.
-        follow_id: recorded id of the actor that the spectator follows, 0 without.
-        offset: the spectator's pose in that actor's frame.
-        with_sensors: let recorded sensors enter as well.
+        start_s: start time; negative: relative to the end.
+        duration_s: duration in recorded time; 0: to the end.
+        follow_id: recorded id of the actor that the spectator follows, or 0.
+        offset: the spectator's pose in that actor's frame, metres and degrees.
+        with_sensors: also spawn recorded sensors.
     """
 
     start_s: float
@@ -41,19 +41,19 @@ class ReplayRequest:
 
 
 class OpenedRecording:
-    """A recording that was read up to where its replay begins; read without any lock, for a recording may be long.
+    """A recording read up to the start of its replay; read without a lock, because it may be long.
 
     Args:
-        recording: to be replayed.
-        request: what the client wants to see.
+        recording: the recording to replay.
+        request: the client's request.
 
     Attributes:
-        total_s: time of its last frame.
-        start_s, stop_s: what is replayed.
-        damage: what is wrong behind the last whole frame.
-        comings: the frames before ``start_s`` in which actors came or went, without anything else.
-        now: the last frame before the start; None without.
-        frames: those that follow.
+        total_s: time of the last frame.
+        start_s, stop_s: the replayed interval.
+        damage: the defect after the last complete frame.
+        comings: frames before ``start_s`` with spawns or destructions, reduced to these events.
+        now: the last frame before the start, or None.
+        frames: the following frames.
     """
 
     def __init__(self, recording: Recording, request: ReplayRequest) -> None:
@@ -77,12 +77,12 @@ class Replayer:
     """Plays recordings, one at a time.
 
     Args:
-        lifecycle: brings actors into the world; every method is called under the world's lock.
+        lifecycle: spawns actors; every method is called under the world's lock.
 
     Attributes:
-        time_factor: recorded seconds that pass in a simulated one.
-        ignore_hero, ignore_spectator: whom the replay leaves alone.
-        trouble: what was wrong with a recording that ended too soon, until the next one begins.
+        time_factor: recorded seconds per simulated second.
+        ignore_hero, ignore_spectator: actors that the replay does not move.
+        trouble: the defect that ended the last replay early, until the next one starts.
     """
 
     def __init__(self, lifecycle: ActorLifecycle) -> None:
@@ -93,11 +93,11 @@ class Replayer:
 
     @property
     def is_on(self) -> bool:
-        """Return whether something is being replayed."""
+        """Return whether a replay runs."""
         return self._playback is not None
 
     def begin(self, opened: OpenedRecording) -> list[str]:
-        """Take over the actors; returns the lines that CARLA answers."""
+        """Take over the actors; returns the lines of CARLA's answer."""
         return list(self._begin(opened))
 
     def _begin(self, opened: OpenedRecording) -> Iterator[str]:
@@ -128,14 +128,14 @@ class Replayer:
             yield "Not in this simulator: " + ", ".join(sorted(actors.unknown))
 
     def advance(self, step_s: float) -> None:
-        """Move everything to where it was recorded; called before the world's own step."""
+        """Move the actors to their recorded poses; called before the world's step."""
         smooth = self.time_factor < _NO_INTERPOLATION
         self._guard(lambda playback: playback.go_to(playback.time_s + step_s * self.time_factor, smooth=smooth))
         if self._playback is not None and self._playback.is_over:
             self.stop(keep_actors=True)
 
     def _guard(self, act: Callable[[_Playback], None]) -> None:
-        """Let a damaged recording end its replay, not the clock."""
+        """End the replay of a damaged recording without stopping the clock."""
         if self._playback is None:
             return
         try:
@@ -145,21 +145,21 @@ class Replayer:
             self.stop(keep_actors=True)
 
     def stop(self, *, keep_actors: bool) -> None:
-        """End the replay: its vehicles stand with physics on, or what it brought is destroyed."""
+        """End the replay: keep its vehicles at rest with physics on, or destroy the spawned actors."""
         if self._playback is not None:
             self._playback.close(keep_actors=keep_actors)
             self._playback = None
             self._lifecycle.world.signal_state.held = False
 
     def forget(self) -> None:
-        """End the replay with the world that it is in."""
+        """End the replay together with its world."""
         if self._playback is not None:
             self._playback.recording.close()
             self._playback = None
 
 
 class _Playback:
-    """A replay under way."""
+    """A running replay."""
 
     def __init__(self, opened: OpenedRecording, actors: ReplayActors) -> None:
         self.recording, self._request, self._stop_s = opened.recording, opened.request, opened.stop_s
@@ -172,14 +172,14 @@ class _Playback:
 
     @property
     def is_over(self) -> bool:
-        """Return whether the end of what was asked for is reached."""
+        """Return whether the requested interval is complete."""
         return self._next is None or self.time_s >= self._stop_s - _SLACK_S
 
     def go_to(self, time_s: float, *, smooth: bool) -> None:
-        """Show the recording at a time, ``smooth`` also between two frames.
+        """Show the recording at a time; ``smooth`` interpolates between frames.
 
         Raises:
-            Damaged: the recording cannot be read that far.
+            Damaged: the recording cannot be read up to that time.
         """
         self.time_s = min(time_s, self._stop_s)
         passed = self._is_new and self._now is not None
@@ -206,7 +206,7 @@ class _Playback:
         return min(1.0, max(0.0, share))
 
     def _places(self, frame: Frame | None) -> dict[int, Float64]:
-        """Poses by recorded id."""
+        """Return (6,) poses, metres and degrees, by recorded id."""
         out: dict[int, Float64] = {}
         for number, data in frame.packets if frame else ():
             if number == layout.POSITION:
@@ -220,13 +220,13 @@ class _Playback:
             self._actors.place_spectator(compose(followed, self._request.offset))
 
     def close(self, *, keep_actors: bool) -> None:
-        """Let go of the actors."""
+        """Release the actors."""
         self.recording.close()
         self._actors.release(keep=keep_actors)
 
 
 def _between(a: Float64, b: Float64, share: float) -> Float64:
-    """Go a share of the way from one pose to another, turning the shorter way."""
+    """Interpolate two (6,) poses (metres, degrees), rotating the shorter way."""
     way = b - a
     way[3:] = (way[3:] + 180.0) % 360.0 - 180.0
     pose: Float64 = a + share * way

@@ -1,4 +1,4 @@
-"""The actors of a replay: who plays whom, where they stand and what they show."""
+"""The actors of a replay: mapping to actors of the world, poses and states."""
 
 from typing import Any, Final
 
@@ -18,7 +18,7 @@ from headless_simulator.world.table import LIGHT, PROP, SIGN, SPECTATOR, VEHICLE
 
 _SAME_LIGHT_M: Final = 0.5
 _FARTHEST_M: Final = 1e7
-_LAST_LIGHT_STATE: Final = 3  # off; CARLA's "unknown" is shown so too
+_LAST_LIGHT_STATE: Final = 3  # off, also for CARLA's "unknown"
 _FIRST_VERSION: Final = 1
 
 
@@ -26,13 +26,13 @@ class ReplayActors:
     """Maps recorded ids to actors of a world.
 
     Args:
-        lifecycle: brings actors into the world and takes them out.
-        version: of the recording's layout.
-        with_sensors: let recorded sensors enter.
-        ignore_hero, ignore_spectator: leave these alone.
+        lifecycle: spawns and destroys actors.
+        version: the recording's layout version.
+        with_sensors: also spawn recorded sensors.
+        ignore_hero, ignore_spectator: do not move these.
 
     Attributes:
-        unknown: blueprints that could not enter.
+        unknown: blueprints that could not be spawned.
     """
 
     def __init__(
@@ -46,14 +46,14 @@ class ReplayActors:
         self.unknown: set[str] = set()
 
     def clear_stage(self) -> None:
-        """Take the props away: those of the recording enter in their place, as with CARLA."""
+        """Destroy the props: the recorded ones replace them, as in CARLA."""
         for actor in list(self._world.actors.values()):
             if actor.kind == PROP:
                 self._lifecycle.destroy(actor.actor_id)
 
     # ------------------------------------------------------------------ events
     def enter_and_leave(self, frame: Frame) -> None:
-        """Carry out who came, left and was attached in a frame.
+        """Apply a frame's spawns, destructions and attachments.
 
         Raises:
             Damaged: the frame cannot be read.
@@ -83,7 +83,7 @@ class ReplayActors:
             c.stride[actor.row] = 0.0
 
     def _player(self, arrival: Arrival) -> Actor | None:
-        """Return who plays a recorded actor: what the town has, the one that has its id and kind, or a new one."""
+        """Return the actor for a recorded one: the town's, the one with its id and kind, or a new one."""
         name = arrival.blueprint
         if name == "spectator":
             return None if self._ignore_spectator else self._world.spectator
@@ -109,7 +109,7 @@ class ReplayActors:
         return None
 
     def _made_anew(self, arrival: Arrival) -> Actor | None:
-        later = 1 if self._version <= _FIRST_VERSION else 0  # types counted from 0 then
+        later = 1 if self._version <= _FIRST_VERSION else 0  # types count from 0 in version 1
         rows: list[Any] = [[name, min(kind + later, 255), value] for kind, name, value in arrival.attributes]
         pose = _pose(arrival)
         given = {name: value for _, name, value in arrival.attributes}
@@ -117,7 +117,7 @@ class ReplayActors:
         if arrival.blueprint.startswith("sensor."):
             try:
                 return self._lifecycle.spawn(description, _pose6(pose))
-            except CallRefused:  # reported with the unknown ones
+            except CallRefused:  # reported among the unknown blueprints
                 return None
         order = SpawnOrder(
             arrival.blueprint,
@@ -139,7 +139,7 @@ class ReplayActors:
 
     # ------------------------------------------------------------------ states
     def take_states(self, frame: Frame) -> None:
-        """Show what lights and drivers did in a frame.
+        """Apply a frame's states of lights and vehicle controls.
 
         Raises:
             Damaged: the frame cannot be read.
@@ -178,17 +178,17 @@ class ReplayActors:
 
     # ------------------------------------------------------------------ poses
     def place(self, recorded_id: int, pose: Float64) -> None:
-        """Put an actor where it was; what hangs on another one goes with that."""
+        """Set an actor's recorded (6,) pose, metres and degrees; attached actors follow their parent."""
         actor = self._living(recorded_id)
         if actor is not None and not actor.parent_id and actor.kind not in (LIGHT, SIGN) and _is_near(pose):
             self._world.place(actor, pose)
 
     def place_spectator(self, pose: Float64) -> None:
-        """Put the spectator somewhere."""
+        """Set the spectator's (6,) pose, metres and degrees."""
         self._world.place(self._world.spectator, pose)
 
     def pose_of(self, recorded_id: int) -> Float64 | None:
-        """Return where an actor of the recording is now."""
+        """Return the current (6,) pose, metres and degrees, of a recorded actor."""
         actor = self._living(recorded_id)
         return None if actor is None else self._world.table.c.pose[actor.row].copy()
 
@@ -198,7 +198,7 @@ class ReplayActors:
 
     # ------------------------------------------------------------------ end
     def release(self, *, keep: bool) -> None:
-        """Give everything back to physics at rest, or destroy what was made."""
+        """Return the actors to physics at rest, or destroy the spawned ones."""
         c = self._world.table.c
         for actor in self._players.values():
             if actor.alive and actor.kind in (VEHICLE, WALKER):
@@ -223,5 +223,5 @@ def _pose6(pose: Float64) -> Pose6:
 
 
 def _is_near(pose: Float64) -> bool:
-    """Return whether a pose is one that clients could give; a recording may hold anything."""
+    """Return whether a (6,) pose is one that clients could set; a recording may contain any numbers."""
     return bool((np.abs(pose) < _FARTHEST_M).all())

@@ -12,7 +12,7 @@ _LIGHTS: Final = (
     "Position", "LowBeam", "HighBeam", "Brake", "RightBlinker", "LeftBlinker", "Reverse", "Fog", "Interior", "Special1",
     "Special2",
 )  # fmt: skip
-_LIGHTS_IN_ORDER: Final = (0, 1, 2, 3, 4, 5, 6, 8, 7, 9, 10)  # interior before fog, as CARLA has it
+_LIGHTS_IN_ORDER: Final = (0, 1, 2, 3, 4, 5, 6, 8, 7, 9, 10)  # interior before fog, as in CARLA
 _ENGINE_NAMES: Final = (
     "max_rpm", "MOI", "damping_rate_full_throttle", "damping_rate_zero_throttle_clutch_engaged",
     "damping_rate_zero_throttle_clutch_disengaged", "use_gear_auto_box", "clutch_strength", "final_ratio", "mass",
@@ -56,7 +56,7 @@ def _collided(data: bytes) -> Iterator[str]:
 
 
 def _each(title: str, row: np.dtype[np.void], what: str, say: Callable[..., str]) -> Show:
-    """Count a packet's rows below a title, and say of each actor what its row says behind the id."""
+    """List a packet's rows below a title with their count, with ``say`` for the text after each actor's id."""
 
     def show(data: bytes) -> Iterator[str]:
         rows = _rows(data, row, what)

@@ -1,4 +1,4 @@
-"""Record the world: a frame a tick, written whole, so that a file that breaks off is good up to there."""
+"""Recorder of the world: one frame per tick, written whole, so that a truncated file is valid up to its end."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -30,20 +30,20 @@ _KINDS: Final = {
     VEHICLE: layout.VEHICLE_ACTOR, WALKER: layout.WALKER_ACTOR, LIGHT: layout.LIGHT_ACTOR, SIGN: layout.SIGN_ACTOR,
     SENSOR: layout.SENSOR_ACTOR,
 }  # fmt: skip
-_MOVING: Final = (OTHER, PROP, SPECTATOR, CONTROLLER, VEHICLE, WALKER)  # whose poses are recorded
+_MOVING: Final = (OTHER, PROP, SPECTATOR, CONTROLLER, VEHICLE, WALKER)  # kinds with recorded poses
 
 EngineOf = Callable[[Actor], PhysicsControl | None]
 
 
 class Recorder:
-    """Writes what happens in a world to a file while it is on.
+    """Writes a world's events and states to a file while it is on.
 
     Args:
-        world: what is recorded; every method is called under its lock.
-        engine_of: the physics parameters of a vehicle, None when they are none that can be written.
+        world: the recorded world; every method is called under its lock.
+        engine_of: the physics parameters of a vehicle, None if they cannot be written.
 
     Attributes:
-        trouble: why the last recording ended by itself.
+        trouble: the error that ended the last recording.
     """
 
     def __init__(self, world: World, engine_of: EngineOf) -> None:
@@ -53,15 +53,15 @@ class Recorder:
 
     @property
     def is_on(self) -> bool:
-        """Return whether something is being recorded."""
+        """Return whether a recording runs."""
         return self._file is not None
 
     def start(self, place: files.Place, *, additional: bool) -> None:
-        """Begin a file; what is there already enters in its first frame.
+        """Start a file; its first frame spawns the existing actors.
 
         Args:
-            place: of the file.
-            additional: record velocities, boxes, trigger volumes, engines, times of lights and the wall clock as well.
+            place: path of the file.
+            additional: also record velocities, boxes, trigger volumes, engines, times of lights and the wall clock.
 
         Raises:
             CallRefused: the file cannot be written.
@@ -84,7 +84,7 @@ class Recorder:
             self._close()
 
     def add_frame(self, step_s: float) -> None:
-        """Record the world as it is now, ``step_s`` seconds after the last frame."""
+        """Record the current world, ``step_s`` seconds after the last frame."""
         if self._frame:
             self._elapsed_s += step_s
             self._flush(step_s)
@@ -93,7 +93,7 @@ class Recorder:
 
     # ------------------------------------------------------------------ file
     def _flush(self, duration_s: float) -> None:
-        """Write the last frame: only now is known how long it was."""
+        """Write the previous frame, because its duration is known only now."""
         if self._held:
             head = layout.FRAME.pack(self._frame, duration_s, self._held_elapsed_s)
             self._write(layout.packet(layout.FRAME_START, head) + self._held + layout.packet(layout.FRAME_END))
@@ -147,7 +147,7 @@ class Recorder:
         )
 
     def _met(self) -> Table:
-        """Return who met whom: as with CARLA only what a collision sensor felt."""
+        """Return the collisions: as in CARLA only those that a collision sensor measured."""
         world = self._world
         if not world.touches:
             return np.zeros(0, layout.COLLISION_ROW)

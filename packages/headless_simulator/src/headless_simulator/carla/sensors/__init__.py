@@ -1,1 +1,1 @@
-"""Sensors' measurements: one module per family, all fed from the same tick by ``hub``."""
+"""Sensor measurements: one module per family; ``hub`` passes all of them the same tick."""

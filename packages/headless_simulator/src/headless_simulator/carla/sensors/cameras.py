@@ -1,4 +1,4 @@
-"""Cameras: every distinct view of a tick is drawn once and encoded for each camera that looks through it."""
+"""Cameras: every distinct view of a tick is drawn once and encoded for each camera with that view."""
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -32,7 +32,7 @@ _scratch = threading.local()
 
 
 def view_of(reading: Reading) -> View:
-    """Return what a camera sees."""
+    """Return a camera's view."""
     attributes = reading.actor.order.attributes
     size = int(attributes["image_size_x"]), int(attributes["image_size_y"])
     return View(reading.pose, *size, float(attributes["fov"]))
@@ -72,7 +72,7 @@ def take(view: View, readings: Sequence[Reading], moment: Moment) -> list[Measur
 
 
 def take_flat(view: View, readings: Sequence[Reading], moment: Moment) -> list[Measured]:
-    """Make the cheap images of one view."""
+    """Encode one view without drawing it."""
     out = []
     for reading in readings:
         kind = reading.actor.blueprint
@@ -97,7 +97,7 @@ def _exposed(pixels: UInt8, reading: Reading, moment: Moment) -> UInt8:
 
 
 def _measured(view: View, reading: Reading, pixels: UInt8) -> list[Measured]:
-    """Put the header before the pixels; of a DVS camera that saw no event CARLA sends nothing."""
+    """Prepend the header to the pixels; like CARLA, send nothing for a DVS camera without events."""
     if not pixels.size:
         return []
     head = wire.IMAGE_HEADER.pack(view.width, view.height, view.fov_deg)
@@ -105,19 +105,19 @@ def _measured(view: View, reading: Reading, pixels: UInt8) -> list[Measured]:
 
 
 def neon(measured: Measured) -> Measured:
-    """Return an RGB image in whose patches channels overflow or vanish, as on a card whose memory is full."""
+    """Return an RGB image with patches of overflowing or missing channels, as from a GPU with full memory."""
     head, pixels = measured.body
     width, height, _ = wire.IMAGE_HEADER.unpack(head)
     bgra = np.array(np.frombuffer(pixels, np.uint8).reshape(height, width, 4))
     rows, columns = np.arange(height)[:, None] // _PATCH_PX, np.arange(width) // _PATCH_PX
-    patch = (3 * rows + 5 * columns) % 8  # a set of channels; 0 and 7 stay as they are
+    patch = (3 * rows + 5 * columns) % 8  # a set of channels; 0 and 7 are unchanged
     spoiled = (patch > 0) & (patch < 7)
     bgra[..., :3][spoiled] = 255 * ((patch[spoiled, None] >> np.arange(3)) & 1)
     return replace(measured, body=(head, bgra.reshape(-1).data))
 
 
 def _buffers(view: View, reading: Reading, textures: Mapping[int, UInt8]) -> list[Measured]:
-    """Address each G-buffer of one camera to those who read it."""
+    """Address each G-buffer of one camera to its readers."""
     return [
         measured
         for number, readers in reading.textures
@@ -145,7 +145,7 @@ def _encode(kind: str, image: RenderedImage, mask_ids: Callable[[UInt32], UInt32
 
 
 def _reused(view: View) -> RenderedImage | None:
-    """Give this thread's buffers of that size; never a colour buffer, for that one is on its way to a client."""
+    """Return this thread's buffers of that size, without the colour buffer, which is still being sent."""
     images: dict[tuple[int, int], RenderedImage] = getattr(_scratch, "images", {})
     return images.get((view.width, view.height))
 

@@ -1,4 +1,4 @@
-"""Sensors that speak only when something happens: collision and obstacle."""
+"""Event-based sensors: collision and obstacle."""
 
 from typing import Any, Final
 
@@ -15,7 +15,7 @@ COLLISION: Final = "sensor.other.collision"
 
 
 def pack(value: Any) -> bytes:
-    """Pack as the client's deserializer wants it."""
+    """Pack for the client's deserializer."""
     packed: bytes = msgpack.packb(value, use_bin_type=True, unicode_errors="surrogateescape")
     return packed
 
@@ -27,13 +27,13 @@ def town_part(name: str) -> list[Any]:
 
 
 def gather_collision(world: World, actor: Actor, _delta_s: float) -> list[tuple[int, str, tuple[float, float, float]]]:
-    """Note who met the sensor's owner in this tick: each once."""
+    """Return the bodies that hit the sensor's owner in this tick, each once."""
     met = {t.other_id or t.other_name: t for t in world.touches if t.actor_id == actor.parent_id}
     return [(t.other_id, t.other_name, t.impulse) for t in met.values()]
 
 
 def collision(world: World, streams: Streams, reading: Reading, _moment: Moment) -> list[Body]:
-    """[owner, other, impulse], a message for each body met."""
+    """Return [owner, other, impulse], one message per hit body."""
     if reading.parent is None:
         return []
     out: list[Body] = []
@@ -45,7 +45,7 @@ def collision(world: World, streams: Streams, reading: Reading, _moment: Moment)
 
 
 def obstacle(world: World, streams: Streams, reading: Reading, moment: Moment) -> list[Body]:
-    """[owner, other, distance] while something is ahead."""
+    """Return [owner, other, distance] while an obstacle is ahead."""
     found = nearest_obstacle(reading, moment)
     if found is None:
         return []

@@ -1,14 +1,14 @@
 """Exposure of RGB cameras, as Unreal 4.26 adapts it under CARLA's attributes: behaviour ``exposure=adapts``.
 
-Unreal draws a scene in its own units of luminance and divides by an adapted one. Here the renderer's image is taken as drawn
-at the right exposure: what has middle grey as its average has ``_USUAL``, the middle of CARLA's ``exposure_min_bright`` 10 to
-``exposure_max_bright`` 12, and gain 1. Only drawn frames adapt; the state lives as long as the sensor's actor
+Unreal draws a scene in its own units of luminance and divides by the adapted luminance. Here the renderer's image counts as
+correctly exposed: an image with a middle grey average has luminance ``_USUAL``, the middle of CARLA's ``exposure_min_bright``
+10 and ``exposure_max_bright`` 12, and gain 1. Only drawn frames adapt; the state lives as long as the sensor's actor
 (``bAlwaysPersistRenderingState``).
 
-A new view has the exposure scale 1, as Unreal's white dummy texture: its adapted luminance is that of the compensation alone,
-2^0.75 on Linux, far below ``exposure_min_bright``. The first image is 2.5 stops too bright with CARLA's defaults.
+A new view has the exposure scale 1 of Unreal's white dummy texture: its adapted luminance is that of the compensation alone,
+2^0.75 on Linux, far below ``exposure_min_bright``. With CARLA's defaults the first image is 2.5 stops too bright.
 
-``calibration_constant`` does nothing: ``SceneCaptureSensor.cpp`` sets Unreal's ``AutoExposureCalibrationConstant_DEPRECATED``.
+``calibration_constant`` has no effect: ``SceneCaptureSensor.cpp`` sets ``AutoExposureCalibrationConstant_DEPRECATED``.
 
 Source: ``SceneCaptureSensor.cpp``; Unreal 4.26's ``PostProcessEyeAdaptation.cpp`` (``GetEyeAdaptationParameters``) and
 ``PostProcessHistogramCommon.ush`` (``ComputeEyeAdaptation``). The scale of a new view is not proven for CARLA's build.
@@ -30,10 +30,10 @@ _USUAL: Final = 11.0
 _MIDDLE_GREY: Final = 0.18
 _LINUX_STOPS: Final = 0.75  # ``SetExposureCompensation`` adds them
 _GAMMA: Final = 2.2  # CARLA's default of the attribute ``gamma``
-_EVERY_PX: Final = 4  # Unreal counts a histogram of a smaller image, too
+_EVERY_PX: Final = 4  # Unreal builds its histogram from a smaller image, too
 _LOW, _HIGH = 0.1, 0.9  # ``AutoExposureLowPercent`` and ``HighPercent``
 _LINEAR_BEYOND: Final = 1.5  # stops: ``r.EyeAdaptation.ExponentialTransitionDistance``
-_SLOPE_S: Final = 1 / 60  # at which both laws have one slope where they meet
+_SLOPE_S: Final = 1 / 60  # gives both laws the same slope at their junction
 _DARKEST: Final = 1e-6
 _BGR_LUMINANCE: Final = np.array([0.0722, 0.7152, 0.2126])
 _LINEAR: Final = (np.arange(256) / 255) ** _GAMMA
@@ -43,7 +43,7 @@ class Exposure:
     """The exposure of one camera.
 
     Args:
-        actor: the camera; its attributes are those of CARLA's ``sensor.camera.rgb``.
+        actor: the camera, with the attributes of CARLA's ``sensor.camera.rgb``.
     """
 
     def __init__(self, actor: Actor) -> None:
@@ -63,11 +63,11 @@ class Exposure:
         self._stops = self._compensation + _LINUX_STOPS  # log2 of the adapted luminance
 
     def expose(self, bgra: UInt8, delta_s: float) -> UInt8:
-        """Adapt to an image as the renderer drew it, and return it as the camera takes it.
+        """Adapt to a rendered image and return the exposed image, (H, W, 4) uint8.
 
         Args:
-            bgra: (H, W, 4), left as it is.
-            delta_s: of the tick.
+            bgra: (H, W, 4) uint8, not changed.
+            delta_s: seconds since the last tick.
         """
         stops = self._manual_stops if self._is_manual else math.log2(_USUAL) - self._adapted(_luminance(bgra), delta_s)
         levels = np.rint(np.minimum(np.arange(256) * 2 ** ((stops + self._compensation) / _GAMMA), 255)).astype(
@@ -80,7 +80,7 @@ class Exposure:
     def _adapted(self, luminance: float, delta_s: float) -> float:
         target = math.log2(min(max(luminance / _MIDDLE_GREY * _USUAL, self._low), self._high))
         if self._low == self._high:
-            self._stops = target  # without a range Unreal does not wait
+            self._stops = target  # without a range Unreal adapts at once
             return self._stops
         away = target - self._stops
         speed = self._speed_up if away > 0 else self._speed_down
@@ -94,7 +94,7 @@ class Exposure:
 
 
 def exposure_of(actor: Actor) -> Exposure:
-    """Return the exposure of a camera, which is made with its first image."""
+    """Return the exposure of a camera, created with its first image."""
     if _MEMORY not in actor.extra:
         actor.extra[_MEMORY] = Exposure(actor)
     exposure: Exposure = actor.extra[_MEMORY]
@@ -102,7 +102,7 @@ def exposure_of(actor: Actor) -> Exposure:
 
 
 def _luminance(bgra: UInt8) -> float:
-    """Return the mean linear luminance, 0 to 1, of an image without its darkest and its brightest tenth."""
+    """Return the mean linear luminance, 0 to 1, of an (H, W, 4) image without its darkest and brightest tenth."""
     few: Float64 = _LINEAR[bgra[::_EVERY_PX, ::_EVERY_PX, :3]] @ _BGR_LUMINANCE
     ordered = np.sort(few, axis=None)
     low, high = int(len(ordered) * _LOW), max(int(len(ordered) * _HIGH), 1)

@@ -1,4 +1,4 @@
-"""G-buffers of RGB cameras: those that the raster pass has, in the bytes that CARLA makes of them.
+"""G-buffers of RGB cameras: those of the raster pass, in CARLA's encoding.
 
 Source: CARLA's ``SceneCaptureSensor`` and ``ImageUtil``, the copies that its Unreal fork makes of each texture, and Unreal's
 ``EncodeGBuffer`` and ``RHISurfaceDataConversion``.
@@ -17,17 +17,17 @@ NAMES: Final = (
     "SceneColor", "SceneDepth", "SceneStencil", "GBufferA", "GBufferB", "GBufferC", "GBufferD", "GBufferE", "GBufferF",
     "Velocity", "SSAO", "CustomDepth", "CustomStencil",
 )  # fmt: skip
-COLOUR, DEPTH, NORMAL, BASE, STENCIL = 0, 1, 3, 5, 12  # places in NAMES
+COLOUR, DEPTH, NORMAL, BASE, STENCIL = 0, 1, 3, 5, 12  # indices in NAMES
 SERVED: Final = (COLOUR, DEPTH, NORMAL, BASE, STENCIL)
 ENABLED: Final = "gbuffers enabled"
-STREAMS: Final = "gbuffer streams"  # by place in NAMES
+STREAMS: Final = "gbuffer streams"  # by index in NAMES
 
 _MOST_HALF: Final = 65504.0
 _Texture = tuple[int, tuple[Subscriber, ...]]
 
 
 def listened(actor: Actor, streams: Streams) -> tuple[_Texture, ...]:
-    """Give the textures of a camera that somebody reads now, and who; none until a client enables them."""
+    """Return a camera's textures with their current readers; empty until a client enables them."""
     if not actor.extra.get(ENABLED):
         return ()
     read = ((number, streams.readers(stream)) for number, stream in actor.extra.get(STREAMS, {}).items())
@@ -35,7 +35,7 @@ def listened(actor: Actor, streams: Streams) -> tuple[_Texture, ...]:
 
 
 def textures(wanted: Iterable[int], image: RenderedImage) -> dict[int, UInt8]:
-    """Give (H, W, 4) bytes by texture; alpha is the client's, which makes every pixel opaque."""
+    """Return (H, W, 4) uint8 BGRA by texture; the client sets alpha to opaque."""
     return {number: _texture(number, image) for number in wanted}
 
 

@@ -1,4 +1,4 @@
-"""The sensors that are due at a tick, their measurements, and the way of these to clients."""
+"""Scheduling of sensors per tick, and sending of their measurements."""
 
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
@@ -27,14 +27,14 @@ _DUE_SLACK_S: Final = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class _Family:
-    """One kind of sensor: its notes under the world's lock, and its later work on them."""
+    """One kind of sensor: a gather step under the world's lock, and a later measuring step."""
 
     gather: Callable[[World, Actor, float], Any]
     measure: Callable[[World, Streams, Reading, Moment], Sequence[Body]]
 
 
 def _alone(measure: Callable[[Reading, Moment], Sequence[Body]]) -> Callable[..., Sequence[Body]]:
-    """Take a measurement that needs the tick only."""
+    """Adapt a measurement that depends only on the reading and the moment."""
     return lambda _world, _streams, reading, moment: measure(reading, moment)
 
 
@@ -55,7 +55,7 @@ class Work:
     """The work of one tick."""
 
     moment: Moment
-    views: dict[tuple[View, frozenset[int]], list[Reading]] = field(default_factory=dict)  # with classes not drawn
+    views: dict[tuple[View, frozenset[int]], list[Reading]] = field(default_factory=dict)  # with undrawn classes
     others: list[Reading] = field(default_factory=list)
 
 
@@ -63,12 +63,12 @@ class Sensors:
     """All sensors with a stream.
 
     Args:
-        world: what they measure.
-        streams: where they send.
-        episode: the gravity of IMUs.
-        faults: what goes wrong on purpose.
-        rendering: how images are made.
-        behaviours: as which real server they behave.
+        world: the measured world.
+        streams: the sensors' streams.
+        episode: holds the gravity of IMUs.
+        faults: faults to inject.
+        rendering: rendering options.
+        behaviours: emulated server behaviours.
     """
 
     def __init__(
@@ -87,34 +87,34 @@ class Sensors:
         self._radios: dict[int, Actor] = {}
         self._last_s: dict[int, float] = {}
         self._listened: set[int] = set()  # actors that had a listener in the last tick
-        self._cameras: dict[int, int] = {}  # actor id: number in the order of spawning
+        self._cameras: dict[int, int] = {}  # actor id: number in spawn order
         self._pixels: dict[int, int] = {}
         self._pool = ThreadPoolExecutor(rendering.threads, thread_name_prefix="draw")
-        self._others = ThreadPoolExecutor(  # images keep nobody waiting
+        self._others = ThreadPoolExecutor(  # images block no client
             rendering.threads, thread_name_prefix="measure"
         )
         self._card = GraphicsCard(rendering.latency_s)
         self._card_queue = ThreadPoolExecutor(1, thread_name_prefix="card")
-        self._on_card: list[Future[None]] = []  # images of the last tick that had any; before it, of the one before
+        self._on_card: list[Future[None]] = []  # images of the last tick with images, and of the one before it
         self._on_card_before: list[Future[None]] = []
-        self._drawing: list[Future[None]] = []  # images, of the last tick that had any
-        self._measuring: list[Future[None]] = []  # what else the last tick has to send
+        self._drawing: list[Future[None]] = []  # images of the last tick with images
+        self._measuring: list[Future[None]] = []  # other measurements of the last tick
         self._drawn_frame = self._frame = 0
         self._draws_unread = False
         self.failed = 0
         self.images_drawn: Counter[str] = Counter()  # by blueprint, since the start
         self._see_through: tuple[RendererLike, frozenset[int], RendererLike] | None = (
-            None  # of what, without what, made
+            None  # source, excluded tags, result
         )
-        self._late: deque[tuple[int, Stamp, Measured]] = deque()  # (due frame, stamp, what)
+        self._late: deque[tuple[int, Stamp, Measured]] = deque()  # (due frame, stamp, measurement)
 
     @property
     def pixels(self) -> int:
-        """Pixels of one image of each camera."""
+        """Return the pixels of one image of each camera, in total."""
         return sum(self._pixels.values())
 
     def add(self, actor: Actor) -> None:
-        """Begin to serve a sensor."""
+        """Start serving a sensor."""
         self._actors[actor.actor_id] = actor
         if actor.blueprint in radio.RADIOS:
             self._radios[actor.actor_id] = actor
@@ -134,20 +134,20 @@ class Sensors:
         return any(actor.stream_id == stream_id for actor in list(self._actors.values()))
 
     def clear(self) -> None:
-        """Stop serving all."""
+        """Stop serving all sensors."""
         for kept in (self._actors, self._radios, self._pixels, self._last_s, self._cameras, self._listened):
             kept.clear()
         self._late.clear()
 
     def close(self) -> None:
-        """End the threads."""
+        """Stop the threads."""
         self._pool.shutdown(wait=False, cancel_futures=True)
         self._card_queue.shutdown(wait=False, cancel_futures=True)
         self._others.shutdown(wait=False, cancel_futures=True)
 
     # ------------------------------------------------------------------ one tick
     def gather(self) -> Work:
-        """Note what is due and copy what it needs; called under the world's lock.
+        """Collect the due sensors and copy their inputs; called under the world's lock.
 
         A sensor measures in a tick if it has a listener (CARLA, ``Sensor.cpp``, ``ASensor::Tick``), whatever
         ``no_rendering_mode`` says: that switches off the spectator's viewport alone (``CarlaEngine.cpp``,
@@ -168,7 +168,7 @@ class Sensors:
                 continue
             if not measures:
                 if not _draws(actor):
-                    self._last_s[actor.actor_id] = moment.elapsed_s  # its next turn is that of one tick
+                    self._last_s[actor.actor_id] = moment.elapsed_s  # its next rotation is that of one tick
                 continue
             pose = tuple(world.table.c.pose[actor.row].tolist())
             family = FAMILIES.get(actor.blueprint)
@@ -191,7 +191,7 @@ class Sensors:
         return work
 
     def _measures(self, actor: Actor, *, listened: bool) -> bool:
-        """Return whether a sensor measures in this tick, and note whether it has a listener."""
+        """Return whether a sensor measures in this tick, and record whether it has a listener."""
         before = actor.actor_id in self._listened
         (self._listened.add if listened else self._listened.discard)(actor.actor_id)
         if listened:
@@ -199,13 +199,13 @@ class Sensors:
         return before and self._behaviours["stop"] == "late" and _draws(actor)
 
     def _untagged(self, actor: Actor) -> frozenset[int]:
-        """Return the classes that a camera looks through on purpose."""
+        """Return the semantic tags that an injected fault hides from a camera."""
         if actor.blueprint not in cameras.OF_TAGS:
             return frozenset()
         return self._faults.untagged(actor.actor_id, actor.blueprint, self._cameras.get(actor.actor_id))
 
     def _through(self, moment: Moment, tags: frozenset[int]) -> Moment:
-        """Return the moment as it is drawn where some classes are looked through."""
+        """Return the moment without objects of some semantic tags."""
         if not tags:
             return moment
         made_of, made_without, renderer = self._see_through or (None, None, moment.renderer)
@@ -227,15 +227,15 @@ class Sensors:
         return last_s is None or moment.elapsed_s - last_s >= every_s - _DUE_SLACK_S
 
     def _delta_s(self, actor: Actor, moment: Moment) -> float:
-        """Time since a sensor's last reading, and note this one."""
+        """Return seconds since a sensor's last reading, and record this one."""
         last_s = self._last_s.get(actor.actor_id)
         self._last_s[actor.actor_id] = moment.elapsed_s
         return moment.delta_s if last_s is None else seconds_between(last_s, moment.elapsed_s)
 
     def start(self, work: Work) -> None:
-        """Begin to measure; ``finish_before`` or ``finish`` has to be called before the next tick.
+        """Start measuring; call ``finish_before`` or ``finish`` before the next tick.
 
-        Images leave when they are drawn, as those of a real server do: ticks without images go on meanwhile.
+        Images are sent once drawn, as on a real server: ticks without images continue meanwhile.
         """
         moment = work.moment
         take = cameras.take_flat if self._rendering.flat else cameras.take
@@ -253,7 +253,7 @@ class Sensors:
         self._frame = moment.frame
 
     def finish_before(self) -> None:
-        """Wait for what must have left before the next tick is measured: images only where it brings new ones.
+        """Wait for the measurements that must precede the next tick's: images only if it has new ones.
 
         The card may be one such tick behind, as Unreal's render thread (``r.OneFrameThreadLag``, 1 by default): a camera
         flushes nothing (``SceneCaptureSensor.h``, ``WaitForRenderThreadToFinish``) and is read in a task of its own
@@ -267,13 +267,13 @@ class Sensors:
         self._finish_measuring()
 
     def finish(self) -> None:
-        """Wait until everything is queued for sending; a sensor that failed is reported, and stops no clock."""
+        """Wait until everything is queued for sending; a failed sensor is reported and does not stop the clock."""
         self._finish_drawing()
         self._report_failures([*self._on_card_before, *self._on_card], self._drawn_frame)
         self._finish_measuring()
 
     def wait(self, limit_s: float) -> None:
-        """Wait until all but the images is queued for sending, but not for longer than ``limit_s``."""
+        """Wait at most ``limit_s`` until everything except images is queued for sending."""
         if not wait(self._measuring, timeout=limit_s).not_done:
             self._finish_measuring()
 
@@ -331,9 +331,9 @@ def _draws(actor: Actor) -> bool:
 
 
 def seconds_between(last_s: float, now_s: float) -> float:
-    """Return the time between two readings, the same whenever the town was opened.
+    """Return the seconds between two readings, independent of when the town was loaded.
 
-    The clock is a sum of steps: its last digits depend on how many ticks passed before, and a lidar's head would with them.
+    The clock is a sum of steps: its last digits depend on the number of earlier ticks, and so would a lidar's angle.
     """
     return round(now_s - last_s, 10)
 

@@ -1,4 +1,4 @@
-"""IMU and GNSS: where a thing is and how it is accelerated."""
+"""IMU and GNSS."""
 
 import math
 from dataclasses import dataclass
@@ -28,13 +28,13 @@ class Motion:
 
 
 def gather_imu(world: World, actor: Actor, _delta_s: float) -> Motion:
-    """Note the motion of what the sensor hangs on."""
+    """Return the motion of the sensor's parent."""
     c = world.table.c
     return Motion(c.acceleration[actor.row].copy(), c.angular[actor.row].copy(), generator(actor).normal(size=6))
 
 
 def imu(reading: Reading, moment: Moment) -> list[Body]:
-    """[accelerometer m/s2, gyroscope rad/s, compass rad from north]; the compass' north is minus y, as CARLA's."""
+    """Return [accelerometer m/s2, gyroscope rad/s, compass rad from north]; north is minus y, as in CARLA."""
     motion: Motion = reading.state
     pose, actor = reading.pose, reading.actor
     to_sensor = rotation(pose[3], pose[4], pose[5]).T
@@ -58,12 +58,12 @@ class Origin:
 
 
 def gather_gnss(world: World, actor: Actor, _delta_s: float) -> Origin:
-    """Note where the town is on the earth."""
+    """Return the town's georeference and the noise of this tick."""
     return Origin(*world.town.georeference, generator(actor).normal(size=3))
 
 
 def gnss(reading: Reading, moment: Moment) -> list[Body]:
-    """[latitude, longitude, altitude]."""
+    """Return [latitude, longitude, altitude], degrees and metres."""
     origin: Origin = reading.state
     x, y, z = reading.pose[:3]
     latitude, longitude = moment.version.geolocation(

@@ -1,4 +1,4 @@
-"""One tick, frozen: everything that sensors read, so that the world may go on while they work."""
+"""An immutable copy of the sensors' inputs at one tick, so that the world can continue while they measure."""
 
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -12,7 +12,7 @@ from headless_simulator.world.actors import Actor
 from headless_simulator.world.pose import Pose6
 from headless_simulator.world.renderer_like import RendererLike
 
-Body: TypeAlias = tuple[Part, ...]  # what follows the header
+Body: TypeAlias = tuple[Part, ...]  # the data after the header
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +33,16 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One sensor that is due.
+    """One due sensor.
 
     Attributes:
         actor: the sensor.
-        pose: where it was at the tick.
-        parent: the actor that it hangs on, if any.
-        deliveries: how its frame leaves; one unless a fault is at work.
-        readers: who listened at the tick; who comes while it is measured gets nothing of it.
-        state: what its family took from the world under the lock.
-        textures: an RGB camera's G-buffers that are read, and by whom.
+        pose: its pose at the tick (Unreal's axes, metres, degrees).
+        parent: the actor it is attached to, if any.
+        deliveries: deliveries of its frame; one without an injected fault.
+        readers: subscribers at the tick; later ones do not get this measurement.
+        state: data that its family copied from the world under the lock.
+        textures: an RGB camera's subscribed G-buffers with their readers.
     """
 
     actor: Actor
@@ -56,14 +56,14 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """A sensor's header; faults may make it lie."""
+    """A sensor's header; faults may falsify it."""
 
     frame: int
     elapsed_s: float
     pose: Pose6
 
     def header(self, blueprint: str) -> bytes:
-        """Pack it."""
+        """Pack the header."""
         return wire.SENSOR_HEADER.pack(wire.SENSOR_TYPE[blueprint], self.frame, self.elapsed_s, *self.pose)
 
 

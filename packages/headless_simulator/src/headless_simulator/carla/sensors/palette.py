@@ -1,4 +1,4 @@
-"""The colours that CARLA's CityScapes palette gives its semantic tags."""
+"""CARLA's CityScapes palette of semantic tags."""
 
 from typing import Final
 
@@ -13,4 +13,4 @@ _RGB: Final = (  # tag 0 (unlabelled) to 28 (guard rail)
     (55, 90, 80), (45, 60, 150), (157, 234, 50), (81, 0, 81), (150, 100, 100), (230, 150, 140), (180, 165, 180),
 )  # fmt: skip
 CLASS_BGRA: Final[UInt8] = np.array([(b, g, r, 255) for r, g, b in _RGB], np.uint8)
-"""(29, 4): blue, green, red, opaque, of each tag."""
+"""(29, 4) uint8 blue, green, red, alpha 255 of each tag."""

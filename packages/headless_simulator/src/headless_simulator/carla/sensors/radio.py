@@ -1,7 +1,7 @@
-"""Radio between vehicles: who sends what in a tick, and with which power it arrives.
+"""Radio between vehicles (V2X): messages per tick and their received power.
 
 Source: CARLA's ``V2XSensor``, ``CustomV2XSensor``, ``CaService`` and ``PathLossModel``; the equations are those of ETSI TR 103
-257-1 (WINNER+), of two rays over a ground, and of a knife's edge.
+257-1 (WINNER+), of two-ray ground reflection, and of knife-edge diffraction.
 """
 
 import math
@@ -26,7 +26,7 @@ AWARENESS: Final = "sensor.other.v2x"
 CUSTOM_RADIO: Final = "sensor.other.v2x_custom"
 RADIOS: Final = frozenset({AWARENESS, CUSTOM_RADIO})
 
-GRAVITY_MPS2: Final = 9.81  # felt upwards at rest
+GRAVITY_MPS2: Final = 9.81  # specific force upwards at rest
 _ABOVE_ROOF_M: Final = 0.02
 _LIGHT_MPS: Final = 299_792_458.0
 _GROUND_PERMITTIVITY: Final = 1.02
@@ -37,7 +37,7 @@ _FREE, _BUILDING, _VEHICLES = range(3)
 _MOST_VEHICLES: Final = 32  # between two antennas
 _SELDOM_S: Final = 0.5
 _TOUCHING_M: Final = 0.01
-_EXTERIOR: Final = ((0, 2), (1, 4), (2, 32), (3, 16), (5, 64), (6, 128), (7, 1))  # place in ETSI's byte, CARLA's bit
+_EXTERIOR: Final = ((0, 2), (1, 4), (2, 32), (3, 16), (5, 64), (6, 128), (7, 1))  # position in ETSI's byte, CARLA's bit
 _MOST_WHOLE: Final = 2**31 - 1
 _MOST_DB: Final = 1e4
 _LEAST, _MOST = 1e-6, 1e6  # of a frequency in GHz, and of a reference distance in metres
@@ -48,7 +48,7 @@ _STATIONS: Final = {"car": 5, "van": 5, "truck": 7, "bus": 6, "motorcycle": 4, "
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """A sender's messages of one tick, on the way to one receiver: bodies, (N, structure) messages, and chance in sigmas."""
+    """A sender's messages of one tick for one receiver: bodies, (N, structure) messages, and fading in sigmas."""
 
     sender_id: int
     antenna_m: Float64
@@ -64,7 +64,7 @@ def send(actor: Actor, text: str) -> None:
     """Queue a custom message for the next tick.
 
     Raises:
-        CallRefused: the actor is no radio for custom messages, or sends too much.
+        CallRefused: the actor is not a radio for custom messages, or sends too much.
     """
     if actor.blueprint != CUSTOM_RADIO:
         raise CallRefused(f"actor {actor.actor_id} ({actor.blueprint}) sends no custom messages; {CUSTOM_RADIO} does")
@@ -75,7 +75,7 @@ def send(actor: Actor, text: str) -> None:
 
 
 def transmit(world: World, radios: Sequence[Actor]) -> None:
-    """Note what each radio sends in this tick."""
+    """Store the messages that each radio sends in this tick."""
     for actor in radios:
         if actor.blueprint == AWARENESS:
             actor.extra["sent"] = _awareness(world, actor)
@@ -89,7 +89,7 @@ def transmit(world: World, radios: Sequence[Actor]) -> None:
 
 
 def listen(world: World, actor: Actor, radios: Sequence[Actor]) -> list[Heard]:
-    """Note who sends to a radio: all of its kind, channel and reach that hang on something else."""
+    """Return the senders that a radio hears: same kind and channel, in range, on another parent."""
     own = _owner(world, actor)
     if own is None:
         return []
@@ -112,7 +112,7 @@ def listen(world: World, actor: Actor, radios: Sequence[Actor]) -> list[Heard]:
 
 
 def receive(reading: Reading, moment: Moment) -> list[Body]:
-    """Give the messages that arrive with enough power, as one body of structures."""
+    """Return the messages that arrive with enough power, as one body of structures."""
     arrived = []
     for heard in reading.state:
         power_dbm = _decibels(reading.actor, "combined_antenna_gain", 10.0) - _loss_db(reading.actor, heard, moment)
@@ -132,7 +132,7 @@ def _decibels(actor: Actor, name: str, default: float) -> float:
 
 
 def _above_zero(actor: Actor, name: str, default: float) -> float:
-    """Read an attribute by which something is divided; what is not above zero counts as the default."""
+    """Read an attribute used as a divisor; values not above zero count as the default."""
     value = float(number(actor, name, default))
     return min(max(value, _LEAST), _MOST) if value > 0 else default
 
@@ -142,7 +142,7 @@ def _whole(value: float) -> int:
 
 
 def _owner(world: World, actor: Actor) -> Actor | None:
-    """Give the body whose roof carries the antenna; a radio for custom messages may stand alone."""
+    """Return the actor that carries the antenna; a radio for custom messages may have none."""
     return world.actors.get(actor.parent_id) or (actor if actor.blueprint == CUSTOM_RADIO else None)
 
 
@@ -152,7 +152,7 @@ def _antenna(world: World, actor: Actor) -> Float64:
 
 
 def _between(heard: Heard, moment: Moment) -> tuple[int, list[int]]:
-    """Return what is on the line between two antennas, and the ids of the vehicles there."""
+    """Return the kind of obstruction between two antennas, and the ids of obstructing vehicles."""
     away = heard.antenna_m - heard.own_antenna_m
     reach_m = float(np.linalg.norm(away))
     movers, vehicles = moment.movers, list[int]()
@@ -201,18 +201,18 @@ def _loss_db(actor: Actor, heard: Heard, moment: Moment) -> float:
 
 
 def winner_db(far_m: float, ghz: float, *, blocked: bool, highway: bool) -> float:
-    """Return WINNER+'s path loss, dB; ``blocked`` by a building."""
+    """Return the WINNER+ path loss, dB; ``blocked`` means by a building."""
     base, slope, pitch = (36.85, 30.0, 18.9) if blocked else (32.4, 20.0, 20.0) if highway else (38.77, 16.7, 18.2)
     return base + slope * math.log10(far_m) + pitch * math.log10(ghz)
 
 
 def free_space_db(far_m: float, wave_m: float) -> float:
-    """Return the loss of a free wave, dB."""
+    """Return the free-space path loss, dB."""
     return 20 * math.log10(4 * math.pi * far_m / wave_m)
 
 
 def two_rays_db(far_m: float, one_m: float, other_m: float, wave_m: float) -> float:
-    """Return the loss where a second ray comes from the ground, dB; heights above it."""
+    """Return the two-ray ground-reflection loss, dB; antenna heights are above the ground."""
     ground_m = max(math.sqrt(max(far_m**2 - (one_m - other_m) ** 2, 0.0)), _TOUCHING_M)
     mirrored_m = math.sqrt(far_m**2 + 4 * one_m * other_m)
     sine, root = (one_m + other_m) / mirrored_m, math.sqrt(_GROUND_PERMITTIVITY - (ground_m / mirrored_m) ** 2)
@@ -222,7 +222,7 @@ def two_rays_db(far_m: float, one_m: float, other_m: float, wave_m: float) -> fl
 
 
 def _edge_db(heard: Heard, top_m: Float64, wave_m: float) -> float:
-    """Loss over a vehicle's roof; as CARLA has it, from its height above the ground, not above the line."""
+    """Return the diffraction loss over a roof, dB; as in CARLA, from its height above the ground, not above the line."""
     one_m, other_m = (
         max(float(np.linalg.norm((top_m - end)[:2])), _TOUCHING_M) for end in (heard.own_antenna_m, heard.antenna_m)
     )
@@ -231,7 +231,7 @@ def _edge_db(heard: Heard, top_m: Float64, wave_m: float) -> float:
 
 
 def _awareness(world: World, actor: Actor) -> Any:
-    """Make a vehicle's CAM where one is due: it moved 4 m, turned 4 degrees, changed by 0.5 m/s, or waited long enough."""
+    """Return a vehicle's CAM if one is due: after 4 m, 4 degrees, a change of 0.5 m/s, or the maximum interval."""
     owner, none = world.actors.get(actor.parent_id), np.zeros(0, CAM)
     if owner is None or owner.kind != VEHICLE:
         return none
@@ -311,5 +311,5 @@ def _station(owner: Actor) -> int:
 
 
 def _exterior_lights(bits: int) -> int:
-    """Turn CARLA's light bits into ETSI's, low beam first."""
+    """Convert CARLA's light bits to ETSI's, low beam first."""
     return sum(128 >> place for place, bit in _EXTERIOR if bits & bit)

@@ -1,4 +1,4 @@
-"""Layout of V2X messages, as client 0.9.16 reads them: C structures of x86-64, padding included.
+"""Layout of V2X messages of client 0.9.16: C structures of x86-64, with padding.
 
 Source: CARLA's ``LibITS.h`` and ``V2XData.h``.
 """

@@ -1,7 +1,7 @@
-"""Sensors that send rays through the same triangles that the images show: lidar, semantic lidar, radar, obstacle.
+"""Ray sensors, which hit the triangles of the images: lidar, semantic lidar, radar, obstacle.
 
-Source: what CARLA's documentation says of ``sensor.lidar.ray_cast``, ``sensor.lidar.ray_cast_semantic``,
-``sensor.other.radar`` and ``sensor.other.obstacle``; the order of points is theirs, channel by channel.
+Source: CARLA's documentation of ``sensor.lidar.ray_cast``, ``sensor.lidar.ray_cast_semantic``, ``sensor.other.radar``
+and ``sensor.other.obstacle``; points are ordered channel by channel, as in CARLA.
 """
 
 import math
@@ -24,7 +24,7 @@ RADAR: Final = "sensor.other.radar"
 OBSTACLE: Final = "sensor.other.obstacle"
 
 SEMANTIC_POINT: Final = np.dtype([("place", "<f4", 3), ("cosine", "<f4"), ("actor", "<u4"), ("tag", "<u4")])
-_MOST_RAYS: Final = 150_000  # a tick; more are thinned evenly
+_MOST_RAYS: Final = 150_000  # per tick; more are thinned evenly
 _RING: Final = 8
 _PART: Final = 20_000  # rays
 _helpers: Final = ThreadPoolExecutor(2, thread_name_prefix="rays")
@@ -36,9 +36,9 @@ class Scan:
 
     Attributes:
         angle_rad: horizontal angle at which the tick ended.
-        channels: how many.
-        directions: (channels * per channel, 3) in the sensor's frame, channel by channel.
-        rng: the sensor's own.
+        channels: number of channels.
+        directions: (channels * per channel, 3) unit vectors in the sensor's frame, channel by channel.
+        rng: the sensor's random generator.
     """
 
     angle_rad: float
@@ -48,7 +48,7 @@ class Scan:
 
 
 def generator(actor: Actor) -> np.random.Generator:
-    """Give the sensor's own random numbers: the same in every run of the same program, and after each ``reload_world``."""
+    """Return the sensor's random generator: equal in every run of a program and after each ``reload_world``."""
     if "rng" not in actor.extra:
         seed = [number(actor, "noise_seed", 0) & 0xFFFFFFFF, actor.place_in_episode & 0xFFFFFFFF]
         actor.extra["rng"] = np.random.default_rng(seed)
@@ -57,7 +57,7 @@ def generator(actor: Actor) -> np.random.Generator:
 
 
 def number(actor: Actor, name: str, default: float) -> Any:
-    """Read a numeric attribute; a text that is no number counts as the default."""
+    """Read a numeric attribute; text that is not a number counts as the default."""
     try:
         value = float(actor.order.attributes.get(name, default))
     except ValueError:
@@ -68,7 +68,7 @@ def number(actor: Actor, name: str, default: float) -> Any:
 
 
 def gather_scan(_world: World, actor: Actor, delta_s: float) -> Scan:
-    """Turn the lidar's head on by one tick."""
+    """Rotate the lidar by one tick."""
     channels = max(1, min(number(actor, "channels", 32), 1024))
     per_channel = max(1, round(number(actor, "points_per_second", 56000) * delta_s / channels))
     per_channel = min(per_channel, _MOST_RAYS // channels)
@@ -77,7 +77,7 @@ def gather_scan(_world: World, actor: Actor, delta_s: float) -> Scan:
     start_deg = actor.extra.get("angle_deg", 0.0)
     upper, lower = number(actor, "upper_fov", 10.0), number(actor, "lower_fov", -30.0)
     beams = (channels, per_channel, upper, lower, start_deg, sweep_deg, field_deg)
-    if actor.extra.get("beams") != beams:  # after whole turns they are those of the tick before
+    if actor.extra.get("beams") != beams:  # after whole rotations they equal those of the previous tick
         actor.extra |= {"beams": beams, "directions": _directions(beams)}
     directions = actor.extra["directions"]
     end_deg = (start_deg + sweep_deg) % field_deg
@@ -95,7 +95,7 @@ def _directions(beams: tuple[int, int, float, float, float, float, float]) -> Fl
 
 
 def _cast(reading: Reading, moment: Moment, directions: Float64, reach_m: float, movers: Movers) -> Any:
-    """Send rays from the sensor; many of them in parts, on several cores."""
+    """Cast (N, 3) directions of the sensor's frame, in parts on several cores if there are many."""
     pose = reading.pose
     world = directions @ rotation(pose[3], pose[4], pose[5]).T
     origin = np.array(pose[:3])
@@ -112,7 +112,7 @@ def _per_channel(kept: Any, scan: Scan) -> bytes:
 
 
 def lidar(reading: Reading, moment: Moment) -> list[Body]:
-    """Points [x, y, z, intensity] in the sensor's frame."""
+    """Return points [x, y, z, intensity] in the sensor's frame, metres."""
     scan: Scan = reading.state
     actor = reading.actor
     distance_m, _, _, _ = _cast(reading, moment, scan.directions, number(actor, "range", 10.0), moment.movers)
@@ -135,7 +135,7 @@ def lidar(reading: Reading, moment: Moment) -> list[Body]:
 
 
 def semantic_lidar(reading: Reading, moment: Moment) -> list[Body]:
-    """Points with the cosine of incidence, actor id and tag; nothing is dropped."""
+    """Return points, metres, with cosine of incidence, actor id and tag, without drop-off."""
     scan: Scan = reading.state
     reach_m = number(reading.actor, "range", 10.0)
     distance_m, ids, tag, cosine = _cast(reading, moment, scan.directions, reach_m, moment.movers)
@@ -149,7 +149,7 @@ def semantic_lidar(reading: Reading, moment: Moment) -> list[Body]:
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """Rays of one radar tick, and who moves how."""
+    """Rays of one radar tick, and the velocities of actors."""
 
     directions: Float64
     velocity: Float64
@@ -158,7 +158,7 @@ class Sweep:
 
 
 def gather_radar(world: World, actor: Actor, delta_s: float) -> Sweep:
-    """Draw the radar's rays: even in the angle and the radius of its cone."""
+    """Draw the radar's rays, uniform in angle and radius of its cone."""
     count = max(1, min(round(number(actor, "points_per_second", 1500) * delta_s), _MOST_RAYS))
     rng = generator(actor)
     radius, angle = rng.random(count), rng.random(count) * 2 * math.pi
@@ -171,7 +171,7 @@ def gather_radar(world: World, actor: Actor, delta_s: float) -> Sweep:
 
 
 def radar(reading: Reading, moment: Moment) -> list[Body]:
-    """Detections [velocity towards negative, azimuth, altitude, depth]."""
+    """Return detections [velocity (negative: approaching), azimuth, altitude, depth], m/s, radians, metres."""
     sweep: Sweep = reading.state
     reach_m = number(reading.actor, "range", 100.0)
     movers = without(moment.movers, reading.parent)
@@ -193,7 +193,7 @@ def radar(reading: Reading, moment: Moment) -> list[Body]:
 
 
 def without(movers: Movers, actor: Actor | None) -> Movers:
-    """Leave one actor's body out."""
+    """Return the movers without one actor's body."""
     if actor is None:
         return movers
     keep = movers.actor_id != actor.actor_id
@@ -204,7 +204,7 @@ def without(movers: Movers, actor: Actor | None) -> Movers:
 
 
 def nearest_obstacle(reading: Reading, moment: Moment) -> tuple[float, int] | None:
-    """Distance and id (0: part of the town) of what a rod of ``hit_radius`` meets ahead, None without."""
+    """Return distance, metres, and id (0: the town) of the first hit of a cylinder of ``hit_radius`` ahead, or None."""
     actor = reading.actor
     radius, reach_m = number(actor, "hit_radius", 0.5), number(actor, "distance", 5.0)
     around = np.arange(_RING) * 2 * math.pi / _RING

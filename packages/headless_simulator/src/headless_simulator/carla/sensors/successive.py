@@ -1,6 +1,6 @@
-"""Cameras that compare an image with the one before: optical flow and DVS (events).
+"""Cameras that compare successive images: optical flow and DVS (events).
 
-Source: CARLA's ``OpticalFlowCamera`` and ``DVSCamera`` (what they send, when, and in which units).
+Source: CARLA's ``OpticalFlowCamera`` and ``DVSCamera``.
 """
 
 from typing import Any, Final
@@ -24,10 +24,10 @@ _MEMORY: Final = "previous image"
 
 
 def gather(actor: Actor, pose: Pose6, moment: Moment) -> Any:
-    """Recall what such a camera has to know of its previous image, and note where it is now; others need nothing.
+    """Return such a camera's data of its previous image, and record its current pose; None for other cameras.
 
-    The previous image is the last that it drew, however long ago: neither its view state nor ``ADVSCamera``'s image is
-    forgotten while the camera has no listener.
+    The previous image is the last drawn one, of any age: neither the view state nor ``ADVSCamera``'s image is dropped
+    while the camera has no listener.
     """
     if actor.blueprint == FLOW:
         now = Before(pose, moment.movers)
@@ -40,15 +40,15 @@ def gather(actor: Actor, pose: Pose6, moment: Moment) -> Any:
 
 
 def flow_bytes(view: View, reading: Reading, image: RenderedImage, moment: Moment) -> UInt8:
-    """Give (H, W, 8): two float32 a pixel."""
+    """Return (H, W, 8) uint8: two float32 per pixel, the result of ``optical_flow``."""
     before: Before = reading.state
     return optical_flow(image, view, moment.movers, before).view(np.uint8)
 
 
 def event_bytes(reading: Reading, bgra: UInt8, moment: Moment) -> UInt8:
-    """Give (N * 13,): the packed events of all pixels by time."""
+    """Return (N * 13,) uint8: N packed events of all pixels, sorted by time."""
     pixels: EventPixels = reading.state
-    # rounded, so that two images are as far apart in every run, however long the simulator ran before
+    # rounded, so that the interval of two images is equal in every run, at any simulated time
     return pixels.update(bgra, round(moment.elapsed_s * 1e9)).view(np.uint8)
 
 

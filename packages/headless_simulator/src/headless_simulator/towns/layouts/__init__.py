@@ -11,7 +11,7 @@ from headless_simulator.towns.styles import MOTORWAY, RURAL, SMALL_TOWN, SUBURBA
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The description of a town to make."""
+    """The description of a procedural town."""
 
     plan: Callable[[], Plan]
     style: Style
@@ -27,7 +27,7 @@ LAYOUTS: Final[dict[str, Layout]] = {
             spawn_points=265,
             front={"tower": 0.12, "block": 0.5, "shop": 0.23, "house": 0.15},
             filled=0.8,
-            # The roundabout, and the open ground in the south that CARLA's collision tests drive on.
+            # The roundabout, and the open ground in the south that CARLA's collision tests use.
             parks_m=((0.0, 0.0, 23.0), *((x, -256.0, 24.0) for x in (46.0, 72.0, 98.0, 124.0, 148.0))),
         ),
     ),

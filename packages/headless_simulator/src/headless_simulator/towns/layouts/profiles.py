@@ -13,7 +13,7 @@ def _side(
     rows = []
     for number in range(lanes):
         if number < lanes - 1:
-            # Each lane's mark speaks for the border to its right-hand neighbour, where both may change.
+            # Each lane's mark applies to the border with its right neighbour, which both may cross.
             rows.append(LaneSpec("driving", lane_m, mark="broken", change="both"))
         else:
             rows.append(LaneSpec("driving", lane_m, mark=edge))
@@ -38,7 +38,7 @@ def street(
     speed_kmh: float = 50.0,
     kind: str = "town",
 ) -> Profile:
-    """A two-way street with ``lanes`` each way; ``parking`` on the left and right side."""
+    """Return a two-way street with ``lanes`` each way; ``parking`` on the left and right side."""
     both = [
         _side(lanes, lane_m=lane_m, parking=has, sidewalk_m=sidewalk_m, shoulder_m=shoulder_m, edge=edge)
         for has in parking
@@ -46,8 +46,8 @@ def street(
     centre = "broken" if lanes == 1 else "solid solid"
     if not median_m:
         return Profile(both[0], both[1], speed_kmh, centre, kind)
-    # One lane, not a half on each side: two median lanes would be each other's left neighbour, and clients that walk
-    # left until they meet a driving lane would go to and fro between them for ever.
+    # One lane, not a half on each side: two median lanes would be each other's left neighbour, and clients that search
+    # leftwards for a driving lane would loop endlessly between them.
     strip = LaneSpec("median", median_m, mark="solid", mark_colour="yellow")
     return Profile((strip, *both[0]), both[1], speed_kmh, "solid", kind, offset_m=-median_m / 2)
 
@@ -65,7 +65,7 @@ def one_way(
     speed_kmh: float = 40.0,
     kind: str = "town",
 ) -> Profile:
-    """A one-way street; ``left_shoulder_m`` paves its left edge, or ``island_m`` is the kerb of an island there."""
+    """Return a one-way street; ``left_shoulder_m`` paves its left edge, or ``island_m`` is an island's kerb there."""
     right = _side(lanes, lane_m=lane_m, parking=parking, sidewalk_m=sidewalk_m, shoulder_m=shoulder_m, edge=edge)
     left = (LaneSpec("shoulder", left_shoulder_m),) if left_shoulder_m else ()
     left = (LaneSpec("curb", island_m),) if island_m else left

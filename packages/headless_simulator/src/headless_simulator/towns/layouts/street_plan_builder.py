@@ -11,7 +11,7 @@ from headless_simulator.towns.streets import Node, Plan, Profile, Street
 
 @dataclass(slots=True)
 class StreetPlanBuilder:
-    """Draws into a plan; places are OpenDRIVE's x, y."""
+    """Builder of a plan; points are OpenDRIVE's x, y, metres."""
 
     plan: Plan
     at: dict[str, Point] = field(default_factory=dict)
@@ -32,7 +32,7 @@ class StreetPlanBuilder:
         heights: tuple[tuple[float, float], ...] = (),
         level_m: float = 0.0,
     ) -> None:
-        """Add a street through points, its corners rounded."""
+        """Add a street through points with rounded corners."""
         path = rounded([self.at[start], *via, self.at[end]], radius_m)
         self.plan.streets.append(Street(start, end, path, profile, heights, level_m=level_m))
 
@@ -46,10 +46,10 @@ class StreetPlanBuilder:
 
         Args:
             name: prefix of its nodes.
-            centre: of the ring.
-            radius_m: of the inner edge of its inner lane.
-            arms_deg: counter-clockwise, increasing.
-            node: what its junctions are like.
+            centre: centre of the ring.
+            radius_m: radius of the inner lane's inner edge.
+            arms_deg: angles of the arms, counter-clockwise, increasing.
+            node: template of its junctions.
         """
         ring = one_way(2, lane_m=4.0, sidewalk_m=3.5, island_m=0.6, speed_kmh=30.0)
         for number, angle in enumerate(arms_deg):
@@ -79,8 +79,8 @@ class StreetPlanBuilder:
             main: node on the motorway.
             end: its other node.
             profile: one-way.
-            way: pose beside the outer lane where it leaves, in the direction of leaving, and points on the way to ``end``.
-            leaving: False turns it round, so that it joins.
+            way: pose beside the outer lane at the exit, in the exit's direction, and points on the path to ``end``.
+            leaving: False reverses the road, so that it joins.
         """
         pose, points = way
         ahead = pose.ahead(30.0)

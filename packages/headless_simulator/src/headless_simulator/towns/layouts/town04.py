@@ -21,7 +21,7 @@ def plan() -> Plan:
     crossing = Node(corner_m=14.0, lights=True)
     builder.node("south", (-40.0, _SOUTH), crossing)
     builder.node("north", (60.0, _NORTH), Node(corner_m=14.0, lights=True, z_m=9.0))
-    builder.node("off", (_WEST, -120.0), level)  # the carriageway whose right side looks at the town runs clockwise
+    builder.node("off", (_WEST, -120.0), level)  # the carriageway with the town on its right runs clockwise
     builder.node("on", (_WEST, 150.0), Node(corner_m=12.0, z_m=4.0))
     builder.node("off2", (_EAST, 160.0), Node(corner_m=12.0, z_m=6.0))
     builder.node("on2", (_EAST, -140.0), level)

@@ -21,8 +21,8 @@ _PLACES = {  # x, y of OpenDRIVE, height
     "p": (-142.0, 92.0, 5.0),
     "m": (8.0, 236.0, 7.5),
 }
-# Lights nearly everywhere, about as many as in the real town: at a busy crossing without them the Traffic Manager's cars
-# wait for each other for ever. No crossing has more than four arms: each is green alone, and the last of five would wait 60 s.
+# Lights at nearly all crossings, as in the real town: at a busy crossing without lights the Traffic Manager's cars wait for
+# each other indefinitely. Crossings have at most four arms: each is green alone, and the last of five would wait 60 s.
 _SIGNED = "p"
 
 
