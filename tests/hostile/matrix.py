@@ -30,6 +30,8 @@ from tests.hostile.datasets import filled, make_tiny
 from tests.hostile.surroundings import NAMES, OUTS, SURROUNDINGS, Out, Surrounding
 from tools.common.leftovers import contents, differing
 from tools.common.small_dataset import one_scene
+from uavsim.store.ledger import LedgerEntry, write_entry
+from uavsim.store.local import LocalOutput
 
 COMMANDS: dict[str, str] = {
     "status": "status SET --json",
@@ -115,14 +117,10 @@ class Matrix:
         self.work = work
         self._plain = dict[str, dict[str, str]]()
         self.good = make_tiny(work / "good")
-        notes = {
-            "dataset.json": {"dataset": "tiny", "seed": 0, "fingerprint": "x"},
-            "ledger/scene_00.json": {"scene": "scene_00", "state": "quarantined", "reasons": ["x"]},
-        }
         for folder in ("ledger", "recordings/scene_00", "fragments"):
             (self.good / ".uavsim" / folder).mkdir(parents=True)
-        for name, note in notes.items():
-            (self.good / ".uavsim" / name).write_text(json.dumps(note))
+        (self.good / ".uavsim/dataset.json").write_text(json.dumps({"dataset": "tiny", "seed": 0, "fingerprint": "x"}))
+        write_entry(LocalOutput(self.good), LedgerEntry("scene_00", "quarantined", reasons=("x",)))
 
     def failures(self, row: Row) -> list[str]:
         """Run one row and list its failures."""
