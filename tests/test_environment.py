@@ -71,5 +71,9 @@ def test_a_command_is_named_as_a_shell_finds_it(tmp_path: Path, monkeypatch: pyt
     for elsewhere in (tmp_path / "my clone/.venv", environment, Path("/usr")):
         monkeypatch.chdir(elsewhere)
         assert own_command() == ("bin/uavsim" if elsewhere.name == ".venv" else f"'{environment}/uavsim'")
+    (tmp_path / "removed").mkdir()
+    monkeypatch.chdir(tmp_path / "removed")
+    (tmp_path / "removed").rmdir()
+    assert own_command() == f"'{environment}/uavsim'"
     monkeypatch.setenv("PATH", f"/usr/bin:{environment}")
     assert own_command() == "uavsim"

@@ -128,8 +128,12 @@ def own_command(name: str = "uavsim") -> str:
     found = shutil.which(name)
     if not program.is_file() or (found is not None and Path(found).parent.samefile(program.parent)):
         return name
-    below = program.is_relative_to(Path.cwd()) and program.parent != Path.cwd()
-    return shlex.quote(str(program.relative_to(Path.cwd()) if below else program))
+    try:
+        current = Path.cwd()
+    except OSError:  # removed
+        current = program.parent
+    below = program.is_relative_to(current) and program.parent != current
+    return shlex.quote(str(program.relative_to(current) if below else program))
 
 
 def replay_command(dataset: Path, *sensors: str) -> str:

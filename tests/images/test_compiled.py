@@ -53,4 +53,7 @@ def test_numba_cache_dir_of_the_user_is_kept(tmp_path: Path):
 def test_folder_writable_by_others_is_not_used(tmp_path: Path):
     own = Path(kept_in(tmp_path)[2])
     own.chmod(0o777)
-    assert kept_in(tmp_path)[0] == ""
+    folder, inherited, _ = kept_in(tmp_path)
+    assert folder != str(own)
+    assert inherited == folder  # a temporary folder that children share
+    assert not Path(folder).exists()

@@ -1,6 +1,8 @@
 """The list of checks is complete: each code is documented and has a planted defect."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -59,6 +61,12 @@ def test_every_code_is_planted() -> None:
 def test_the_page_counts_the_defects() -> None:
     (reported,) = re.findall(r"Each of the (\d+) defects", PAGE.read_text(encoding="utf-8"))
     assert int(reported) == len(DEFECTS)
+
+
+def test_checks_need_no_docstrings_at_run_time() -> None:
+    program = "from uavsim.validate.checks import checks; print(len(checks()))"
+    done = subprocess.run([sys.executable, "-OO", "-B", "-c", program], capture_output=True, text=True, check=True)
+    assert int(done.stdout) == len(checks())
 
 
 def test_names_are_unique_and_rules_are_sentences() -> None:

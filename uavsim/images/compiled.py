@@ -3,10 +3,13 @@
 Importing numba takes half a second and 80 MB: only modules that run kernels import this one.
 """
 
+import atexit
 import importlib.metadata
 import os
+import shutil
 import stat
 import sys
+import tempfile
 from collections.abc import Callable
 from functools import cache
 from hashlib import blake2b
@@ -47,10 +50,18 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
 
 @cache
 def _numba() -> Any:
-    """Import numba with the cache variable set only for the import; child processes use their own folders."""
+    """Import numba with the cache variable set only for the import; child processes use their own folders.
+
+    If the user's folder cannot be used, numba may find no other and would refuse to run any kernel. A temporary folder, which
+    child processes share, then holds the machine code until this process ends.
+    """
     is_set = CACHE_VARIABLE in os.environ
     if not is_set and _made_private(kernel_folder()):
         os.environ[CACHE_VARIABLE] = str(kernel_folder())
+    elif not is_set:
+        os.environ[CACHE_VARIABLE] = tempfile.mkdtemp(prefix="uavsim-kernels-")
+        atexit.register(shutil.rmtree, os.environ[CACHE_VARIABLE], ignore_errors=True)
+        is_set = True
     import numba
 
     if not is_set:

@@ -76,7 +76,7 @@ def of(
         where: the check applies where one of these tables exists; default: everywhere.
     """
     assert look.__doc__, f"{name}: the check's function needs a docstring: it is the rule"
-    rule = " ".join(look.__doc__.split("\n\n")[0].split())
+    rule = " ".join((look.__doc__ or "").split("\n\n")[0].split())  # python -OO has no docstrings, and no assert
     return Check(name, codes, rule, look, needs, (only,) if only else tuple(DIALECTS.values()), where)
 
 

@@ -1,6 +1,9 @@
 """The kernel cache folder depends on all sources of the machine code."""
 
 import ast
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import headless_simulator
@@ -45,3 +48,19 @@ def test_cache_folder_depends_on_sources(tmp_path: Path, monkeypatch: pytest.Mon
 def test_numba_cache_dir_overrides_the_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMBA_CACHE_DIR", "/somewhere")
     assert jit.cache_folder() == Path("/somewhere")
+
+
+def test_kernels_run_without_a_writable_cache_folder(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(
+        "from headless_simulator.jit import kernel, numba\n"
+        "@kernel()\ndef double(x):\n    return 2 * x\n"
+        "print(double(21), numba.config.CACHE_DIR)\n"
+    )
+    env = {key: value for key, value in os.environ.items() if key != "NUMBA_CACHE_DIR"}
+    env |= {"XDG_CACHE_HOME": "/dev/null"}
+    done = subprocess.run(
+        [sys.executable, tmp_path / "program.py"], env=env, capture_output=True, text=True, check=True
+    )
+    value, folder = done.stdout.split()
+    assert int(value) == 42
+    assert not Path(folder).exists()  # removed with its process

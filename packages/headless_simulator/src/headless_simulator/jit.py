@@ -6,10 +6,13 @@ the folder's name is a hash of all kernel sources and of the compilers' versions
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import importlib.metadata
 import os
+import shutil
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, Literal, ParamSpec, TypeAlias, TypeVar, cast
@@ -50,14 +53,31 @@ def cache_folder() -> Path:
 
 
 def _import_numba() -> Any:
-    """Import numba, which reads ``NUMBA_CACHE_DIR`` once; child processes choose their own folder."""
+    """Import numba, which reads ``NUMBA_CACHE_DIR`` once; child processes choose their own folder.
+
+    If the user's folder cannot be written, numba would refuse to run any kernel. A temporary folder, which child processes
+    share, then holds the machine code until this process ends.
+    """
     is_set = _VARIABLE in os.environ
-    os.environ[_VARIABLE] = str(cache_folder())
+    folder = cache_folder()
+    if not is_set and not _is_writable(folder):
+        folder = Path(tempfile.mkdtemp(prefix="headless-simulator-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        is_set = True
+    os.environ[_VARIABLE] = str(folder)
     import numba
 
     if not is_set:
         del os.environ[_VARIABLE]
     return numba
+
+
+def _is_writable(folder: Path) -> bool:
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(folder, os.W_OK | os.X_OK)
 
 
 numba: Final = _import_numba()
