@@ -59,19 +59,22 @@ def test_flow_and_stages_make_the_same_dataset(api: str, paper: Paper, tmp_path:
     assert flown == plain
 
 
+@pytest.mark.parametrize(("error", "reason"), [(None, " 403"), (RuntimeError("no event loop"), "no event loop")])
 def test_refused_concurrency_limit_ends_the_run_before_a_flight(
-    api: str, paper: Paper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    error: Exception | None, reason: str, api: str, paper: Paper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without the limit, another run could fly on the same simulator."""
 
     def refused(*_: object, **__: object) -> NoReturn:
+        if error is not None:
+            raise error
         answer = httpx.Response(403, request=httpx.Request("POST", f"{api}/v2/concurrency_limits/increment"))
         raise ConcurrencySlotAcquisitionError("403 Forbidden") from httpx.HTTPStatusError(
             "403", request=answer.request, response=answer
         )
 
     monkeypatch.setattr(runs, "concurrency", refused)
-    with pytest.raises(SystemFailure, match=r"refuses the concurrency limit 'simulator 127\.0\.0\.1:\d+'.* 403"):
+    with pytest.raises(SystemFailure, match=rf"refuses the concurrency limit 'simulator 127\.0\.0\.1:\d+'.*{reason}"):
         run(paper(scenes="1"))
     assert read_ledger(LocalOutput(tmp_path / "out"))["scene_00"].state == "flying"
 

@@ -249,6 +249,10 @@ def _hold_limit(name: str, acquired: Future[None], flown: threading.Event) -> No
             acquired.set_result(None)  # the server is gone, which the flow's own thread reports
         else:
             acquired.set_exception(error)
+    except Exception as error:
+        if acquired.done():
+            raise
+        acquired.set_exception(error)  # the scene would wait forever for a result that does not come
 
 
 @contextlib.contextmanager
