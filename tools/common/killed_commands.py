@@ -12,14 +12,14 @@ class KilledCommand:
         words: words of its command line.
         flies: it starts simulators and flies scenes.
         in_place: OUT starts as a copy of SET.
-        anew: a rerun starts from the beginning.
+        restarts: a rerun starts from the beginning.
     """
 
     name: str
     words: tuple[str, ...]
     flies: bool = False
     in_place: bool = False
-    anew: bool = False
+    restarts: bool = False
 
 
 def _flown(name: str, *words: str, **more: bool) -> KilledCommand:
@@ -27,12 +27,12 @@ def _flown(name: str, *words: str, **more: bool) -> KilledCommand:
 
 
 def _written(name: str, *words: str, command: str = "", **more: bool) -> KilledCommand:
-    return KilledCommand(name, (command or name, *words), anew=True, **more)
+    return KilledCommand(name, (command or name, *words), restarts=True, **more)
 
 
 _ALL: Final = (
     _flown("generate", "--dataset", "kill", "--no-check", "--scenes", "SCENES", "--out", "OUT"),
-    _flown("regenerate", "OUT", "--scenes", "0,1", "--no-check", in_place=True, anew=True),
+    _flown("regenerate", "OUT", "--scenes", "0,1", "--no-check", in_place=True, restarts=True),
     _flown("replay", "SET", "--out", "OUT", "--weather", "hard_rain", "--no-check"),
     _flown("twins", "SET", "--out", "OUT", "--weather", "night", "--occluders"),
     _written("annotate", "OUT", "--range-m", "60", in_place=True),

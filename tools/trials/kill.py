@@ -213,7 +213,7 @@ class KillTrial:
 
     def _round(self, command: KilledCommand, out: Path, *, rng: random.Random, kills: int) -> bool:
         """Kill and rerun one command until it completes; false when it fails, as on an existing complete result."""
-        most = self._kills + PER_ROUND if command.anew else kills
+        most = self._kills + PER_ROUND if command.restarts else kills
         while True:
             process = self._forker.start(self._words(command, out))
             patient = self._kills >= min(kills, most)

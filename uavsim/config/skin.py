@@ -68,7 +68,7 @@ class Skin(Model):
     """The differences between twins; omitted keys stay as recorded."""
 
     twins: Annotated[int, Field(ge=1, le=100)] = 1
-    """Number of twins of a dataset, each drawn anew."""
+    """Number of twins of a dataset, each drawn independently."""
     weather: NameSchedule | None = None
     sun_altitude_deg: tuple[Altitude, Altitude] | None = None
     """Even between two bounds, instead of the weather's; below 0 is night."""

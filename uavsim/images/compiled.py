@@ -6,17 +6,17 @@ Importing numba takes half a second and 80 MB: only modules that run kernels imp
 import atexit
 import importlib.metadata
 import os
-import shutil
 import stat
 import sys
-import tempfile
 from collections.abc import Callable
+from contextlib import ExitStack
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final, ParamSpec, TypeVar, cast
 
 from uavsim.environment import cache_folder
+from uavsim.files.scratch import scratch_folder
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -59,8 +59,9 @@ def _numba() -> Any:
     if not is_set and _made_private(kernel_folder()):
         os.environ[CACHE_VARIABLE] = str(kernel_folder())
     elif not is_set:
-        os.environ[CACHE_VARIABLE] = tempfile.mkdtemp(prefix="uavsim-kernels-")
-        atexit.register(shutil.rmtree, os.environ[CACHE_VARIABLE], ignore_errors=True)
+        open_folders = ExitStack()
+        atexit.register(open_folders.close)
+        os.environ[CACHE_VARIABLE] = str(open_folders.enter_context(scratch_folder("uavsim-kernels-")))
         is_set = True
     import numba
 

@@ -79,7 +79,7 @@ def replay_plan(
         longest_s = before.shutter_steps * before.step_us / 1e6
         raise InputError(
             f"{where} was recorded for {before.shutter_steps} steps after its last image, and a shutter of this rig takes "
-            f"{plan.shutter_steps}: replay it with shutters that are open for {longest_s:g} s at most, or generate it anew"
+            f"{plan.shutter_steps}: replay it with shutters that are open for {longest_s:g} s at most, or generate it again"
         )
     states = {frame.step: frame.actors for frame in recording.frames}
     if missing := [step for step in before.capture_steps if step not in states]:

@@ -30,9 +30,9 @@ def refuse_mixture(request: Request, job: Job, output: Output, *, resolve: Calla
     kept = kept_dataset(output)
     if kept is None or not job.kept or (edit := first_edit(_read(kept), job.kept)) is None:
         return
-    anew = {scene.name for scene in job.scenes} if request.force else set()
+    restarted = {scene.name for scene in job.scenes} if request.force else set()
     for entry in read_ledger(output).values():
-        if entry.state != "committed" or entry.scene in anew:
+        if entry.state != "committed" or entry.scene in restarted:
             continue
         if _current_plan(entry, request, job, resolve).digest != entry.plan_sha256:
             raise InputError(

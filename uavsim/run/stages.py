@@ -186,9 +186,9 @@ def _fly_locked(context: RunContext, scene: str) -> SceneOutcome:
             " is flown again: its plan has changed since it was committed, by a new version of uavsim or an edited YAML"
         )
         context.progress.say(line(("yellow", scene), said))
-    anew = context.begin(scene) and forced
+    restart = context.begin(scene) and forced
     plan = context.job.plan_of(scene)
-    entry = _entry_to_fly(entry, plan=plan, sha=sha, anew=anew)
+    entry = _entry_to_fly(entry, plan=plan, sha=sha, restart=restart)
     write_entry(context.output, entry)
     return _attempt(context, entry, plan=plan, packed=packed)
 
@@ -203,21 +203,21 @@ def _settled_outcome(entry: LedgerEntry, *, sha: str) -> SceneOutcome | None:
     return None
 
 
-def _entry_to_fly(entry: LedgerEntry | None, *, plan: ScenePlan, sha: str, anew: bool) -> LedgerEntry:
+def _entry_to_fly(entry: LedgerEntry | None, *, plan: ScenePlan, sha: str, restart: bool) -> LedgerEntry:
     """Return a scene's entry for a flight; a committed scene stays committed until the new commit.
 
     Args:
         entry: the scene's entry in the ledger.
         plan: plan of the scene.
         sha: hash of the packed plan.
-        anew: reset the count of attempts.
+        restart: reset the count of attempts.
     """
     if entry is not None and entry.state == "committed":
         again = entry.replacing
-        if again is None or anew or again.given_up or again.plan_sha256 != sha:
+        if again is None or restart or again.given_up or again.plan_sha256 != sha:
             again = Replacement(sha)
         return replace(entry, replacing=again)
-    if entry is not None and not anew and entry.plan_sha256 == sha:
+    if entry is not None and not restart and entry.plan_sha256 == sha:
         return entry
     retired = entry.retired if entry is not None else ()
     return LedgerEntry(
