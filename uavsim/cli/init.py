@@ -17,6 +17,7 @@ from uavsim.terminal import Screen
 
 _ROOT: Final = Path("flight_plans")
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+_COMMENT_COLUMN: Final = 30  # where the comments of the starters begin
 _FOLDERS: Final = {"dataset": "datasets", "formation": "formations", "rig": "rigs", "weather": "weather"}
 
 
@@ -40,7 +41,8 @@ def init(
     if "dataset" in named:
         path = _path("dataset", named["dataset"])
         for kind in set(named) - {"dataset"}:
-            files[path] = re.sub(rf"^{kind}: \S+", f"{kind}: {named[kind]}", files[path], flags=re.M)
+            line = f"{kind}: {named[kind]} ".ljust(_COMMENT_COLUMN)
+            files[path] = re.sub(rf"^{kind}: \S+ *", line, files[path], flags=re.M)
         if routes is not None:
             chosen = f"[{town.short_name}_row1_col1, {town.short_name}_row1_col2]"
             files[path] = re.sub(

@@ -151,8 +151,10 @@ def _message(detail: ErrorDetails, model: type[Model]) -> str:
     if kind == "string_pattern_mismatch":
         return f"{quoted(value)} is not {PATTERNS.get(str(context.get('pattern')), 'of the form that is needed here')}"
     said = _SAID.get(kind) or _pydantic_message(detail["msg"])
-    if said in (_NUMBER, _SAID["int_type"]) and isinstance(value, dict) and len(value) == 1 and model.drawable:
-        return f"unknown distribution {next(iter(value))!r}" + _guess(str(next(iter(value))), list(DISTRIBUTIONS))
+    if said in (_NUMBER, _SAID["int_type"]) and isinstance(value, dict) and model.drawable:
+        laws = [str(name) for name in value if name not in ("min", "max", "weights")]
+        if laws:
+            return f"unknown distribution {laws[0]!r}" + _guess(laws[0], list(DISTRIBUTIONS))
     return f"{said}, got {quoted(value)}"
 
 
