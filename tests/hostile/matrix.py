@@ -138,6 +138,8 @@ class Matrix:
         row.surrounding.prepare(folder / "cwd")
         if row.command == "validate":
             (root / "link_out").unlink()  # the validator rightly reports it
+        if row.command == "convert":
+            (root / "v1.0-mini/predictions.json").unlink()  # convert rightly refuses an unknown table
         before = canaries.fingerprints(root, beside)
         began = time.monotonic()
         code, out, err = self._run(row, folder)
