@@ -77,16 +77,22 @@ def status(
 
 def _print_failed(scenes: list[FailedScene], folder: str) -> None:
     screen = Screen()
-    table = Table("scene", "attempt", "time (UTC)", "simulator", "reason", box=None, pad_edge=False)
     for scene in scenes:
-        for number, attempt in enumerate(scene.attempts, start=1):
-            table.add_row(scene.scene, str(number), attempt.at, attempt.simulator, attempt.reason)
-    screen.print(table if scenes else "no scene is quarantined")
-    for scene in scenes:
+        screen.print(line(("yellow", scene.scene), f": {count(len(scene.attempts), 'attempt')} failed"))
+        for attempt in scene.attempts:
+            begun = ", ".join(
+                filter(None, (attempt.at[:19].replace("T", " ") + " UTC" * bool(attempt.at), attempt.simulator))
+            )
+            screen.print(line(f"  {begun or 'not logged'}: {attempt.reason}"))
         if scene.last_image:
-            screen.print(f"{scene.scene}, last image: {scene.last_image}")
-    if scenes:
-        screen.print(f"fly them again: uavsim regenerate {folder} --failed")
+            screen.print(line(f"  last image: {scene.last_image}"))
+    screen.print(
+        line(
+            f"fly them again: {own_command()} regenerate {shlex.quote(folder)} --failed"
+            if scenes
+            else "no scene is quarantined"
+        )
+    )
 
 
 def _parts(found: Overview, folder: str) -> list[RenderableType]:
