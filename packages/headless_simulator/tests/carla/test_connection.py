@@ -196,8 +196,8 @@ def test_the_answer_to_a_tick_waits_until_the_worker_asks(server):
     assert caller.call("add_traffic_manager_running", ["127.0.0.1", 8000])[2] is None
     caller.call("get_vehicle_light_states")  # the worker is at work
     tick = caller.send("tick_cue")
-    asked = caller.send("get_episode_settings")
-    assert [caller.answer()[1], caller.answer()[1]] == [asked, tick]
+    settings_request = caller.send("get_episode_settings")
+    assert [caller.answer()[1], caller.answer()[1]] == [settings_request, tick]
     caller.close()
 
 
@@ -357,10 +357,10 @@ def test_a_manager_stands_still_until_a_snapshot_lacks_what_was_destroyed(server
 
     destroyed = caller.send("destroy_actor", number)
     before = server.context.world.frame
-    asked = caller.send("get_episode_settings")
+    settings_request = caller.send("get_episode_settings")
 
     assert caller.answer()[1] == destroyed
-    assert caller.answer()[1] == asked
+    assert caller.answer()[1] == settings_request
     assert server.context.world.frame > before
     caller.close()
 

@@ -161,13 +161,13 @@ def test_two_messages_that_come_at_once_and_one_in_pieces() -> None:
     first, second = batch(control(b"\x02")), batch(control(b"\x03"), ticks=b"\xc3")
     version = msgpack.packb([0, 9, "version", [[False]]])
 
-    whole = same_both_ways([first + second + version])
-    assert len(whole) == 3
-    assert same_both_ways([first, second + version]) == whole
+    answers = same_both_ways([first + second + version])
+    assert len(answers) == 3
+    assert same_both_ways([first, second + version]) == answers
     assert (
-        same_both_ways([(first + second + version)[n : n + 1] for n in range(len(first + second + version))]) == whole
+        same_both_ways([(first + second + version)[n : n + 1] for n in range(len(first + second + version))]) == answers
     )
-    assert same_both_ways([first + second[:40], second[40:] + first, version])[:2] == whole[:2]
+    assert same_both_ways([first + second[:40], second[40:] + first, version])[:2] == answers[:2]
 
 
 @pytest.mark.parametrize("synchronous", [True, False])
@@ -200,11 +200,11 @@ def test_plain_controls_in_any_of_their_encodings_are_read_at_once(
     st.booleans(),
 )
 def test_whatever_comes_is_answered_as_if_read_item_by_item(
-    sent: list[bytes], places: list[float], synchronous: bool
+    sent: list[bytes], fractions: list[float], synchronous: bool
 ) -> None:
-    same_both_ways(cut(b"".join(sent), places), synchronous=synchronous)
+    same_both_ways(cut(b"".join(sent), fractions), synchronous=synchronous)
 
 
 @given(st.binary(max_size=6), st.integers(0, len(ONE)), st.integers(0, 6))
-def test_bytes_that_are_wrong_are_wrong_both_ways(noise: bytes, at: int, dropped: int) -> None:
-    same_both_ways([ONE[:at] + noise + ONE[at + dropped :], ONE])
+def test_bytes_that_are_wrong_are_wrong_both_ways(noise: bytes, offset: int, dropped: int) -> None:
+    same_both_ways([ONE[:offset] + noise + ONE[offset + dropped :], ONE])

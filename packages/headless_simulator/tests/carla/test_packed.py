@@ -25,8 +25,8 @@ def test_answers_are_what_msgpack_writes(numbers: list[int]) -> None:
     assert packed.pairs(ids, ids[::-1].copy()).raw == msgpack.packb(
         [list(p) for p in zip(numbers, numbers[::-1], strict=True)]
     )
-    whole = [1, 7, None, wire.packed_ok(packed.answers(ids))]
-    assert encode_whole(whole) == encode_whole([1, 7, None, wire.ok([wire.ok(number) for number in numbers])])
+    message = [1, 7, None, wire.packed_ok(packed.answers(ids))]
+    assert encode_whole(message) == encode_whole([1, 7, None, wire.ok([wire.ok(number) for number in numbers])])
 
 
 def test_long_arrays_have_longer_heads() -> None:

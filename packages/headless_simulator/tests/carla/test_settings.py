@@ -4,9 +4,9 @@ from headless_simulator.errors import ClientError
 
 
 def test_settings_come_back_as_they_went():
-    reported = [True, True, [True, 0.025], True, 0.01, 16, 100.0, True, 3000.0, 2000.0, True]
+    wire = [True, True, [True, 0.025], True, 0.01, 16, 100.0, True, 3000.0, 2000.0, True]
 
-    assert Settings().changed(reported).wire() == reported
+    assert Settings().changed(wire).wire() == wire
     assert Settings().changed([False, False, [False]]).fixed_step_s is None
 
 

@@ -12,15 +12,15 @@ QUIET = 7
 
 @pytest.fixture
 def pair():
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        yield ours, theirs
+    server, client = socket.socketpair()
+    with server, client:
+        yield server, client
 
 
-def served(streams: Streams, ours: socket.socket, theirs: socket.socket, *, others: int = 0) -> threading.Thread:
-    thread = threading.Thread(target=streams.serve, args=(ours,), daemon=True)
+def served(streams: Streams, server: socket.socket, client: socket.socket, *, others: int = 0) -> threading.Thread:
+    thread = threading.Thread(target=streams.serve, args=(server,), daemon=True)
     thread.start()
-    theirs.sendall(struct.pack("<I", QUIET))
+    client.sendall(struct.pack("<I", QUIET))
     deadline = time.monotonic() + 30
     while len(streams.readers(QUIET)) <= others and time.monotonic() < deadline:
         time.sleep(0.005)
@@ -152,9 +152,9 @@ def test_who_listens_again_is_waited_for_though_nobody_has_noticed_yet_that_he_h
     waited.join(timeout=0.1)
     assert waited.is_alive()
 
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        threading.Thread(target=streams.serve, args=(ours,), daemon=True).start()
-        theirs.sendall(struct.pack("<I", QUIET))
+    server, client = socket.socketpair()
+    with server, client:
+        threading.Thread(target=streams.serve, args=(server,), daemon=True).start()
+        client.sendall(struct.pack("<I", QUIET))
         waited.join(timeout=20)
         assert not waited.is_alive()

@@ -39,15 +39,15 @@ class Subscriber:
 
     def put(self, packet: Packet) -> None:
         """Send a packet, or queue its unsent part; blocks while the queue is full."""
-        left: Packet = (_SIZE.pack(sum(len(part) for part in packet)), *packet)
+        unsent: Packet = (_SIZE.pack(sum(len(part) for part in packet)), *packet)
         with self._turn:  # packets keep their order
             if self.closed.is_set():
                 return
             try:
                 if not self._queue.unfinished_tasks:
-                    left = _send_now(self._connection, left)
-                if left:
-                    self._queue.put(left, timeout=STALL_S)
+                    unsent = _send_now(self._connection, unsent)
+                if unsent:
+                    self._queue.put(unsent, timeout=STALL_S)
             except (queue.Full, OSError):  # it has stopped reading, or disconnected
                 self.close()
 
@@ -183,9 +183,9 @@ class Streams:
     def cut(self, stream_ids: Sequence[int] | None = None) -> None:
         """Close the connections of the given streams, by default of all."""
         with self._lock:
-            wanted = self._subscribers if stream_ids is None else stream_ids
-            doomed = [s for number in wanted for s in self._subscribers.get(number, ())]
-        for subscriber in doomed:
+            numbers = self._subscribers if stream_ids is None else stream_ids
+            subscribers = [s for number in numbers for s in self._subscribers.get(number, ())]
+        for subscriber in subscribers:
             subscriber.close()
 
     def serve(self, connection: socket.socket) -> None:
@@ -202,9 +202,7 @@ class Streams:
             self._expected.discard(stream_id)
             self._arrived.notify_all()
         try:
-            if (
-                greet
-            ):  # after registration: otherwise a packet sent meanwhile is lost, and the client waits for its snapshot
+            if greet:  # after registration: otherwise a packet sent meanwhile is lost, and the client waits for it
                 subscriber.put(greet())
             subscriber.pump()
         finally:

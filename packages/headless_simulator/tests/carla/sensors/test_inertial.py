@@ -14,10 +14,12 @@ HEADER = (
 @given(st.floats(-5000, 5000), st.floats(-5000, 5000), st.floats(-60, 60), st.floats(-170, 170))
 def test_places_on_earth_are_the_clients_own(x, y, latitude, longitude):
     latitude, longitude = round(latitude, 3), round(longitude, 3)
-    theirs = carla.Map("m", HEADER.format(latitude, longitude)).transform_to_geolocation(carla.Location(x, y, 0))
+    expected = carla.Map("m", HEADER.format(latitude, longitude)).transform_to_geolocation(carla.Location(x, y, 0))
 
-    ours = geolocation(x, y, latitude_deg=latitude, longitude_deg=longitude)
-    assert ours == pytest.approx((theirs.latitude, theirs.longitude), abs=2e-7)  # Location is in single precision
+    computed = geolocation(x, y, latitude_deg=latitude, longitude_deg=longitude)
+    assert computed == pytest.approx(
+        (expected.latitude, expected.longitude), abs=2e-7
+    )  # Location is in single precision
 
 
 def test_before_0_9_16_south_is_where_y_points() -> None:

@@ -23,7 +23,7 @@ def sensor(blueprint: str = radio.AWARENESS, **attributes: str) -> Any:
     )  # fmt: skip
 
 
-def loss_db(*on_the_line: int, chance: float = 0.0, **attributes: str) -> float:
+def loss_db(*on_the_line: int, fading_sigmas: float = 0.0, **attributes: str) -> float:
     """Ask for the loss over 100 m at 1.5 m above the ground; a vehicle between has its top in the middle, as high."""
 
     def cast(_origins: Any, _directions: Any, _reach_m: float, movers: Movers) -> Any:
@@ -34,7 +34,7 @@ def loss_db(*on_the_line: int, chance: float = 0.0, **attributes: str) -> float:
     movers = Movers(ids.astype(np.int32), np.zeros((3, 6)), ids, np.zeros((3, 3), np.uint8), ids)
     ends = np.array([[100.0, 0.0, 1.5], [0.0, 0.0, 1.5], [50.0, 0.0, 1.5]])
     heard = radio.Heard(
-        SENDER, ends[0], RECEIVER, ends[1], 0.0, None, chance, dict(zip(ids.tolist(), ends, strict=True))
+        SENDER, ends[0], RECEIVER, ends[1], 0.0, None, fading_sigmas, dict(zip(ids.tolist(), ends, strict=True))
     )
     moment: Any = SimpleNamespace(movers=movers, renderer=SimpleNamespace(cast=cast))
     return radio._loss_db(sensor(**attributes), heard, moment)
@@ -62,7 +62,7 @@ def test_path_losses_are_those_worked_out_on_paper():
     ],
 )
 def test_what_is_on_the_line_gives_the_loss(on_the_line: tuple[int, ...], attributes: dict[str, str], db: float):
-    assert loss_db(*on_the_line, chance=0.0, **attributes) == pytest.approx(db, abs=1e-3)
+    assert loss_db(*on_the_line, fading_sigmas=0.0, **attributes) == pytest.approx(db, abs=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -72,9 +72,11 @@ def test_what_is_on_the_line_gives_the_loss(on_the_line: tuple[int, ...], attrib
 def test_fading_is_the_standards_or_ones_own(on_the_line: tuple[int, ...], scenario: str, sigma_db: float):
     plain_db = loss_db(*on_the_line, scenario=scenario)
 
-    assert loss_db(*on_the_line, chance=1.0, scenario=scenario) - plain_db == pytest.approx(sigma_db)
-    own_db = loss_db(*on_the_line, chance=-1.0, scenario=scenario, use_etsi_fading="false", custom_fading_stddev="2")
-    assert own_db - plain_db == pytest.approx(-2)
+    assert loss_db(*on_the_line, fading_sigmas=1.0, scenario=scenario) - plain_db == pytest.approx(sigma_db)
+    custom_db = loss_db(
+        *on_the_line, fading_sigmas=-1.0, scenario=scenario, use_etsi_fading="false", custom_fading_stddev="2"
+    )
+    assert custom_db - plain_db == pytest.approx(-2)
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "nan", "much"])
@@ -141,8 +143,8 @@ def test_a_cam_says_how_a_vehicle_moves():
     assert cam["power_dbm"] == 21.5
     assert cam["cam"]["delta_ms"] == 250
     assert basic["station_type"] == 7
-    assert (basic["place"]["latitude"], basic["place"]["longitude"]) == (490_000_000, 80_000_000)
-    assert basic["place"]["altitude"]["value"] == 200
+    assert (basic["position"]["latitude"], basic["position"]["longitude"]) == (490_000_000, 80_000_000)
+    assert basic["position"]["altitude"]["value"] == 200
     vehicle = often["vehicle"]
     names = ("heading", "speed", "length", "longitudinal", "lateral", "vertical", "yaw_rate")
     assert [vehicle[name]["value"] for name in names] == [1800, 750, 48, 20, 0, 98, 300]
@@ -187,12 +189,12 @@ def test_structures_have_the_clients_sizes():
 
 
 def test_the_real_client_decodes_cams_and_custom_messages(simulator):
-    seen = run_client(
+    result = run_client(
         simulator.carla_port,
         """
     world = client.reload_world(); synchronous(world); library = world.get_blueprint_library()
-    places = world.get_map().get_spawn_points()
-    near = sorted(places, key=lambda p: p.location.distance(places[0].location))
+    spawn_poses = world.get_map().get_spawn_points()
+    near = sorted(spawn_poses, key=lambda p: p.location.distance(spawn_poses[0].location))
     cars = [c for c in (world.try_spawn_actor(library.find('vehicle.tesla.model3'), p) for p in near[:9]) if c][:2]
     got = {}
     def mount(name, kind, parent, **more):
@@ -202,7 +204,7 @@ def test_the_real_client_decodes_cams_and_custom_messages(simulator):
         got[name] = []
         r.listen(lambda event: got[name].extend((event.frame, m.power, m.get()) for m in event))
         return r
-    kept = [mount('cam%d' % n, 'v2x', cars[n], fixed_rate='true') for n in (0, 1)]
+    cam_radios = [mount('cam%d' % n, 'v2x', cars[n], fixed_rate='true') for n in (0, 1)]
     speaker, _ = (mount('text%d' % n, 'v2x_custom', cars[n]) for n in (0, 1))
     other = mount('other channel', 'v2x_custom', cars[1], channel_id='Other')
     for n in range(30):
@@ -210,26 +212,26 @@ def test_the_real_client_decodes_cams_and_custom_messages(simulator):
         last = world.tick()
     until(lambda: got['text1'] and len(got['cam0']) > 14 and len(got['cam1']) > 14, 5)
     ends = [c.get_location() + carla.Location(z=2 * c.bounding_box.extent.z + 0.02) for c in cars]
-    done(cams=got['cam1'], mine=len(got['cam0']), texts=got['text1'], echo=len(got['text0']),
+    done(cams=got['cam1'], received_by_sender=len(got['cam0']), texts=got['text1'], echo=len(got['text0']),
          elsewhere=len(got['other channel']), ids=[c.id for c in cars], last=last,
          far=ends[0].distance(ends[1]), yaw=cars[0].get_transform().rotation.yaw)
     """,
     )
 
-    assert len(seen["cams"]) == seen["mine"] == 15  # each 0.1 s
-    frame, power_dbm, cam = seen["cams"][-1]
-    assert seen["last"] - 2 < frame <= seen["last"]
-    assert cam["Message"]["Header"] == {"Protocol Version": 2, "Message ID": "CAM", "Station ID": seen["ids"][0]}
+    assert len(result["cams"]) == result["received_by_sender"] == 15  # each 0.1 s
+    frame, power_dbm, cam = result["cams"][-1]
+    assert result["last"] - 2 < frame <= result["last"]
+    assert cam["Message"]["Header"] == {"Protocol Version": 2, "Message ID": "CAM", "Station ID": result["ids"][0]}
     parameters = cam["Message"]["Message"]["CAM Parameters"]
     assert parameters["Basic Container"]["Station Type"] == "Passenger Car"
     vehicle = parameters["High Frequency Container"]["Basic Vehicle Container High Frequency"]
     assert vehicle["Vertical Acceleration"]["Value"] == 98  # 0.1 m/s2, at rest
     assert vehicle["Vehicle Length"]["Value"] == 48
-    assert vehicle["Heading"]["Value"] / 10 == pytest.approx((seen["yaw"] + 90) % 360, abs=0.1)
-    free_db = 32.4 + 20 * np.log10(seen["far"]) + 20 * np.log10(5.9)
+    assert vehicle["Heading"]["Value"] / 10 == pytest.approx((result["yaw"] + 90) % 360, abs=0.1)
+    free_db = 32.4 + 20 * np.log10(result["far"]) + 20 * np.log10(5.9)
     assert power_dbm == pytest.approx(21.5 + 10 - free_db, abs=0.05)
-    ((_, text_dbm, text),) = seen["texts"]
+    ((_, text_dbm, text),) = result["texts"]
     assert text["Message"]["Message"] == "hello there"
-    assert text["Message"]["Header"]["Station ID"] == seen["ids"][0]
+    assert text["Message"]["Header"]["Station ID"] == result["ids"][0]
     assert text_dbm == pytest.approx(power_dbm, abs=0.05)
-    assert (seen["echo"], seen["elsewhere"]) == (0, 0)
+    assert (result["echo"], result["elsewhere"]) == (0, 0)

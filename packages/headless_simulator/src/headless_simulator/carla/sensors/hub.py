@@ -90,9 +90,7 @@ class Sensors:
         self._cameras: dict[int, int] = {}  # actor id: number in spawn order
         self._pixels: dict[int, int] = {}
         self._pool = ThreadPoolExecutor(rendering.threads, thread_name_prefix="draw")
-        self._others = ThreadPoolExecutor(  # images block no client
-            rendering.threads, thread_name_prefix="measure"
-        )
+        self._others = ThreadPoolExecutor(rendering.threads, thread_name_prefix="measure")  # images block no client
         self._card = GraphicsCard(rendering.latency_s)
         self._card_queue = ThreadPoolExecutor(1, thread_name_prefix="card")
         self._on_card: list[Future[None]] = []  # images of the last tick with images, and of the one before it
@@ -103,9 +101,8 @@ class Sensors:
         self._draws_unread = False
         self.failed = 0
         self.images_drawn: Counter[str] = Counter()  # by blueprint, since the start
-        self._see_through: tuple[RendererLike, frozenset[int], RendererLike] | None = (
-            None  # source, excluded tags, result
-        )
+        # source, excluded tags, result
+        self._see_through: tuple[RendererLike, frozenset[int], RendererLike] | None = None
         self._late: deque[tuple[int, Stamp, Measured]] = deque()  # (due frame, stamp, measurement)
 
     @property
@@ -125,8 +122,8 @@ class Sensors:
 
     def remove(self, actor: Actor) -> None:
         """Stop serving a sensor."""
-        for kept in (self._actors, self._radios, self._pixels, self._last_s):
-            kept.pop(actor.actor_id, None)
+        for registry in (self._actors, self._radios, self._pixels, self._last_s):
+            registry.pop(actor.actor_id, None)
         self._listened.discard(actor.actor_id)
 
     def has_stream(self, stream_id: int) -> bool:
@@ -135,15 +132,14 @@ class Sensors:
 
     def clear(self) -> None:
         """Stop serving all sensors."""
-        for kept in (self._actors, self._radios, self._pixels, self._last_s, self._cameras, self._listened):
-            kept.clear()
+        for registry in (self._actors, self._radios, self._pixels, self._last_s, self._cameras, self._listened):
+            registry.clear()
         self._late.clear()
 
     def close(self) -> None:
         """Stop the threads."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
-        self._card_queue.shutdown(wait=False, cancel_futures=True)
-        self._others.shutdown(wait=False, cancel_futures=True)
+        for pool in (self._pool, self._card_queue, self._others):
+            pool.shutdown(wait=False, cancel_futures=True)
 
     # ------------------------------------------------------------------ one tick
     def gather(self) -> Work:
@@ -208,8 +204,8 @@ class Sensors:
         """Return the moment without objects of some semantic tags."""
         if not tags:
             return moment
-        made_of, made_without, renderer = self._see_through or (None, None, moment.renderer)
-        if made_of is not moment.renderer or made_without != tags:
+        source, excluded_tags, renderer = self._see_through or (None, None, moment.renderer)
+        if source is not moment.renderer or excluded_tags != tags:
             renderer = moment.renderer.untagged(tags)
             self._see_through = moment.renderer, tags, renderer
         return replace(moment, renderer=renderer)
@@ -240,7 +236,7 @@ class Sensors:
         moment = work.moment
         take = cameras.take_flat if self._rendering.flat else cameras.take
         self._measuring = [
-            self._others.submit(self._run, lambda of=reading: self._measure(of, moment), moment)  # type: ignore[misc]
+            self._others.submit(self._run, lambda due=reading: self._measure(due, moment), moment)  # type: ignore[misc]
             for reading in work.others
         ]
         if work.views:
@@ -300,30 +296,30 @@ class Sensors:
     def _run(self, job: Callable[[], Sequence[Measured]], moment: Moment) -> None:
         for measured in job():
             if self._rendering.latency_s and _draws(measured.reading.actor):
-                self._on_card.append(self._card_queue.submit(self._make, measured, moment))
+                self._on_card.append(self._card_queue.submit(self._draw_on_card, measured, moment))
             else:
                 self._deliver(measured, moment)
 
-    def _make(self, measured: Measured, moment: Moment) -> None:
+    def _draw_on_card(self, measured: Measured, moment: Moment) -> None:
         self._card.make()
         self._deliver(measured, moment)
 
     def _deliver(self, measured: Measured, moment: Moment) -> None:
         for delivery in measured.reading.deliveries:
             neon = delivery.is_neon and measured.reading.actor.blueprint == cameras.RGB
-            shown = cameras.neon(measured) if neon else measured
+            sent = cameras.neon(measured) if neon else measured
             if delivery.delay_ticks:
-                self._late.append((moment.frame + delivery.delay_ticks, delivery.stamp, shown))
+                self._late.append((moment.frame + delivery.delay_ticks, delivery.stamp, sent))
             else:
-                _send(delivery.stamp, shown)
+                _send(delivery.stamp, sent)
 
     def _send_late(self, frame: int) -> None:
         for _ in range(len(self._late)):
-            due, stamp, measured = self._late.popleft()
-            if due <= frame:
+            due_frame, stamp, measured = self._late.popleft()
+            if due_frame <= frame:
                 _send(stamp, measured)
             else:
-                self._late.append((due, stamp, measured))
+                self._late.append((due_frame, stamp, measured))
 
 
 def _draws(actor: Actor) -> bool:
