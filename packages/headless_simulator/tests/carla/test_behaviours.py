@@ -48,8 +48,6 @@ IDEAL = {"first": 0, "drawn": 3 + 30 + 1, "slows": False}  # apply_settings tick
         ("no-rendering=slows", {"slows": True}),
     ],
 )
-def test_a_behaviour_changes_what_it_names_and_nothing_else(
-    behaviour: str, differs: dict[str, Any], tmp_path: Path
-) -> None:
+def test_behaviour_changes_only_its_effect(behaviour: str, differs: dict[str, Any], tmp_path: Path) -> None:
     result = measured_under(behaviour, tmp_path)
     assert {"first": result["first"], "drawn": result["drawn"], "slows": result["slower_s"] > 0.01} == IDEAL | differs

@@ -29,7 +29,7 @@ def test_the_world_opens(client):
     assert VERSION == "0.10.0" or {"Town03", "Town06", "Town07", "Town10HD"} <= set(result["maps"])
 
 
-def test_every_image_is_of_its_tick_and_place(client):
+def test_image_has_frame_and_pose_of_its_tick(client):
     result = client("""
         world = client.load_world('Town10HD'); synchronous(world)
         kinds = ['rgb', 'instance_segmentation', 'depth', 'semantic_segmentation'] * 2
@@ -85,8 +85,8 @@ def test_masks_depth_and_boxes_agree(client):
     assert result["length"] == pytest.approx(result["box"], rel=0.1)
 
 
-def test_a_walker_of_a_free_running_server_can_be_sent_off_at_once(client):
-    """The client recurses without end for a walker that no snapshot has shown yet; a real server answers once a frame."""
+def test_walker_controller_starts_right_after_spawn_on_free_running_server(client):
+    """The client recurses endlessly for a walker that is in no snapshot yet; a real server answers once per frame."""
     result = client("""
         world = client.load_world('Town10HD'); library = world.get_blueprint_library()
         for seed in range(4):
@@ -102,7 +102,7 @@ def test_a_walker_of_a_free_running_server_can_be_sent_off_at_once(client):
 
 
 @needs_0_9_16
-def test_cosmos_shows_the_classes_in_the_clients_own_palette(client):
+def test_cosmos_image_uses_cityscapes_palette(client):
     result = client("""
         world = client.load_world('Town10HD'); synchronous(world)
         start = world.get_map().get_spawn_points()[10]
@@ -117,7 +117,7 @@ def test_cosmos_shows_the_classes_in_the_clients_own_palette(client):
     assert result["same"] == 1.0
 
 
-def test_lidar_meets_what_depth_shows(client):
+def test_lidar_agrees_with_depth(client):
     result = client("""
         world = client.load_world('Town10HD'); synchronous(world)
         spawn_pose = world.get_map().get_spawn_points()[10]
@@ -143,7 +143,7 @@ def test_lidar_meets_what_depth_shows(client):
 
 
 @needs_0_9
-def test_sensors_speak_of_the_same_motion(client):
+def test_imu_and_gnss_agree_with_vehicle_motion(client):
     result = client("""
         world = client.load_world('Town10HD'); synchronous(world); library = world.get_blueprint_library()
         start = world.get_map().get_spawn_points()[0]; car = world.spawn_actor(library.find('vehicle.audi.tt'), start)
@@ -169,7 +169,7 @@ def test_sensors_speak_of_the_same_motion(client):
 
 
 @needs_0_9
-def test_a_crash_is_asked_to_the_collision_sensor(client):
+def test_collision_sensor_reports_crash(client):
     result = client("""
         world = client.load_world('Town10HD'); synchronous(world); library = world.get_blueprint_library()
         start = world.get_map().get_spawn_points()[0]; car = world.spawn_actor(library.find('vehicle.audi.tt'), start)
@@ -189,7 +189,7 @@ def test_a_crash_is_asked_to_the_collision_sensor(client):
     assert result["gap"] > 3.5
 
 
-def test_sensor_tick_is_honoured_and_cameras_draw_under_no_rendering_mode(client):
+def test_sensor_tick_and_no_rendering_mode(client):
     result = client("""
         world = client.load_world('Town10HD'); synchronous(world, 0.1)
         a = camera(world, 'camera.rgb', carla.Transform(carla.Location(z=60)), sensor_tick=0.3)
@@ -311,7 +311,7 @@ def test_faults_reach_the_client(tmp_path):
 
 
 @needs_0_9_16
-def test_refusals_reach_the_clients_exceptions_with_their_reasons(client):
+def test_refusals_raise_client_exceptions_with_reason(client):
     result = client("""
         world = client.load_world('Town10HD'); synchronous(world); library = world.get_blueprint_library()
         eye = camera(world, 'camera.rgb', carla.Transform()); refusals = {}
@@ -331,7 +331,7 @@ def test_refusals_reach_the_clients_exceptions_with_their_reasons(client):
 
 
 @needs_0_9_16
-def test_g_buffers_are_those_of_the_cameras_image(client):
+def test_g_buffers_match_camera_images(client):
     result = client("""
         world = client.load_world('Town10HD'); synchronous(world); T = carla.GBufferTextureID
         spawn_pose = world.get_map().get_spawn_points()[40]
@@ -380,7 +380,7 @@ def test_g_buffers_are_those_of_the_cameras_image(client):
 
 
 @needs_0_9_16
-def test_components_and_bones_have_poses_of_their_own(client):
+def test_poses_of_components_and_bones(client):
     result = client("""
         world = client.load_world('Town10HD'); synchronous(world); library = world.get_blueprint_library()
         car = world.spawn_actor(library.find('vehicle.tesla.model3'), world.get_map().get_spawn_points()[0])

@@ -60,7 +60,7 @@ def test_every_method_is_in_the_table_once() -> None:
         ("load_new_episode", ["Town99"], "Map 'Town99' not found; the nearest is"),
     ],
 )
-def test_a_clients_mistake_is_answered_and_leaves_no_traceback(
+def test_client_mistake_is_answered_without_traceback(
     server: CarlaServer, call: Call, capsys: pytest.CaptureFixture[str], name: str, arguments: list[Any], problem: str
 ) -> None:
     error, result = call(name, *arguments)
@@ -72,16 +72,16 @@ def test_a_clients_mistake_is_answered_and_leaves_no_traceback(
     assert not server.context.counts.internal_errors
 
 
-def test_a_bug_of_ours_is_logged_with_its_traceback_and_not_blamed_on_the_client(
+def test_internal_error_is_logged_with_traceback(
     server: CarlaServer, call: Call, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def planted(_world: World, _actor_id: int) -> None:
-        raise TypeError("a bug of ours")
+        raise TypeError("a planted bug")
 
     monkeypatch.setattr(World, "actor", planted)
     error, result = call("set_actor_simulate_physics", 1, True)
 
-    text = "internal error of the headless simulator in set_actor_simulate_physics: TypeError: a bug of ours"
+    text = "internal error of the headless simulator in set_actor_simulate_physics: TypeError: a planted bug"
     assert (error, result) == (None, [[True, [text]]])
     log = capsys.readouterr().err
     assert "headless-simulator: internal error in set_actor_simulate_physics\nTraceback" in log
@@ -89,7 +89,7 @@ def test_a_bug_of_ours_is_logged_with_its_traceback_and_not_blamed_on_the_client
     assert server.report() == "internal errors in RPCs: set_actor_simulate_physics x1"
 
 
-def test_a_bug_of_ours_in_a_batch_spoils_its_own_command_only(
+def test_internal_error_in_batch_affects_only_its_command(
     call: Call, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pose = [[0.0, 0.0, 0.3], [0.0, 0.0, 0.0]]

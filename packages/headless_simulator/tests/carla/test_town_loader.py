@@ -65,7 +65,7 @@ def beside(server: RunningSimulator, request: str, folder: Path) -> tuple[Any, A
 
 
 @pytest.mark.parametrize("name", LONG)
-def test_a_long_request_keeps_nobody_waiting(server: RunningSimulator, tmp_path: Path, name: str) -> None:
+def test_long_request_does_not_delay_other_client(server: RunningSimulator, tmp_path: Path, name: str) -> None:
     (tmp_path / "many.xodr").write_bytes(document(MANY))
     busy, witness = beside(server, LONG[name], tmp_path)
 
@@ -75,7 +75,7 @@ def test_a_long_request_keeps_nobody_waiting(server: RunningSimulator, tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (
             document(
@@ -87,13 +87,11 @@ def test_a_long_request_keeps_nobody_waiting(server: RunningSimulator, tmp_path:
         (b'<!DOCTYPE a [<!ENTITY b "ha">]>' + document(road()).split(b"\n", 1)[1], "entities are not taken"),
     ],
 )
-def test_what_no_town_has_is_asked_to_the_client(
-    server: RunningSimulator, tmp_path: Path, text: bytes, said: str
-) -> None:
+def test_invalid_opendrive_is_refused(server: RunningSimulator, tmp_path: Path, text: bytes, message: str) -> None:
     (tmp_path / "bad.xodr").write_bytes(text)
     busy, witness = beside(server, "client.generate_opendrive_world(open(folder + '/bad.xodr').read())", tmp_path)
 
-    assert said in busy["problem"]
+    assert message in busy["problem"]
     assert "\n" not in busy["problem"].strip()
     assert witness["longest"] < 60
     assert os.path.exists(f"/proc/{server.pid}")  # noqa: PTH110
@@ -115,13 +113,13 @@ WATCH = "until(lambda: types_of(watcher) == types_of(client))"
 SEE = "until(lambda: types_of(watcher) == expected, 5); observed = types_of(watcher)"
 
 
-def test_who_watches_while_another_loads_sees_the_actors_of_the_new_world(server: RunningSimulator) -> None:
+def test_watching_client_sees_actors_of_reloaded_world(server: RunningSimulator) -> None:
     result = run_client(server.carla.rpartition(":")[2], WATCHED.format(watch=WATCH, see=SEE))
 
     assert result["observed"] == result["expected"]
 
 
-def test_ids_begin_anew_for_a_client_that_is_alone(server: RunningSimulator) -> None:
+def test_actor_ids_restart_for_single_client(server: RunningSimulator) -> None:
     result = run_client(server.carla.rpartition(":")[2], WATCHED.format(watch="pass", see="observed = None"))
 
     assert result["again"] == result["first"]
@@ -130,7 +128,7 @@ def test_ids_begin_anew_for_a_client_that_is_alone(server: RunningSimulator) -> 
 OUTSIDE = ("../x.log", "/etc/x.log", "a/../../x.log", "link/x.log", "linked.log", "hard.log", "pipe.log", "/dev/null")
 
 
-def test_a_recording_stays_in_its_folder(tmp_path: Path) -> None:
+def test_recording_outside_folder_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "recordings"
     folder.mkdir()
     (tmp_path / "letter.txt").write_text("Dear diary")

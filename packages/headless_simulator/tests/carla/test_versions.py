@@ -41,7 +41,7 @@ TOUR = """
 @pytest.mark.parametrize(
     ("version", "vehicles", "mask_is_actor", "rain"), [("0.9.15", 41, False, 100.0), ("0.10.0", 11, False, 0.0)]
 )
-def test_its_own_client_sees_a_whole_world(version: str, vehicles: int, mask_is_actor: bool, rain: float) -> None:
+def test_client_of_each_version(version: str, vehicles: int, mask_is_actor: bool, rain: float) -> None:
     with running_simulator("--no-airsim", "--carla-version", version) as running:
         result = run_client(running.carla_port, TOUR, 18460, version=version)
 
@@ -60,7 +60,7 @@ def test_its_own_client_sees_a_whole_world(version: str, vehicles: int, mask_is_
 
 
 @pytest.mark.parametrize("version", VERSIONS.values(), ids=VERSIONS)
-def test_the_library_has_what_the_version_has(version) -> None:
+def test_blueprint_library_of_each_version(version) -> None:
     rows = {row[1]: row for row in blueprints.definitions(version)}
 
     assert not rows.keys() & version.absent_sensors

@@ -22,7 +22,7 @@ def vector(value: Any, name: str) -> Vec3:
     parts = value if type(value) is list and len(value) >= 3 else array(value, name, least=3)
     x, y, z = number(parts[0], name), number(parts[1], name), number(parts[2], name)
     if max(abs(x), abs(y), abs(z)) > _FAR:
-        raise BadArgument(f"{name} must have values of at most {_FAR:g}, not {shown(value)}")
+        raise BadArgument(f"{name} must have absolute values of at most {_FAR:g}, not {shown(value)}")
     return x, y, z
 
 

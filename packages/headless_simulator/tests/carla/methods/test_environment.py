@@ -14,7 +14,7 @@ def pixels(cam, number):
 """
 
 
-def test_what_is_hidden_is_neither_seen_nor_met_nor_boxed_and_comes_back(client) -> None:
+def test_hidden_object_has_no_pixels_hits_or_box(client) -> None:
     result = client(
         LOOK
         + """
@@ -40,7 +40,7 @@ done(before=before, hidden=hidden, after=after, later=state())
     assert result["after"] == result["later"] == result["before"]
 
 
-def test_a_hidden_parked_vehicle_leaves_its_place(client) -> None:
+def test_hidden_parked_vehicle_frees_spawn_point(client) -> None:
     result = client(
         LOOK
         + """
@@ -63,7 +63,7 @@ done(before=before, hidden=spawns())
 @pytest.mark.parametrize(
     ("layer", "label"), [("Buildings", "Buildings"), ("Foliage", "Vegetation"), ("ParkedVehicles", "Car")]
 )
-def test_an_unloaded_layer_is_gone_and_comes_back(client, layer: str, label: str) -> None:
+def test_layer_can_be_unloaded_and_loaded(client, layer: str, label: str) -> None:
     result = client(
         LOOK
         + f"""
@@ -103,7 +103,7 @@ def test_a_town_can_be_loaded_without_its_layers(client) -> None:
     assert result["built"][1] == 0
 
 
-def test_a_texture_paints_what_it_is_put_on_until_the_town_is_loaded_anew(client) -> None:
+def test_texture_lasts_until_town_is_reloaded(client) -> None:
     result = client(
         LOOK
         + """
@@ -128,7 +128,7 @@ done(before=before, normal=normal, after=after, hidden=hidden, back=back, reload
     assert result["hidden"] <= result["before"]
 
 
-def test_street_lights_are_listed_and_switched_and_light_the_ground_at_night(client) -> None:
+def test_street_lights(client) -> None:
     result = client(
         LOOK
         + """

@@ -81,7 +81,7 @@ def rows(data: bytes, layout: str) -> list[tuple]:
     return [struct.unpack_from(layout, data, 2 + n * size) for n in range(count)]
 
 
-def test_a_replay_in_a_fresh_world_is_where_the_recording_was(client: Client, recordings: Path, tmp_path: Path):
+def test_replay_has_recorded_poses(client: Client, recordings: Path, tmp_path: Path):
     recorded = client(
         TOOLS
         + """
@@ -161,7 +161,7 @@ def check_the_file(data: bytes, ids: list[int], poses: list[list[float]]) -> Non
         assert now[ids[3]] == pytest.approx((100 * x, 100 * y, 100 * z, roll, pitch, yaw), abs=0.05)
 
 
-def test_a_part_at_half_speed_lies_between_the_frames_and_stops_in_time(client: Client, tmp_path: Path):
+def test_half_speed_replay_interpolates_and_stops(client: Client, tmp_path: Path):
     recorded = client(
         TOOLS
         + """
@@ -200,7 +200,7 @@ done(reported=reported, off=max(off), speed=speed, rest=rest, left=left)
     assert result["left"] == 2  # the first replay's own, which the second one took over
 
 
-def test_collisions_and_standing_cars_are_found(client: Client):
+def test_queries_of_collisions_and_blocked_actors(client: Client):
     result = client(
         TOOLS
         + """
@@ -241,7 +241,7 @@ done(found=found, ids=[first.id, second.id], refused=refused,
     assert f" Collision id 0 between {first} (hero)  with {second}" in result["info"]
 
 
-def test_a_free_running_world_replays_as_well(client: Client, tmp_path: Path):
+def test_replay_in_free_running_world(client: Client, tmp_path: Path):
     recorded = client(
         TOOLS
         + """
@@ -266,7 +266,7 @@ done(off=apart(end, poses(world, ids))[0])
     assert result["off"] < 0.05
 
 
-def test_heroes_sensors_and_actors_with_parents(client: Client):
+def test_replay_of_hero_sensors_and_attached_actors(client: Client):
     client(
         TOOLS
         + """
@@ -311,8 +311,8 @@ done(**out)
     assert result["far"] == pytest.approx(5**0.5, abs=0.01)
 
 
-def test_what_has_no_bounds_is_listed_as_carla_records_it():
-    """Recordings of CARLA's own servers, as those of scenario_runner's metrics, have such boxes for spectator and sensors."""
+def test_box_of_actor_without_bounds_is_listed():
+    """CARLA's servers record such boxes for the spectator and sensors."""
     data = struct.pack("<HI6f", 1, 7, *[math.nan] * 3, *[-math.inf] * 3)
     assert (
         list(ONLY_IN_FULL[layout.BOUNDING_BOX](data))[1]
@@ -320,7 +320,7 @@ def test_what_has_no_bounds_is_listed_as_carla_records_it():
     )
 
 
-def test_files_that_are_none_of_ours_are_reported_and_left_alone(client: Client, recordings: Path):
+def test_foreign_and_damaged_files_are_reported(client: Client, recordings: Path):
     folder = recordings / "headless-simulator/recordings/of today"
     folder.mkdir(parents=True)
     foreign, complete, link = folder / "letter.txt", folder / "complete.log", folder / "link.log"

@@ -5,7 +5,7 @@ from headless_simulator.carla.recorder import files
 from headless_simulator.errors import CallRefused
 
 
-def test_ackermann_control_reaches_its_speed_and_keeps_it(client) -> None:
+def test_ackermann_control_reaches_and_keeps_speed(client) -> None:
     result = client("""
         world = client.load_world('Town10HD'); synchronous(world)
         spawn_pose = world.get_map().get_spawn_points()[0]
@@ -31,7 +31,7 @@ def test_ackermann_control_reaches_its_speed_and_keeps_it(client) -> None:
     assert result["stopped"] == 0.0
 
 
-def test_a_walker_goes_on_by_its_control_after_its_ai(client) -> None:
+def test_walker_follows_control_after_ai_stops(client) -> None:
     result = client("""
         world = client.load_world('Town10HD'); synchronous(world); world.set_pedestrians_seed(1)
         library = world.get_blueprint_library()
@@ -97,7 +97,7 @@ def test_surfaces_and_lamps_have_boxes(client) -> None:
     assert result["z"] == sorted(result["z"], reverse=True), "red on top"
 
 
-def test_repetitions_after_a_reload_are_the_same_also_while_somebody_watches(client) -> None:
+def test_sensor_data_is_equal_after_each_reload(client) -> None:
     result = client("""
         import hashlib
         watcher = carla.Client('127.0.0.1', int(sys.argv[1])); watcher.get_world()
@@ -123,7 +123,7 @@ def test_repetitions_after_a_reload_are_the_same_also_while_somebody_watches(cli
 
 
 @pytest.mark.parametrize("name", ["{first}/a.log", "{second}/deep/b.log", "c.log"])
-def test_recordings_go_into_every_folder_that_the_operator_names(name: str, tmp_path, monkeypatch) -> None:
+def test_recording_folders_of_operator(name: str, tmp_path, monkeypatch) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
     monkeypatch.setenv("HEADLESS_SIMULATOR_RECORDINGS", f"{first}:{second}")
     recording_path = files.resolve(name.format(first=first, second=second))
@@ -132,7 +132,7 @@ def test_recordings_go_into_every_folder_that_the_operator_names(name: str, tmp_
     assert recording_path.folder == (second if "second" in name else first)
 
 
-def test_a_refused_path_says_which_folder_to_name(tmp_path, monkeypatch) -> None:
+def test_refused_recording_path_names_the_setting(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("HEADLESS_SIMULATOR_RECORDINGS", str(tmp_path / "here"))
     with pytest.raises(CallRefused, match="HEADLESS_SIMULATOR_RECORDINGS set to the path's folder"):
         files.resolve(str(tmp_path / "elsewhere" / "a.log"))

@@ -30,7 +30,7 @@ def adapting() -> Iterator[RunningSimulator]:
         yield running
 
 
-def test_a_new_camera_adapts_over_the_frames_that_it_draws(adapting: RunningSimulator) -> None:
+def test_new_camera_adapts_per_drawn_frame(adapting: RunningSimulator) -> None:
     result = run_client(
         adapting.carla.rpartition(":")[2],
         SCENE_SETUP
@@ -56,7 +56,7 @@ done(stops=measured)
     assert result["stops"] == pytest.approx([stops - 0.2905 for stops in left], abs=0.03)
 
 
-def test_a_camera_brightens_at_the_speed_of_its_own(adapting: RunningSimulator) -> None:
+def test_exposure_speed_down(adapting: RunningSimulator) -> None:
     """From 2^0.75 to 2^-0.25 is one stop: each tick leaves 1 - (1 - 2^-0.6) 0.2 / ((1 - 2^-0.2) 1.5) = 0.6495 of it."""
     result = run_client(
         adapting.carla.rpartition(":")[2],
@@ -71,7 +71,7 @@ done(stops=[stops(get(eye, frame), get(drawn, frame)) for frame in frames])
     assert result["stops"] == pytest.approx([3.4594 + 0.25 - left for left in (0.6495, 0.4219, 0.2740)], abs=0.03)
 
 
-def test_manual_exposure_is_that_of_shutter_sensitivity_and_aperture(adapting: RunningSimulator) -> None:
+def test_manual_exposure_depends_on_shutter_iso_and_aperture(adapting: RunningSimulator) -> None:
     result = run_client(
         adapting.carla.rpartition(":")[2],
         SCENE_SETUP
@@ -90,9 +90,7 @@ done(stops=[stops(image, drawn) for image in others], same=bytes(drawn.raw_data)
     assert result["opaque"]
 
 
-def test_a_fixed_exposure_is_that_of_the_manual_defaults(
-    adapting: RunningSimulator, simulator: RunningSimulator
-) -> None:
+def test_fixed_exposure_equals_manual_defaults(adapting: RunningSimulator, simulator: RunningSimulator) -> None:
     program = (
         "client.reload_world()"  # other tests' actors go
         + SCENE_SETUP

@@ -19,13 +19,13 @@ def slow() -> Iterator[RunningSimulator]:
 
 
 @pytest.mark.parametrize("opened_s", [0.0, 0.1, 1 / 3, 7.3, 86_400.7])
-def test_the_time_between_readings_does_not_depend_on_when_the_town_was_opened(opened_s: float) -> None:
+def test_reading_interval_does_not_depend_on_clock_time(opened_s: float) -> None:
     clock_s = list(accumulate([0.05] * 2000, initial=opened_s))
     assert any(now_s - last_s != 0.05 for last_s, now_s in pairwise(clock_s))  # a float sum does
     assert {seconds_between(last_s, now_s) for last_s, now_s in pairwise(clock_s)} == {0.05}
 
 
-def test_a_tick_returns_before_its_image_is_drawn_and_the_card_is_one_tick_behind(slow: RunningSimulator) -> None:
+def test_tick_returns_before_its_image_is_drawn(slow: RunningSimulator) -> None:
     result = run_client(
         slow.carla_port,
         """
@@ -49,7 +49,7 @@ def test_a_tick_returns_before_its_image_is_drawn_and_the_card_is_one_tick_behin
     assert result["positions"] == [[tick, x] for tick, x in zip(result["ticks"], (10, 20, 30), strict=True)]
 
 
-def test_who_listens_again_gets_no_image_of_a_tick_before(slow: RunningSimulator) -> None:
+def test_new_listener_gets_no_earlier_image(slow: RunningSimulator) -> None:
     result = run_client(
         slow.carla_port,
         """

@@ -24,7 +24,7 @@ def sensor(blueprint: str = radio.AWARENESS, **attributes: str) -> Any:
 
 
 def loss_db(*on_the_line: int, fading_sigmas: float = 0.0, **attributes: str) -> float:
-    """Ask for the loss over 100 m at 1.5 m above the ground; a vehicle between has its top in the middle, as high."""
+    """Return the loss over 100 m at 1.5 m above the ground; a vehicle between has its top in the middle, as high."""
 
     def cast(_origins: Any, _directions: Any, _reach_m: float, movers: Movers) -> Any:
         hit = [n for n in on_the_line if n == HOUSE or n in movers.actor_id]
@@ -40,7 +40,7 @@ def loss_db(*on_the_line: int, fading_sigmas: float = 0.0, **attributes: str) ->
     return radio._loss_db(sensor(**attributes), heard, moment)
 
 
-def test_path_losses_are_those_worked_out_on_paper():
+def test_path_losses_match_hand_computed_values():
     assert radio.free_space_db(100.0, 0.05) == pytest.approx(88.005, abs=1e-3)
     # 3-4-5: heights of 1.5 m, 4 m apart; the second ray is 1 m longer, its mirror gives -0.01352
     assert radio.two_rays_db(4.0, 1.5, 1.5, 1.0) == pytest.approx(34.0254 + 0.1182, abs=1e-3)  # in phase
@@ -61,7 +61,7 @@ def test_path_losses_are_those_worked_out_on_paper():
         ((SENDER, RECEIVER), {}, 87.8170),  # the two bodies themselves are not in the way
     ],
 )
-def test_what_is_on_the_line_gives_the_loss(on_the_line: tuple[int, ...], attributes: dict[str, str], db: float):
+def test_obstruction_determines_path_loss(on_the_line: tuple[int, ...], attributes: dict[str, str], db: float):
     assert loss_db(*on_the_line, fading_sigmas=0.0, **attributes) == pytest.approx(db, abs=1e-3)
 
 
@@ -69,7 +69,7 @@ def test_what_is_on_the_line_gives_the_loss(on_the_line: tuple[int, ...], attrib
     ("on_the_line", "scenario", "sigma_db"),
     [((), "highway", 3.3), ((), "rural", 4.25), ((BETWEEN,), "urban", 5.3), ((HOUSE,), "urban", 6.8)],
 )
-def test_fading_is_the_standards_or_ones_own(on_the_line: tuple[int, ...], scenario: str, sigma_db: float):
+def test_fading_sigma_of_standard_or_attribute(on_the_line: tuple[int, ...], scenario: str, sigma_db: float):
     plain_db = loss_db(*on_the_line, scenario=scenario)
 
     assert loss_db(*on_the_line, fading_sigmas=1.0, scenario=scenario) - plain_db == pytest.approx(sigma_db)
@@ -80,7 +80,7 @@ def test_fading_is_the_standards_or_ones_own(on_the_line: tuple[int, ...], scena
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "nan", "much"])
-def test_a_frequency_or_reference_that_is_not_above_zero_counts_as_the_default(text: str):
+def test_frequency_and_reference_must_be_positive(text: str):
     blocked = loss_db(HOUSE, path_loss_model="geometric", d_ref=text, frequency_ghz=text)
 
     assert blocked == pytest.approx(101.8648, abs=1e-3)
@@ -111,14 +111,14 @@ def sent(world: Any, actor: Any, elapsed_s: float) -> Any:
     return actor.extra["sent"]
 
 
-def test_a_cam_is_due_after_a_change_or_a_second():
+def test_cam_is_due_after_change_or_one_second():
     world, columns, actor = driven()
     assert [n for n in range(41) if len(sent(world, actor, n * 0.05))] == [0, 20, 40]
     columns.pose[0, 4] = 4.1
     assert not len(sent(world, actor, 2.05))  # not before 0.1 s
     assert len(sent(world, actor, 2.1))
     assert not len(sent(world, actor, 2.15))
-    assert len(sent(world, actor, 2.2))  # as often as the last change asked for, three times
+    assert len(sent(world, actor, 2.2))  # at the interval of the last change, three times
     assert len(sent(world, actor, 2.3))
     assert len(sent(world, actor, 2.4))
     assert not len(sent(world, actor, 3.3))
@@ -131,7 +131,7 @@ def test_a_cam_is_due_after_a_change_or_a_second():
     assert [n for n in range(9) if len(sent(world, actor, n * 0.05))] == [0, 4, 8]
 
 
-def test_a_cam_says_how_a_vehicle_moves():
+def test_cam_contains_vehicle_motion():
     world, columns, actor = driven(fixed_rate="true")
     columns.pose[0] = [0.0, 0.0, 2.0, 0.0, 90.0, 0.0]
     columns.velocity[0], columns.acceleration[0] = [0.0, 7.5, 0.0], [0.0, 2.0, 0.0]
@@ -156,7 +156,7 @@ def test_a_cam_says_how_a_vehicle_moves():
     assert backwards["seldom"]["present"] == 0  # each half second
 
 
-def test_noise_without_measure_stays_in_the_message():
+def test_excessive_noise_is_clipped():
     huge = {
         f"noise_{name}": "1e308" for name in ("lat_bias", "head_bias", "yawrate_bias", "alt_stddev", "accel_stddev_z")
     }
@@ -168,7 +168,7 @@ def test_noise_without_measure_stays_in_the_message():
     assert cam["cam"]["often"]["vehicle"]["vertical"]["value"] == 161
 
 
-def test_custom_messages_go_once_cut_to_99_bytes():
+def test_custom_message_is_sent_once_and_truncated():
     world, _, actor = driven()
     with pytest.raises(CallRefused, match="sends no custom messages"):
         radio.send(actor, "hello")

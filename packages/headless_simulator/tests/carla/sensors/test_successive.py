@@ -6,7 +6,7 @@ from headless_simulator.testing import running_simulator
 
 from tests.carla.conftest import run_client
 
-# A car that is put on by hand, seen from its left side: it drives to the left in the image.
+# A car that is moved by hand, viewed from its left side: it drives to the left in the image.
 STAGE = """
     import hashlib
     world = client.load_world('Town10HD'); synchronous(world); library = world.get_blueprint_library()
@@ -25,7 +25,7 @@ STAGE = """
 """
 
 
-def test_flow_is_of_the_car_only_and_leads_to_where_it_was(client):
+def test_flow_of_moving_car(client):
     result = client(
         STAGE
         + """
@@ -65,7 +65,7 @@ def test_flow_is_of_the_car_only_and_leads_to_where_it_was(client):
     assert result["dark"]
 
 
-def test_flow_of_a_camera_that_is_moved_and_turned(client):
+def test_flow_of_moving_camera(client):
     """From 20 m up with a focal length of 200 pixels: 0.5 m to the right are 5 pixels; 2 degrees of yaw turn the image."""
     result = client(
         STAGE
@@ -82,7 +82,7 @@ def test_flow_of_a_camera_that_is_moved_and_turned(client):
         return flow_of(get(eye, frame)) * [200, -150], far
     moved, far = after(down(0.5, 0)); turned, _ = after(down(0.5, 2))
     v, u = np.mgrid[:300, :400] + 0.5; a = np.radians(2)
-    x, y = u - 200, v - 150  # turning right by a turns what is seen left by a
+    x, y = u - 200, v - 150  # a turn to the right by a turns the image to the left by a
     was = np.stack([x * np.cos(a) - y * np.sin(a), x * np.sin(a) + y * np.cos(a)], axis=-1)
     road = abs(far - 20) < 0.3
     done(road=float(road.mean()), ground=moved[road].mean(axis=0).tolist(),
@@ -126,7 +126,7 @@ DRIVE_PAST = (
 )
 
 
-def test_events_are_at_the_edges_of_what_drives(client):
+def test_events_are_at_edges_of_moving_car(client):
     result = client(DRIVE_PAST, 0.0)
     rows = np.array(result["rows"], float)
 
@@ -148,7 +148,7 @@ def test_flow_and_events_are_the_same_in_two_runs(client, sigma):
     assert again == first
 
 
-def test_an_image_is_compared_with_the_last_that_was_drawn(client):
+def test_image_is_compared_with_last_drawn_image(client):
     """The view state of flow and ADVSCamera's image persist without a listener."""
     result = client(
         STAGE
