@@ -39,10 +39,10 @@ def test_disconnect_on_idle_stream_is_detected(pair) -> None:
 
 
 def test_reader_of_idle_stream_stays_subscribed(pair, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("headless_simulator.carla.streams._LOOK_S", 0.01)
+    monkeypatch.setattr("headless_simulator.carla.streams._POLL_S", 0.01)
     streams = Streams()
     thread = served(streams, *pair)
-    thread.join(timeout=0.3)  # thirty looks
+    thread.join(timeout=0.3)  # thirty polls
     assert thread.is_alive()
     streams.send(QUIET, (b"still", b"here"))
     pair[1].settimeout(30)
@@ -78,7 +78,7 @@ def received(connection: socket.socket, count: int) -> bytes:
 
 def test_disconnect_during_send_skips_no_other_reader(monkeypatch: pytest.MonkeyPatch) -> None:
     """Otherwise the next reader in the list is skipped, and its client waits for a snapshot that never arrives."""
-    streams, has_left = Streams(), Subscriber.has_left
+    streams, is_disconnected = Streams(), Subscriber.is_disconnected
     with contextlib.ExitStack() as sockets:
         first, second = ([sockets.enter_context(end) for end in socket.socketpair()] for _ in range(2))
         leaves = served(streams, *first)
@@ -88,9 +88,9 @@ def test_disconnect_during_send_skips_no_other_reader(monkeypatch: pytest.Monkey
             if leaves.is_alive():
                 first[1].close()
                 leaves.join(timeout=30)
-            return has_left(reader)
+            return is_disconnected(reader)
 
-        monkeypatch.setattr(Subscriber, "has_left", disconnect_first)
+        monkeypatch.setattr(Subscriber, "is_disconnected", disconnect_first)
         streams.send(QUIET, (b"tick",))
         second[1].settimeout(5)
         assert second[1].recv(8, socket.MSG_WAITALL) == struct.pack("<I", 4) + b"tick"

@@ -111,7 +111,7 @@ def definitions(version: CarlaVersion) -> list[Definition]:
     for uid, name, _, attributes in DEFINITIONS:
         if name in version.absent_sensors or (served_names and name in VEHICLES and name not in served_names):
             continue
-        served_name = served_names.get(name, name)
+        served_name = served_names.get(name) or name
         shifted = [[attribute, kind + shift, *rest] for attribute, kind, *rest in attributes]
         rows.append([uid, served_name, served_name.replace(".", ","), shifted])
     return rows

@@ -137,7 +137,7 @@ def test_cam_contains_vehicle_motion():
     columns.velocity[0], columns.acceleration[0] = [0.0, 7.5, 0.0], [0.0, 2.0, 0.0]
     columns.angular[0, 2], columns.lights[0] = 3.0, 2 | 32
     cam = sent(world, actor, 0.25)[0]
-    basic, often, seldom = (cam["cam"][name] for name in ("basic", "often", "seldom"))
+    basic, high, low = (cam["cam"][name] for name in ("basic", "high_frequency", "low_frequency"))
 
     assert cam["header"].tolist() == (2, 2, SENDER)
     assert cam["power_dbm"] == 21.5
@@ -145,15 +145,16 @@ def test_cam_contains_vehicle_motion():
     assert basic["station_type"] == 7
     assert (basic["position"]["latitude"], basic["position"]["longitude"]) == (490_000_000, 80_000_000)
     assert basic["position"]["altitude"]["value"] == 200
-    vehicle = often["vehicle"]
+    vehicle = high["vehicle"]
     names = ("heading", "speed", "length", "longitudinal", "lateral", "vertical", "yaw_rate")
     assert [vehicle[name]["value"] for name in names] == [1800, 750, 48, 20, 0, 98, 300]
     assert (vehicle["width"], vehicle["direction"]) == (22, 0)
-    assert (seldom["present"], seldom["lights"]) == (1, 128 | 32)
+    assert (low["present"], low["lights"]) == (1, 128 | 32)
     columns.velocity[0] = [0.0, -1.0, 0.0]
     backwards = sent(world, actor, 0.35)[0]["cam"]
-    assert (backwards["often"]["vehicle"]["direction"], backwards["often"]["vehicle"]["speed"]["value"]) == (1, 0)
-    assert backwards["seldom"]["present"] == 0  # each half second
+    vehicle = backwards["high_frequency"]["vehicle"]
+    assert (vehicle["direction"], vehicle["speed"]["value"]) == (1, 0)
+    assert backwards["low_frequency"]["present"] == 0  # each half second
 
 
 def test_excessive_noise_is_clipped():
@@ -164,8 +165,8 @@ def test_excessive_noise_is_clipped():
     cam = sent(world, actor, 0.0)[0]
 
     assert np.isfinite(cam["power_dbm"])
-    assert cam["cam"]["often"]["vehicle"]["yaw_rate"]["value"] == 32767
-    assert cam["cam"]["often"]["vehicle"]["vertical"]["value"] == 161
+    assert cam["cam"]["high_frequency"]["vehicle"]["yaw_rate"]["value"] == 32767
+    assert cam["cam"]["high_frequency"]["vehicle"]["vertical"]["value"] == 161
 
 
 def test_custom_message_is_sent_once_and_truncated():

@@ -209,13 +209,13 @@ def counted(number: int, records: Sequence[bytes]) -> bytes:
 
 
 def table(number: int, rows: Table) -> bytes:
-    """Pack a packet of records of one length."""
+    """Pack a packet of (N,) records of one length."""
     rows = rows[:LARGEST_TABLE]
     return packet(number, _COUNT.pack(len(rows)) + rows.tobytes())
 
 
 def rows_of(data: bytes, dtype: np.dtype[np.void], packet_name: str) -> Table:
-    """Read the records of one length of a packet.
+    """Read the (N,) records of one length of a packet.
 
     CARLA writes a box with centre nan and half extents -inf for actors without bounds: the spectator and sensors.
 

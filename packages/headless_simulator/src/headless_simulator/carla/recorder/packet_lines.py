@@ -55,13 +55,13 @@ def _collided(data: bytes) -> Iterator[str]:
         yield f" Collision id {number} between {a}{first} with {b}{second}"
 
 
-def _each(title: str, row: np.dtype[np.void], packet_name: str, say: Callable[..., str]) -> Show:
-    """List a packet's rows below a title with their count, with ``say`` for the text after each actor's id."""
+def _each(title: str, row: np.dtype[np.void], packet_name: str, text_of: Callable[..., str]) -> Show:
+    """List a packet's rows below a title with their count, with ``text_of`` for the text after each actor's id."""
 
     def show(data: bytes) -> Iterator[str]:
         rows = _rows(data, row, packet_name)
         yield f" {title}: {len(rows)}"
-        yield from (f"  Id: {actor_id} {say(*values)}" for actor_id, *values in rows)
+        yield from (f"  Id: {actor_id} {text_of(*values)}" for actor_id, *values in rows)
 
     return show
 

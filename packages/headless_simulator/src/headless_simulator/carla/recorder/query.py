@@ -108,9 +108,9 @@ def _info_lines(listing: _Listing, show_all: bool) -> Iterator[str]:
 def _collision_lines(listing: _Listing, first: str, second: str) -> Iterator[str]:
     yield f"{'Time':>8} {'Types':>6} {'Id':>6} {'Actor 1':<35} {'Id':>6} {'Actor 2':<35}"
     actors: dict[int, Arrival] = {}
-    before: set[tuple[int, int]] = set()
+    previous: set[tuple[int, int]] = set()
     for frame in listing.frames():
-        now: set[tuple[int, int]] = set()
+        current: set[tuple[int, int]] = set()
         _note_arrivals(frame, actors)
         for number, data in frame.packets:
             if number != layout.COLLISION:
@@ -119,12 +119,12 @@ def _collision_lines(listing: _Listing, first: str, second: str) -> Iterator[str
                 kinds = _category(actors, a), _category(actors, b)
                 if not (_matches(first, kinds[0], hero_a) and _matches(second, kinds[1], hero_b)):
                     continue
-                if (a, b) not in before:  # else it continues from the previous frame
+                if (a, b) not in previous:  # else it continues from the previous frame
                     names = [actors[i].blueprint if i in actors else "" for i in (a, b)]
                     types = f"  {kinds[0]} {kinds[1]} "
                     yield f"{frame.elapsed_s:>8.0f} {types} {a:>6} {names[0]:<35} {b:>6} {names[1]:<35}"
-                now.add((a, b))
-        before = now
+                current.add((a, b))
+        previous = current
 
 
 def _matches(kind: str, category: str, hero: int) -> bool:

@@ -29,7 +29,7 @@ class ReplayRequest:
         start_s: start time; negative: relative to the end.
         duration_s: duration in recorded time; 0: to the end.
         follow_id: recorded id of the actor that the spectator follows, or 0.
-        offset: the spectator's pose in that actor's frame, metres and degrees.
+        offset: (6,) the spectator's pose in that actor's frame, metres and degrees.
         with_sensors: also spawn recorded sensors.
     """
 
@@ -224,8 +224,8 @@ class _Playback:
 
 def _between(a: Float64, b: Float64, share: float) -> Float64:
     """Interpolate two (6,) poses (metres, degrees), rotating the shorter way."""
-    way = b - a
-    way[3:] = (way[3:] + 180.0) % 360.0 - 180.0
-    pose: Float64 = a + share * way
+    difference = b - a
+    difference[3:] = (difference[3:] + 180.0) % 360.0 - 180.0
+    pose: Float64 = a + share * difference
     pose[3:] = 180.0 - (180.0 - pose[3:]) % 360.0
     return np.asarray(pose)

@@ -33,20 +33,20 @@ class _Family:
     measure: Callable[[World, Streams, Reading, Moment], Sequence[Body]]
 
 
-def _alone(measure: Callable[[Reading, Moment], Sequence[Body]]) -> Callable[..., Sequence[Body]]:
+def _stateless(measure: Callable[[Reading, Moment], Sequence[Body]]) -> Callable[..., Sequence[Body]]:
     """Adapt a measurement that depends only on the reading and the moment."""
     return lambda _world, _streams, reading, moment: measure(reading, moment)
 
 
 FAMILIES: Final[dict[str, _Family]] = {
-    rays.LIDAR: _Family(rays.gather_scan, _alone(rays.lidar)),
-    rays.SEMANTIC_LIDAR: _Family(rays.gather_scan, _alone(rays.semantic_lidar)),
-    rays.RADAR: _Family(rays.gather_radar, _alone(rays.radar)),
+    rays.LIDAR: _Family(rays.gather_scan, _stateless(rays.lidar)),
+    rays.SEMANTIC_LIDAR: _Family(rays.gather_scan, _stateless(rays.semantic_lidar)),
+    rays.RADAR: _Family(rays.gather_radar, _stateless(rays.radar)),
     rays.OBSTACLE: _Family(lambda *_: None, events.obstacle),
-    inertial.IMU: _Family(inertial.gather_imu, _alone(inertial.imu)),
-    inertial.GNSS: _Family(inertial.gather_gnss, _alone(inertial.gnss)),
+    inertial.IMU: _Family(inertial.gather_imu, _stateless(inertial.imu)),
+    inertial.GNSS: _Family(inertial.gather_gnss, _stateless(inertial.gnss)),
     events.COLLISION: _Family(events.gather_collision, events.collision),
-    **{name: _Family(lambda *_: None, _alone(radio.receive)) for name in radio.RADIOS},
+    **{name: _Family(lambda *_: None, _stateless(radio.receive)) for name in radio.RADIOS},
 }
 
 
@@ -102,7 +102,7 @@ class Sensors:
         self.failed = 0
         self.images_drawn: Counter[str] = Counter()  # by blueprint, since the start
         # source, excluded tags, result
-        self._see_through: tuple[RendererLike, frozenset[int], RendererLike] | None = None
+        self._untagged_renderer: tuple[RendererLike, frozenset[int], RendererLike] | None = None
         self._late: deque[tuple[int, Stamp, Measured]] = deque()  # (due frame, stamp, measurement)
 
     @property
@@ -163,7 +163,7 @@ class Sensors:
             if not self._is_due(actor, moment):
                 continue
             if not measures:
-                if not _draws(actor):
+                if not _is_camera(actor):
                     self._last_s[actor.actor_id] = moment.elapsed_s  # its next rotation is that of one tick
                 continue
             pose = tuple(world.table.c.pose[actor.row].tolist())
@@ -179,7 +179,7 @@ class Sensors:
             parent = world.actors.get(actor.parent_id)
             deliveries, textures = self._deliveries(actor, moment, pose), gbuffers.listened(actor, self._streams)
             reading = Reading(actor, pose, parent, deliveries, readers, state, textures)
-            if _draws(actor):
+            if _is_camera(actor):
                 self.images_drawn[actor.blueprint] += 1
                 work.views.setdefault((cameras.view_of(reading), self._untagged(actor)), []).append(reading)
             else:
@@ -192,7 +192,7 @@ class Sensors:
         (self._listened.add if listened else self._listened.discard)(actor.actor_id)
         if listened:
             return before or self._behaviours["first-image"] == "next"
-        return before and self._behaviours["stop"] == "late" and _draws(actor)
+        return before and self._behaviours["stop"] == "late" and _is_camera(actor)
 
     def _untagged(self, actor: Actor) -> frozenset[int]:
         """Return the semantic tags that an injected fault hides from a camera."""
@@ -204,10 +204,10 @@ class Sensors:
         """Return the moment without objects of some semantic tags."""
         if not tags:
             return moment
-        source, excluded_tags, renderer = self._see_through or (None, None, moment.renderer)
+        source, excluded_tags, renderer = self._untagged_renderer or (None, None, moment.renderer)
         if source is not moment.renderer or excluded_tags != tags:
             renderer = moment.renderer.untagged(tags)
-            self._see_through = moment.renderer, tags, renderer
+            self._untagged_renderer = moment.renderer, tags, renderer
         return replace(moment, renderer=renderer)
 
     def _deliveries(self, actor: Actor, moment: Moment, pose: Pose6) -> tuple[Delivery, ...]:
@@ -255,7 +255,7 @@ class Sensors:
         flushes nothing (``SceneCaptureSensor.h``, ``WaitForRenderThreadToFinish``) and is read in a task of its own
         (``PixelReader.cpp``).
         """
-        draws = any(self._streams.readers(actor.stream_id) for actor in list(self._actors.values()) if _draws(actor))
+        draws = any(self._streams.readers(a.stream_id) for a in list(self._actors.values()) if _is_camera(a))
         if draws or self._draws_unread:
             self._finish_drawing()
             self._report_failures(self._on_card_before, self._drawn_frame)
@@ -295,7 +295,7 @@ class Sensors:
 
     def _run(self, job: Callable[[], Sequence[Measured]], moment: Moment) -> None:
         for measured in job():
-            if self._rendering.latency_s and _draws(measured.reading.actor):
+            if self._rendering.latency_s and _is_camera(measured.reading.actor):
                 self._on_card.append(self._card_queue.submit(self._draw_on_card, measured, moment))
             else:
                 self._deliver(measured, moment)
@@ -322,7 +322,7 @@ class Sensors:
                 self._late.append((due_frame, stamp, measured))
 
 
-def _draws(actor: Actor) -> bool:
+def _is_camera(actor: Actor) -> bool:
     return actor.blueprint in cameras.IMAGES
 
 

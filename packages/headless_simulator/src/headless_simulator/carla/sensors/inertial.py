@@ -50,7 +50,7 @@ def imu(reading: Reading, moment: Moment) -> list[Body]:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The town's georeference, and this tick's noise."""
+    """The town's georeference, and this tick's (3,) standard normal noise."""
 
     latitude_deg: float
     longitude_deg: float

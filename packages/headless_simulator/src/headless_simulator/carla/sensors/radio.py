@@ -35,10 +35,10 @@ _FADING_DB: Final = {  # sigma by scenario: free line of sight, behind a buildin
 }  # fmt: skip
 _FREE, _BUILDING, _VEHICLES = range(3)
 _MOST_VEHICLES: Final = 32  # between two antennas
-_SELDOM_S: Final = 0.5
+_LOW_FREQUENCY_S: Final = 0.5
 _TOUCHING_M: Final = 0.01
 _EXTERIOR: Final = ((0, 2), (1, 4), (2, 32), (3, 16), (5, 64), (6, 128), (7, 1))  # position in ETSI's byte, CARLA's bit
-_MOST_WHOLE: Final = 2**31 - 1
+_LARGEST_INTEGER: Final = 2**31 - 1
 _MOST_DB: Final = 1e4
 _LEAST, _MOST = 1e-6, 1e6  # of a frequency in GHz, and of a reference distance in metres
 _YAW_RATE_UNKNOWN: Final = 32767
@@ -100,7 +100,7 @@ def listen(world: World, actor: Actor, radios: Sequence[Actor]) -> list[Heard]:
         sender, messages = _owner(world, other), other.extra.get("sent", ())
         if sender is None or sender is receiver or not len(messages) or other.blueprint != actor.blueprint:
             continue
-        if _word(other, "channel_id", "") != _word(actor, "channel_id", ""):
+        if _text(other, "channel_id", "") != _text(actor, "channel_id", ""):
             continue
         sender_antenna_m = _antenna(world, sender)
         if np.linalg.norm(sender_antenna_m - receiver_antenna_m) >= number(actor, "filter_distance", 500.0):
@@ -123,7 +123,7 @@ def receive(reading: Reading, moment: Moment) -> list[Body]:
     return [(body,)] if body else []
 
 
-def _word(actor: Actor, name: str, default: str) -> str:
+def _text(actor: Actor, name: str, default: str) -> str:
     return actor.order.attributes.get(name, default)
 
 
@@ -131,14 +131,14 @@ def _decibels(actor: Actor, name: str, default: float) -> float:
     return float(min(max(number(actor, name, default), -_MOST_DB), _MOST_DB))
 
 
-def _above_zero(actor: Actor, name: str, default: float) -> float:
+def _positive(actor: Actor, name: str, default: float) -> float:
     """Read an attribute used as a divisor; values not above zero count as the default."""
     value = float(number(actor, name, default))
     return min(max(value, _LEAST), _MOST) if value > 0 else default
 
 
-def _whole(value: float) -> int:
-    return round(min(max(value, -_MOST_WHOLE), _MOST_WHOLE))
+def _integer(value: float) -> int:
+    return round(min(max(value, -_LARGEST_INTEGER), _LARGEST_INTEGER))
 
 
 def _owner(world: World, actor: Actor) -> Actor | None:
@@ -175,23 +175,23 @@ def _between(heard: Heard, moment: Moment) -> tuple[int, list[int]]:
 
 def _loss_db(actor: Actor, heard: Heard, moment: Moment) -> float:
     state, vehicles = _between(heard, moment)
-    scenario = _word(actor, "scenario", "highway")
-    ghz = _above_zero(actor, "frequency_ghz", 5.9)
+    scenario = _text(actor, "scenario", "highway")
+    ghz = _positive(actor, "frequency_ghz", 5.9)
     wave_m = _LIGHT_MPS / (ghz * 1e9)
     far_m = max(float(np.linalg.norm(heard.sender_antenna_m - heard.receiver_antenna_m)), _TOUCHING_M)
     edge_db = max([_edge_db(heard, heard.tops[vehicle], wave_m) for vehicle in vehicles], default=0.0)
-    if _word(actor, "path_loss_model", "winner") == "winner":
+    if _text(actor, "path_loss_model", "winner") == "winner":
         loss_db = winner_db(far_m, ghz, blocked=state == _BUILDING, highway=scenario == "highway")
     elif state == _FREE:
         heights_m = heard.receiver_antenna_m[2] - heard.ground_m, heard.sender_antenna_m[2] - heard.ground_m
         loss_db = two_rays_db(far_m, *heights_m, wave_m)
     elif state == _BUILDING:
-        reference_m = _above_zero(actor, "d_ref", 1.0)
+        reference_m = _positive(actor, "d_ref", 1.0)
         slope = _decibels(actor, "path_loss_exponent", 2.7)
         loss_db = free_space_db(reference_m, wave_m) + 10 * slope * math.log10(far_m / reference_m)
     else:
         loss_db = free_space_db(far_m, wave_m)
-    if _word(actor, "use_etsi_fading", "true").lower() in ("true", "1"):
+    if _text(actor, "use_etsi_fading", "true").lower() in ("true", "1"):
         sigma_db = _FADING_DB.get(scenario, _FADING_DB["highway"])[state]
     else:
         sigma_db = _decibels(actor, "custom_fading_stddev", 0.0)
@@ -250,7 +250,7 @@ def _awareness(world: World, actor: Actor) -> Any:
     if changed and waited_s < math.inf:
         actor.extra["cam every"] = min(waited_s, longest_s)
         actor.extra["cams unchanged"] = 0
-    elif not changed and _word(actor, "fixed_rate", "false").lower() not in ("true", "1"):
+    elif not changed and _text(actor, "fixed_rate", "false").lower() not in ("true", "1"):
         if waited_s < actor.extra.get("cam every", longest_s):
             return none
         actor.extra["cams unchanged"] = actor.extra.get("cams unchanged", 0) + 1
@@ -276,29 +276,31 @@ def _cam(world: World, actor: Actor, owner: Actor, axes: Float64, speed_mps: flo
     latitude, longitude = geolocation(x, y, latitude_deg=latitude_deg, longitude_deg=longitude_deg)
     basic = cam["cam"]["basic"]
     basic["station_type"] = _station(owner)
-    basic["position"]["latitude"] = _whole(noisy(latitude, "lat") * 1e6) * 10
-    basic["position"]["longitude"] = _whole(noisy(longitude, "lon") * 1e6) * 10
+    basic["position"]["latitude"] = _integer(noisy(latitude, "lat") * 1e6) * 10
+    basic["position"]["longitude"] = _integer(noisy(longitude, "lon") * 1e6) * 10
     basic["position"]["ellipse"] = (4095, 4095, 3601)  # unknown
-    basic["position"]["altitude"] = (_whole(noisy(z, "alt") * 100), 15)
-    cam["cam"]["often"]["present"] = 1
-    often = cam["cam"]["often"]["vehicle"]
-    often["heading"] = (_whole(noisy((yaw + 90.0) % 360.0, "head") * 10), 10)
-    often["speed"] = (min(_whole(max(noisy(speed_mps, "vel", "_x", bias=False), 0.0) * 100), 16382), 3)
-    often["direction"] = int(speed_mps < 0.0)
-    often["length"], often["width"] = (round(owner.half_m[0] * 20), 4), round(owner.half_m[1] * 20)
-    felt = axes.T @ (c.acceleration[owner.row] + np.array([0.0, 0.0, GRAVITY_MPS2]))
-    for name, axis, value in zip(("longitudinal", "lateral", "vertical"), "xyz", felt.tolist(), strict=True):
-        tenths = _whole(noisy(value, "accel", f"_{axis}", bias=False) * 10)
-        often[name] = (tenths if -160 <= tenths <= 161 else 161, 102)
-    often["has_lateral"] = often["has_vertical"] = True
-    often["curvature"] = (30001, 7)
-    hundredths = _whole(math.degrees(noisy(math.radians(float(c.angular[owner.row, 2])), "yawrate")) * 100)
-    often["yaw_rate"] = (hundredths if abs(hundredths) < _YAW_RATE_UNKNOWN else _YAW_RATE_UNKNOWN, 8)
-    if world.elapsed_s - actor.extra.get("last seldom", -math.inf) >= _SELDOM_S:
-        actor.extra["last seldom"] = world.elapsed_s
-        cam["cam"]["seldom"]["present"] = 1
-        cam["cam"]["seldom"]["role"] = {6: 1, 10: 6}.get(_station(owner), 0)
-        cam["cam"]["seldom"]["lights"] = _exterior_lights(int(c.lights[owner.row]))
+    basic["position"]["altitude"] = (_integer(noisy(z, "alt") * 100), 15)
+    high_frequency = cam["cam"]["high_frequency"]
+    high_frequency["present"] = 1
+    vehicle = high_frequency["vehicle"]
+    vehicle["heading"] = (_integer(noisy((yaw + 90.0) % 360.0, "head") * 10), 10)
+    vehicle["speed"] = (min(_integer(max(noisy(speed_mps, "vel", "_x", bias=False), 0.0) * 100), 16382), 3)
+    vehicle["direction"] = int(speed_mps < 0.0)
+    vehicle["length"], vehicle["width"] = (round(owner.half_m[0] * 20), 4), round(owner.half_m[1] * 20)
+    specific_force = axes.T @ (c.acceleration[owner.row] + np.array([0.0, 0.0, GRAVITY_MPS2]))
+    for name, axis, value in zip(("longitudinal", "lateral", "vertical"), "xyz", specific_force.tolist(), strict=True):
+        tenths = _integer(noisy(value, "accel", f"_{axis}", bias=False) * 10)
+        vehicle[name] = (tenths if -160 <= tenths <= 161 else 161, 102)
+    vehicle["has_lateral"] = vehicle["has_vertical"] = True
+    vehicle["curvature"] = (30001, 7)
+    hundredths = _integer(math.degrees(noisy(math.radians(float(c.angular[owner.row, 2])), "yawrate")) * 100)
+    vehicle["yaw_rate"] = (hundredths if abs(hundredths) < _YAW_RATE_UNKNOWN else _YAW_RATE_UNKNOWN, 8)
+    if world.elapsed_s - actor.extra.get("last low frequency", -math.inf) >= _LOW_FREQUENCY_S:
+        actor.extra["last low frequency"] = world.elapsed_s
+        low_frequency = cam["cam"]["low_frequency"]
+        low_frequency["present"] = 1
+        low_frequency["role"] = {6: 1, 10: 6}.get(_station(owner), 0)
+        low_frequency["lights"] = _exterior_lights(int(c.lights[owner.row]))
     return cam
 
 

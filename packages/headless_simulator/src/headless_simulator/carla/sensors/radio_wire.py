@@ -25,9 +25,9 @@ _VEHICLE: Final = _structure(
     ("has_lane", "?"), "lane", ("has_wheel", "?"), ("wheel", _CONFIDENT), ("has_lateral", "?"), ("lateral", _CONFIDENT),
     ("has_vertical", "?"), ("vertical", _CONFIDENT), ("has_class", "?"), "class", ("has_tolling", "?"), ("tolling", _TOLLING),
 )  # fmt: skip
-_OFTEN: Final = _structure("present", ("vehicle", _VEHICLE), ("roadside", _structure("count", ("zones", "<u8", 3))))
-_SELDOM: Final = _structure("present", "role", ("lights", "u1"), ("path", _structure("count", ("points", "<u8", 3))))
-_CAM: Final = _structure("delta_ms", ("basic", _BASIC), ("often", _OFTEN), ("seldom", _SELDOM))
+_HIGH: Final = _structure("present", ("vehicle", _VEHICLE), ("roadside", _structure("count", ("zones", "<u8", 3))))
+_LOW: Final = _structure("present", "role", ("lights", "u1"), ("path", _structure("count", ("points", "<u8", 3))))
+_CAM: Final = _structure("delta_ms", ("basic", _BASIC), ("high_frequency", _HIGH), ("low_frequency", _LOW))
 
 CAM: Final = _structure(("power_dbm", "<f4"), ("header", _HEADER), ("cam", _CAM))
 CUSTOM: Final = _structure(("power_dbm", "<f4"), ("header", _HEADER), ("text", f"S{CUSTOM_BYTES}"))
