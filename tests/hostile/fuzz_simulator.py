@@ -54,7 +54,7 @@ def _recording() -> bytes:
 
 
 def _read_recording(folder: Path, data: bytes) -> None:
-    log = files.Place(folder, ("fuzzed.log",))
+    log = files.RecordingPath(folder, ("fuzzed.log",))
     log.path.write_bytes(data)
     query.file_info(log, show_all=True)
     query.collisions(log, "a", "a")

@@ -26,7 +26,6 @@ def camera(world, kind, pose, width=160, height=90, fov=90, **attributes):
     if kind.startswith('camera'):
         for k, v in (('image_size_x', width), ('image_size_y', height), ('fov', fov)): bp.set_attribute(k, str(v))
     for k, v in attributes.items(): bp.set_attribute(k, str(v))
-    parent = attributes.pop('parent', None)
     actor = world.spawn_actor(bp, pose)
     box = queue.Queue(); actor.listen(box.put); actor.box = box
     return actor
@@ -38,12 +37,12 @@ def frames_until(sensor, frame):
     frames = [sensor.box.get(timeout=60).frame]
     while frames[-1] < frame: frames.append(sensor.box.get(timeout=60).frame)
     return frames
-def until(reported, seconds=60):
+def until(condition, seconds=60):
     end = time.monotonic() + seconds
-    while not reported() and time.monotonic() < end: time.sleep(0.01)
+    while not condition() and time.monotonic() < end: time.sleep(0.01)
 def bgra(image): return np.frombuffer(image.raw_data, np.uint8).reshape(image.height, image.width, 4)
-def done(**what):
-    print('RESULT ' + json.dumps(what), flush=True); os._exit(0)
+def done(**results):
+    print('RESULT ' + json.dumps(results), flush=True); os._exit(0)
 """
 
 Client = Callable[..., Any]

@@ -129,7 +129,7 @@ def requests(ids: st.SearchStrategy[int]) -> Bytes:
     return request | notification | st.sampled_from([b"\xc1", array(b"\x00")])
 
 
-def cut(data: bytes, places: list[float]) -> list[bytes]:
+def cut(data: bytes, fractions: list[float]) -> list[bytes]:
     """Split bytes into the pieces of a transfer."""
-    at = sorted({round(place * len(data)) for place in places} | {0, len(data)})
-    return [data[first:last] for first, last in itertools.pairwise(at)]
+    bounds = sorted({round(fraction * len(data)) for fraction in fractions} | {0, len(data)})
+    return [data[first:last] for first, last in itertools.pairwise(bounds)]

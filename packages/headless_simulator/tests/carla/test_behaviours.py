@@ -28,12 +28,12 @@ LISTENING = """
 """
 
 
-def seen_under(behaviour: str, folder: Path) -> dict[str, Any]:
+def measured_under(behaviour: str, folder: Path) -> dict[str, Any]:
     words = ["--behaviour", behaviour] if behaviour else []
     with (folder / "log").open("w") as log, running_simulator("--render", "flat", *words, stderr=log) as running:
-        seen: dict[str, Any] = run_client(running.carla_port, LISTENING)
+        result: dict[str, Any] = run_client(running.carla_port, LISTENING)
     (drawn,) = re.findall(r"images drawn: (\d+)", (folder / "log").read_text())
-    return seen | {"drawn": int(drawn)}
+    return result | {"drawn": int(drawn)}
 
 
 IDEAL = {"first": 0, "drawn": 3 + 30 + 1, "slows": False}  # apply_settings ticks once, too
@@ -48,8 +48,6 @@ IDEAL = {"first": 0, "drawn": 3 + 30 + 1, "slows": False}  # apply_settings tick
         ("no-rendering=slows", {"slows": True}),
     ],
 )
-def test_a_behaviour_changes_what_it_names_and_nothing_else(
-    behaviour: str, differs: dict[str, Any], tmp_path: Path
-) -> None:
-    seen = seen_under(behaviour, tmp_path)
-    assert {"first": seen["first"], "drawn": seen["drawn"], "slows": seen["slower_s"] > 0.01} == IDEAL | differs
+def test_behaviour_changes_only_its_effect(behaviour: str, differs: dict[str, Any], tmp_path: Path) -> None:
+    result = measured_under(behaviour, tmp_path)
+    assert {"first": result["first"], "drawn": result["drawn"], "slows": result["slower_s"] > 0.01} == IDEAL | differs

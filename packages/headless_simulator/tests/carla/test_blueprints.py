@@ -3,7 +3,7 @@ from headless_simulator.carla import blueprints
 from headless_simulator.errors import CallRefused
 
 
-def test_every_blueprint_has_a_number_and_defaults_that_are_its_own():
+def test_blueprints_are_numbered_and_have_defaults():
     assert [d[0] for d in blueprints.DEFINITIONS] == list(range(1, len(blueprints.DEFINITIONS) + 1))
     assert blueprints.complete("sensor.camera.rgb", {"fov": "60"})["fov"] == "60"
     assert blueprints.complete("sensor.camera.rgb", {})["image_size_x"] == "800"
@@ -12,13 +12,13 @@ def test_every_blueprint_has_a_number_and_defaults_that_are_its_own():
 ROWS = {definition[1]: {row[0]: row for row in definition[3]} for definition in blueprints.DEFINITIONS}
 
 
-def test_every_blueprint_begins_with_its_role_and_its_name_in_ros():
+def test_first_attributes_are_role_and_ros_name():
     for name, rows in ROWS.items():
         assert list(rows)[:2] == ["role_name", "ros_name"]
         assert rows["ros_name"][2] == name
 
 
-def test_only_sensors_that_measure_by_themselves_have_a_tick():
+def test_event_sensors_have_no_sensor_tick():
     without = {name for name in ROWS if name.startswith("sensor.") and "sensor_tick" not in ROWS[name]}
     assert without == {"sensor.other.collision", "sensor.other.lane_invasion", "sensor.other.rss"}
 
@@ -31,13 +31,13 @@ def test_the_friction_trigger_has_carlas_attributes():
     }  # fmt: skip
 
 
-def test_what_is_fixed_has_nothing_to_recommend_and_what_varies_begins_with_its_default():
+def test_recommended_values_start_with_default():
     for rows in ROWS.values():
         for _name, _kind, value, recommended, modifiable, restricted in rows.values():
             assert recommended == [] if not modifiable else recommended[0] == value
             assert modifiable or not restricted
 
 
-def test_what_is_not_in_the_library_is_refused_with_the_reason():
+def test_unknown_blueprint_is_refused():
     with pytest.raises(CallRefused, match="not found"):
         blueprints.require("a.b.c")

@@ -94,7 +94,7 @@ def test_an_unknown_method_is_named_and_counted(server):
     caller.close()
 
 
-def test_ten_thousand_bytestrings_and_calls_disturb_nobody(server):
+def test_random_bytes_and_calls_do_not_affect_other_client(server):
     rng = random.Random(1)
     witness = Caller(server.port)
     stop, answers, failures = threading.Event(), [], []
@@ -131,7 +131,7 @@ def test_ten_thousand_bytestrings_and_calls_disturb_nobody(server):
     witness.close()
 
     assert not failures
-    assert not server.context.counts.internal_errors, "whatever clients send is their mistake"
+    assert not server.context.counts.internal_errors, "invalid calls are the client's mistake"
     assert len(answers) > 100
     assert np.isfinite(server.context.world.table.c.pose).all()
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 1.15 * grown
@@ -149,7 +149,7 @@ def test_ten_thousand_bytestrings_and_calls_disturb_nobody(server):
         struct.pack(">BI", 0xDD, 2**32 - 1),  # an array of four thousand million
     ],
 )
-def test_what_is_no_request_closes_the_connection_or_is_ignored(server, data):
+def test_invalid_request_closes_connection_or_is_ignored(server, data):
     with socket.create_connection(("127.0.0.1", server.port), timeout=5) as raw:
         raw.sendall(data)
         raw.shutdown(socket.SHUT_WR)
@@ -159,7 +159,7 @@ def test_what_is_no_request_closes_the_connection_or_is_ignored(server, data):
     caller.close()
 
 
-def test_who_sends_a_message_that_is_too_long_is_cut_off(server):
+def test_too_long_message_closes_connection(server):
     most = 16 * LARGEST_MESSAGE  # beyond what the server reads lies what the kernel takes meanwhile, up to 64 MB
     with socket.create_connection(("127.0.0.1", server.port), timeout=20) as raw:
         raw.sendall(struct.pack(">BI", 0xC6, 2**31))  # a binary of two gigabytes follows
@@ -178,7 +178,7 @@ def _send_until_cut(raw: socket.socket, *, most: int) -> int:
     return sent
 
 
-def test_sizes_that_are_absurd_are_refused_at_the_spawn(server):
+def test_invalid_image_size_is_refused(server):
     caller = Caller(server.port)
     for key, value in (("image_size_x", "1000000"), ("image_size_y", "-5"), ("fov", "nan"), ("fov", "0")):
         description = [1, "sensor.camera.rgb", [[key, 2, value]]]
@@ -188,20 +188,20 @@ def test_sizes_that_are_absurd_are_refused_at_the_spawn(server):
     caller.close()
 
 
-def test_the_answer_to_a_tick_waits_until_the_worker_asks(server):
-    """A worker asks for the settings right before it waits to be woken; what wakes it is the answer to the tick."""
+def test_tick_answer_waits_for_settings_request(server):
+    """A worker requests the settings right before it waits; the answer to the tick wakes it."""
     caller = Caller(server.port)
     settings = caller.call("get_episode_settings")[3][0][1]
     assert caller.call("set_episode_settings", [True, *settings[1:]])[2] is None
     assert caller.call("add_traffic_manager_running", ["127.0.0.1", 8000])[2] is None
     caller.call("get_vehicle_light_states")  # the worker is at work
     tick = caller.send("tick_cue")
-    asked = caller.send("get_episode_settings")
-    assert [caller.answer()[1], caller.answer()[1]] == [asked, tick]
+    settings_request = caller.send("get_episode_settings")
+    assert [caller.answer()[1], caller.answer()[1]] == [settings_request, tick]
     caller.close()
 
 
-def test_a_late_question_about_a_dead_actor_is_answered(server):
+def test_request_for_destroyed_actor_is_answered(server):
     caller = Caller(server.port)
     answer = caller.call("spawn_actor", [1, "vehicle.audi.tt", []], [[0, 0, 0.3], [0, 0, 0]])
     number = answer[3][0][1][0]
@@ -212,7 +212,7 @@ def test_a_late_question_about_a_dead_actor_is_answered(server):
     caller.close()
 
 
-def test_a_reader_that_stops_reading_is_dropped_and_the_clock_goes_on(server, monkeypatch):
+def test_stalled_reader_does_not_stop_clock(server, monkeypatch):
     monkeypatch.setattr("headless_simulator.carla.streams.STALL_S", 0.3)
     caller = Caller(server.port)
     rows = [["image_size_x", 2, "1000"], ["image_size_y", 2, "1000"]]
@@ -235,7 +235,7 @@ def test_parts_of_the_town_cannot_be_destroyed(server):
     caller.close()
 
 
-def test_a_traffic_manager_is_forgotten_with_its_client(server):
+def test_traffic_manager_is_unregistered_on_disconnect(server):
     owner, other = Caller(server.port), Caller(server.port)
     assert owner.call("add_traffic_manager_running", ["127.0.0.1", 8000])[3] == [[1, True]]
     assert other.call("add_traffic_manager_running", ["127.0.0.1", 8000])[3] == [[1, False]]
@@ -246,8 +246,8 @@ def test_a_traffic_manager_is_forgotten_with_its_client(server):
     other.close()
 
 
-def test_only_a_tick_waits_for_the_traffic_managers_worker(server, monkeypatch):
-    """A batch that ticks wakes no worker; a client that asks for lights as the worker does must not make it wait for one."""
+def test_batch_tick_does_not_wait_for_traffic_manager(server, monkeypatch):
+    """A batch that ticks wakes no worker, so its answer must not wait for one."""
     monkeypatch.setattr("headless_simulator.carla.connection._WAKE_LIMIT_S", 60.0)
     caller = Caller(server.port)
     caller.call("set_episode_settings", [True, False, [True, 0.05]])
@@ -255,12 +255,12 @@ def test_only_a_tick_waits_for_the_traffic_managers_worker(server, monkeypatch):
     caller.call("get_episode_settings")
     caller.call("get_vehicle_light_states")
     assert caller.call("apply_batch", [], True)[2] is None  # within the socket's 20 s
-    caller.call("get_episode_settings")  # what the worker asks before it waits
+    caller.call("get_episode_settings")  # the worker's request before it waits
     assert caller.call("tick_cue")[2] is None
     caller.close()
 
 
-def test_a_sensor_that_fails_is_reported_and_stops_no_clock(server, capsys):
+def test_failed_sensor_is_reported_and_clock_continues(server, capsys):
     caller = Caller(server.port)
     rows = [["sensor_tick", 3, "abc"], ["channels", 2, "many"], ["range", 3, "inf"]]
     token = caller.call("spawn_actor", [1, "sensor.lidar.ray_cast", rows], [[0, 0, 9], [0, 0, 0]])[3][0][1][5]
@@ -286,7 +286,7 @@ def test_every_sensor_of_the_library_is_served(server):
     caller.close()
 
 
-def test_there_is_an_end_to_actors_and_pixels(server, monkeypatch):
+def test_limits_of_actors_and_pixels(server, monkeypatch):
     caller = Caller(server.port)
 
     def camera(side: int) -> list:
@@ -305,7 +305,7 @@ def test_there_is_an_end_to_actors_and_pixels(server, monkeypatch):
     caller.close()
 
 
-def test_a_large_batch_lets_others_have_their_turn(server):
+def test_large_batch_releases_lock_for_other_clients(server):
     caller, other = Caller(server.port), Caller(server.port)
     number = caller.call("spawn_actor", [1, "vehicle.audi.tt", []], [[0, 0, 0.3], [0, 0, 0]])[3][0][1][0]
     command = [6, [number, [[1, 2, 3], [0, 0, 0]]]]
@@ -325,13 +325,13 @@ def test_a_large_batch_lets_others_have_their_turn(server):
 
     assert len(carried_out) == 50_000
     assert between > 20
-    assert all(len(answer[0][1]) == 1 for answer in answers), "an id that is asked for twice is answered once"
+    assert all(len(answer[0][1]) == 1 for answer in answers), "a repeated id is answered once"
     assert "more than" in str(caller.call("apply_batch", [command] * 100_001, False))
     caller.close()
     other.close()
 
 
-def test_open_connections_beyond_the_hosts_limit_end_no_server(server, monkeypatch):
+def test_server_survives_too_many_connections(server, monkeypatch):
     monkeypatch.setattr("headless_simulator.carla.server._MOST_CONNECTIONS", 3)
     crowd = [socket.create_connection(("127.0.0.1", server.port), timeout=5) for _ in range(20)]
     for connection in crowd:
@@ -343,29 +343,29 @@ def test_open_connections_beyond_the_hosts_limit_end_no_server(server, monkeypat
             assert caller.call("version")[3] == [[1, "0.9.16"]]
             break
         except (AssertionError, OSError):
-            assert time.monotonic() < end, "the places of those who left are free again"
+            assert time.monotonic() < end, "connections are free again after clients disconnect"
         finally:
             caller.close()
 
 
-def test_a_manager_stands_still_until_a_snapshot_lacks_what_was_destroyed(server):
-    """A free-running Traffic Manager that reads an actor object which ``destroy`` cleared ends the client's process."""
+def test_traffic_manager_pauses_until_snapshot_lacks_destroyed_actor(server):
+    """A free-running Traffic Manager that reads an actor object cleared by ``destroy`` aborts the client's process."""
     caller = Caller(server.port)
     number = caller.call("spawn_actor", [1, "vehicle.audi.tt", []], [[0, 0, 0.3], [0, 0, 0]])[3][0][1][0]
     assert caller.call("add_traffic_manager_running", ["127.0.0.1", 8000])[2] is None
-    caller.call("get_episode_settings")  # what a manager asks in each of its rounds
+    caller.call("get_episode_settings")  # a manager's request in each round
 
     destroyed = caller.send("destroy_actor", number)
     before = server.context.world.frame
-    asked = caller.send("get_episode_settings")
+    settings_request = caller.send("get_episode_settings")
 
     assert caller.answer()[1] == destroyed
-    assert caller.answer()[1] == asked
+    assert caller.answer()[1] == settings_request
     assert server.context.world.frame > before
     caller.close()
 
 
-def test_a_manager_that_takes_no_step_after_a_tick_is_woken(server, monkeypatch, capsys):
+def test_stuck_traffic_manager_is_woken(server, monkeypatch, capsys):
     monkeypatch.setattr("headless_simulator.carla.connection._HUNG_S", 0.2)
     monkeypatch.setattr("headless_simulator.carla.connection._WAKE_LIMIT_S", 0.0)
     caller = Caller(server.port)

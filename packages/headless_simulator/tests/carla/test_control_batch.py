@@ -26,9 +26,9 @@ ONE = bytes.fromhex(  # as libcarla sent it
     "  91 91 92 02 92 1c 97 ca3f59999a ca00000000 ca80000000 c2 c3 c2 ff"
     "  c2"
 )
-CAR, WALKER, GONE, NOBODY = 2, 5, 6, 10**6
+CAR, WALKER, GONE, UNKNOWN = 2, 5, 6, 10**6
 ALIVE = st.sampled_from([CAR, CAR + 1, CAR + 2, WALKER])
-IDS = st.sampled_from([CAR, CAR + 1, CAR + 2] * 8 + [WALKER, GONE, NOBODY, 0, 2**32 - 1])
+IDS = st.sampled_from([CAR, CAR + 1, CAR + 2] * 8 + [WALKER, GONE, UNKNOWN, 0, 2**32 - 1])
 
 
 class Served:
@@ -84,7 +84,7 @@ def control(actor_id: bytes, *, throttle: bytes = single(0.5), gear: bytes = b"\
     return array(array(b"\x02", array(actor_id, fields)))
 
 
-def test_a_control_as_libcarla_writes_it() -> None:
+def test_parse_control_of_libcarla() -> None:
     found = recognise(ONE + b"\x94")
     assert found is not None
     kind, number, method, (metadata, commands, ticks) = found.message
@@ -97,7 +97,7 @@ def test_a_control_as_libcarla_writes_it() -> None:
     assert commands.commands() == msgpack.unpackb(ONE)[3][1]
 
 
-def test_no_beginning_of_a_message_is_a_message() -> None:
+def test_incomplete_message_is_not_recognised() -> None:
     assert recognise(ONE) is not None
     assert all(recognise(ONE[:size]) is None for size in range(len(ONE)))
 
@@ -114,7 +114,7 @@ def test_no_beginning_of_a_message_is_a_message() -> None:
         (b"\x00", single(0.0), b"\xcd\xff\xff"),
     ],
 )
-def test_what_is_read_is_what_msgpack_reads(actor_id: bytes, throttle: bytes, gear: bytes) -> None:
+def test_parsed_control_equals_msgpack(actor_id: bytes, throttle: bytes, gear: bytes) -> None:
     sent = batch(control(actor_id, throttle=throttle, gear=gear))
     found = recognise(sent)
     assert found is not None
@@ -141,37 +141,37 @@ def test_what_is_read_is_what_msgpack_reads(actor_id: bytes, throttle: bytes, ge
         ONE.replace(b"apply_batch", b"apply_butch"),
     ],
 )
-def test_all_else_is_left_to_msgpack(sent: bytes) -> None:
+def test_other_messages_are_left_to_msgpack(sent: bytes) -> None:
     assert recognise(sent) is None
     assert not any(isinstance(item, ControlBatch) for m in DIALECT.messages().of(sent) for item in m[-1])
     same_both_ways([sent])
 
 
-def test_answers_are_those_of_single_commands() -> None:
-    one, other, nobody = (every_integer(number)[0] for number in (CAR, CAR + 1, NOBODY))
+def test_answers_to_control_batches() -> None:
+    one, other, unknown = (every_integer(number)[0] for number in (CAR, CAR + 1, UNKNOWN))
 
     assert same_both_ways([batch(control(one), control(other))]) == [bytes.fromhex("94 01 07 c0 92 91920102 91920103")]
     assert same_both_ways([batch()]) == [bytes.fromhex("94 01 07 c0 90")]
-    (with_a_mistake,) = same_both_ways([batch(control(one), control(nobody))])
-    assert isinstance(with_a_mistake, bytes)
-    assert msgpack.unpackb(with_a_mistake)[3] == [[[1, CAR]], [[0, ["actor not found"]]]]
+    (with_unknown_actor,) = same_both_ways([batch(control(one), control(unknown))])
+    assert isinstance(with_unknown_actor, bytes)
+    assert msgpack.unpackb(with_unknown_actor)[3] == [[[1, CAR]], [[0, ["actor not found"]]]]
 
 
-def test_two_messages_that_come_at_once_and_one_in_pieces() -> None:
+def test_joined_and_split_messages() -> None:
     first, second = batch(control(b"\x02")), batch(control(b"\x03"), ticks=b"\xc3")
     version = msgpack.packb([0, 9, "version", [[False]]])
 
-    whole = same_both_ways([first + second + version])
-    assert len(whole) == 3
-    assert same_both_ways([first, second + version]) == whole
+    answers = same_both_ways([first + second + version])
+    assert len(answers) == 3
+    assert same_both_ways([first, second + version]) == answers
     assert (
-        same_both_ways([(first + second + version)[n : n + 1] for n in range(len(first + second + version))]) == whole
+        same_both_ways([(first + second + version)[n : n + 1] for n in range(len(first + second + version))]) == answers
     )
-    assert same_both_ways([first + second[:40], second[40:] + first, version])[:2] == whole[:2]
+    assert same_both_ways([first + second[:40], second[40:] + first, version])[:2] == answers[:2]
 
 
 @pytest.mark.parametrize("synchronous", [True, False])
-def test_a_batch_of_controls_ticks_if_it_shall_and_clients_own_the_clock(synchronous: bool) -> None:
+def test_batch_ticks_only_in_synchronous_mode(synchronous: bool) -> None:
     served = Served(DIALECT, synchronous=synchronous)
     before = served.world.frame
     served.answers([batch(control(b"\x02"), ticks=b"\xc2"), batch(control(b"\x02"), ticks=b"\xc3")])
@@ -183,9 +183,7 @@ def test_a_batch_of_controls_ticks_if_it_shall_and_clients_own_the_clock(synchro
 
 
 @given(plain_requests(ALIVE), plain_requests(ALIVE), st.booleans())
-def test_plain_controls_in_any_of_their_encodings_are_read_at_once(
-    first: bytes, second: bytes, synchronous: bool
-) -> None:
+def test_plain_controls_in_any_encoding(first: bytes, second: bytes, synchronous: bool) -> None:
     found = recognise(first + second)
 
     assert found is not None
@@ -199,12 +197,12 @@ def test_plain_controls_in_any_of_their_encodings_are_read_at_once(
     st.lists(st.floats(0, 1), max_size=2),
     st.booleans(),
 )
-def test_whatever_comes_is_answered_as_if_read_item_by_item(
-    sent: list[bytes], places: list[float], synchronous: bool
+def test_any_requests_are_answered_equally_by_both_parsers(
+    sent: list[bytes], fractions: list[float], synchronous: bool
 ) -> None:
-    same_both_ways(cut(b"".join(sent), places), synchronous=synchronous)
+    same_both_ways(cut(b"".join(sent), fractions), synchronous=synchronous)
 
 
 @given(st.binary(max_size=6), st.integers(0, len(ONE)), st.integers(0, 6))
-def test_bytes_that_are_wrong_are_wrong_both_ways(noise: bytes, at: int, dropped: int) -> None:
-    same_both_ways([ONE[:at] + noise + ONE[at + dropped :], ONE])
+def test_invalid_bytes_are_refused_equally_by_both_parsers(noise: bytes, offset: int, dropped: int) -> None:
+    same_both_ways([ONE[:offset] + noise + ONE[offset + dropped :], ONE])

@@ -18,7 +18,7 @@ def test_tiles_dormant_actors_and_headers_from_a_moving_origin(tmp_path: Path) -
 
     with running_simulator("--xodr", str(file), "--no-airsim", "--behaviour", "large-map=streamed") as simulator:
         assert simulator.airsim_port == 0
-        seen = run_client(
+        result = run_client(
             simulator.carla_port,
             """
             world = client.get_world(); synchronous(world)
@@ -33,16 +33,16 @@ def test_tiles_dormant_actors_and_headers_from_a_moving_origin(tmp_path: Path) -
             image = get(eye, world.tick())
             halves = [sorted(set(bgra(i)[rows, :, 2].ravel().tolist()))
                       for i in (first, image) for rows in (slice(0, 40), slice(50, 90))]
-            places = [image.transform.location, eye.get_transform().location]
-            done(asleep=[c.is_dormant for c in cars], halves=halves, places=[[p.x, p.y, p.z] for p in places])
+            locations = [image.transform.location, eye.get_transform().location]
+            done(asleep=[c.is_dormant for c in cars], halves=halves, locations=[[p.x, p.y, p.z] for p in locations])
             """,
         )
 
-    header, snapshot = seen["places"]
-    assert seen["asleep"] == [False, True]
+    header, snapshot = result["locations"]
+    assert result["asleep"] == [False, True]
     assert header == [-1000, -996, 30]  # the spectator's tile has its middle at (3000, 1000)
     assert snapshot == [2000, 4, 30]
-    first, after = seen["halves"][:2], seen["halves"][2:]
+    first, after = result["halves"][:2], result["halves"][2:]
     assert 1 in first[0]  # road
     assert 1 in first[1]
     assert 1 in after[0]

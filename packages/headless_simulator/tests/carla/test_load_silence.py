@@ -72,7 +72,7 @@ def episode(quiet: CarlaServer, caller: object) -> int:
     return int(call(quiet, caller, "get_episode_info")[0][1][0])
 
 
-def test_nothing_leaves_between_a_load_and_its_loaders_question(
+def test_no_tick_between_load_and_episode_request(
     quiet: CarlaServer, sent: list[int], ticks: Callable[[], int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("headless_simulator.carla.load_silence.LOADER_WAIT_S", 60.0)
@@ -92,7 +92,7 @@ def test_nothing_leaves_between_a_load_and_its_loaders_question(
     assert 1 not in sent[len(before) + 1 :]
 
 
-def test_the_loader_sees_the_episode_change_as_with_a_real_server(quiet: CarlaServer) -> None:
+def test_loader_sees_episode_change(quiet: CarlaServer) -> None:
     first = episode(quiet, LOADER)
     load(quiet, LOADER)
     assert episode(quiet, OTHER) == first + 1
@@ -100,7 +100,7 @@ def test_the_loader_sees_the_episode_change_as_with_a_real_server(quiet: CarlaSe
     assert episode(quiet, LOADER) == first + 1
 
 
-def test_a_loader_that_never_asks_holds_nobody_up_for_long(
+def test_silence_ends_without_episode_request(
     quiet: CarlaServer, sent: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("headless_simulator.carla.load_silence.LOADER_WAIT_S", 0.05)
@@ -109,14 +109,14 @@ def test_a_loader_that_never_asks_holds_nobody_up_for_long(
     assert sent == [1, 0]
 
 
-def test_a_load_that_is_refused_leaves_no_silence(quiet: CarlaServer, sent: list[int]) -> None:
+def test_refused_load_leaves_no_silence(quiet: CarlaServer, sent: list[int]) -> None:
     assert "not found" in load(quiet, LOADER, "Nowhere")[0][1][0]
     quiet.context.clock.tick()
     assert sent == [0]
 
 
-def test_one_client_loads_world_after_world(client: Client) -> None:
-    seen = client("""
+def test_client_loads_several_worlds(client: Client) -> None:
+    result = client("""
         frames = []
         for n in range(6):
             world = client.reload_world(n % 4 == 1) if n % 2 else client.load_world('Town10HD')
@@ -125,36 +125,36 @@ def test_one_client_loads_world_after_world(client: Client) -> None:
         done(ids=world.id, frames=frames)
     """)
 
-    assert seen["frames"] == sorted(set(seen["frames"]))
+    assert result["frames"] == sorted(set(result["frames"]))
 
 
-def test_a_traffic_manager_goes_on_in_the_world_that_was_loaded(client: Client) -> None:
-    seen = client("""
+def test_traffic_manager_continues_in_loaded_world(client: Client) -> None:
+    result = client("""
         import socket
         with socket.socket() as free: free.bind(('127.0.0.1', 0)); port = free.getsockname()[1]
         moved = []
         for _ in range(3):
             world = client.load_world('Town10HD'); synchronous(world)
             manager = client.get_trafficmanager(port); manager.set_synchronous_mode(True)
-            library, place = world.get_blueprint_library(), world.get_map().get_spawn_points()[3]
-            car = world.spawn_actor(library.find('vehicle.tesla.model3'), place); car.set_autopilot(True, port)
+            library, spawn_pose = world.get_blueprint_library(), world.get_map().get_spawn_points()[3]
+            car = world.spawn_actor(library.find('vehicle.tesla.model3'), spawn_pose); car.set_autopilot(True, port)
             manager.ignore_lights_percentage(car, 100.0)
             for _ in range(60): world.tick()
-            moved.append(car.get_location().distance(place.location))
+            moved.append(car.get_location().distance(spawn_pose.location))
         done(moved=moved)
     """)
 
-    assert min(seen["moved"]) > 3.0
+    assert min(result["moved"]) > 3.0
 
 
 @pytest.mark.parametrize(("load", "seconds"), [(0.0, 0.05), (2.0, 0.05), (4.0, 0.1), (12.0, 0.25)])
-def test_more_work_for_a_processor_gives_a_snapshot_longer_to_be_delivered(load: float, seconds: float):
+def test_delivery_time_grows_with_load(load: float, seconds: float):
     assert delivery_s(load) == pytest.approx(seconds)
 
 
-def test_an_asynchronous_traffic_manager_outlives_a_load(client: Client) -> None:
+def test_asynchronous_traffic_manager_survives_load(client: Client) -> None:
     """Its loop reads the world all the time; while the client had no episode, that ended the process, 10 times of 10."""
-    seen = client("""
+    result = client("""
         manager = client.get_trafficmanager(29_000 + os.getpid() % 1000)
         names = []
         for name in ('Town10HD', 'Town07', 'Town10HD'):
@@ -162,4 +162,4 @@ def test_an_asynchronous_traffic_manager_outlives_a_load(client: Client) -> None
         done(names=names)
     """)
 
-    assert [name.rsplit("/", 1)[-1] for name in seen["names"]] == ["Town10HD", "Town07", "Town10HD"]
+    assert [name.rsplit("/", 1)[-1] for name in result["names"]] == ["Town10HD", "Town07", "Town10HD"]

@@ -15,17 +15,17 @@ def links_of(mesh):
     return [struct.unpack_from("<6H", mesh, start + 32 * n + 16) for n in range(count)]
 
 
-def test_squares_that_share_a_side_are_joined_and_others_are_not():
+def test_squares_with_common_edge_are_linked():
     mesh = build_mesh([(square(0, 0), "sidewalk"), (square(4, 0), "crosswalk"), (square(20, 0), "sidewalk")])
 
     assert [sorted(n for n in row if n) for row in links_of(mesh)] == [[2], [1], []]
 
 
-def test_a_small_square_on_a_long_side_is_joined_too():
+def test_partial_common_edge_is_linked():
     mesh = build_mesh([(square(0, 0, 8.0), "sidewalk"), (square(8, 2, 2.0), "crosswalk")])
 
     assert [sorted(n for n in row if n) for row in links_of(mesh)] == [[2], [1]]
 
 
-def test_no_polygons_no_mesh():
+def test_mesh_without_polygons_is_empty():
     assert build_mesh([]) == b""

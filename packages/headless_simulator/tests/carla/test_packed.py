@@ -10,7 +10,7 @@ NUMBERS = st.lists(
 )
 
 
-def test_answers_on_paper() -> None:
+def test_answers_match_hand_computed_bytes() -> None:
     ids = np.array([5, 127, 128, 256, 65536], np.uint32)
 
     assert packed.answers(ids).raw == bytes.fromhex("95 91920105 9192017f 919201cc80 919201cd0100 919201ce00010000")
@@ -18,18 +18,18 @@ def test_answers_on_paper() -> None:
 
 
 @given(NUMBERS)
-def test_answers_are_what_msgpack_writes(numbers: list[int]) -> None:
+def test_answers_equal_msgpack(numbers: list[int]) -> None:
     ids = np.array(numbers, np.uint32)
 
     assert packed.answers(ids).raw == msgpack.packb([wire.ok(number) for number in numbers])
     assert packed.pairs(ids, ids[::-1].copy()).raw == msgpack.packb(
         [list(p) for p in zip(numbers, numbers[::-1], strict=True)]
     )
-    whole = [1, 7, None, wire.packed_ok(packed.answers(ids))]
-    assert encode_whole(whole) == encode_whole([1, 7, None, wire.ok([wire.ok(number) for number in numbers])])
+    message = [1, 7, None, wire.packed_ok(packed.answers(ids))]
+    assert encode_whole(message) == encode_whole([1, 7, None, wire.ok([wire.ok(number) for number in numbers])])
 
 
-def test_long_arrays_have_longer_heads() -> None:
+def test_heads_of_long_arrays() -> None:
     for count in (15, 16, 65535, 65536):
         assert packed.answers(np.arange(count, dtype=np.uint32)).raw == msgpack.packb(
             [wire.ok(n) for n in range(count)]

@@ -9,7 +9,7 @@ from tests.world.paper_town import head, world
 HEADERS = wire.SENSOR_HEADER.size + wire.EPISODE_HEADER.size
 
 
-def test_a_vehicle_at_a_light_and_a_walker_on_its_way() -> None:
+def test_states_of_vehicle_and_walker() -> None:
     town = world(signals=(head(1, 0, 0.0), head(1, 1, 50.0)))
     car = town.spawn(SpawnOrder("vehicle.tesla.model3", pose=(50.0, 0.0, 0.0, 1.0, 2.0, 3.0)))
     walker = town.spawn(SpawnOrder("walker.pedestrian.0001", pose=(80.0, 0.0, 1.0, 0.0, 0.0, 0.0)))
@@ -37,7 +37,7 @@ def test_a_vehicle_at_a_light_and_a_walker_on_its_way() -> None:
     assert (walks["direction"].tolist(), float(walks["speed"]), int(walks["jump"])) == ([0.0, 1.0, 0.0], 2.0, 1)
 
 
-def test_lights_say_their_times_and_states() -> None:
+def test_states_of_traffic_lights() -> None:
     town = world(signals=(head(1, 0, 0.0), head(1, 1, 50.0), head(2, 0, 90.0)))
     town.step(0.05)
     town.signal_state.green_s[1] = 12.5
@@ -54,7 +54,7 @@ def test_lights_say_their_times_and_states() -> None:
     assert lights["frozen"].tolist() == [1, 1, 1]
 
 
-def test_spoiled_poses_are_no_numbers_and_nothing_else_is() -> None:
+def test_spoiled_poses_are_nan() -> None:
     town = world()
     cars = [town.spawn(SpawnOrder("vehicle.tesla.model3", pose=(x, 0, 0, 0, 0, 0))) for x in (0.0, 20.0)]
 

@@ -12,15 +12,15 @@ QUIET = 7
 
 @pytest.fixture
 def pair():
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        yield ours, theirs
+    server, client = socket.socketpair()
+    with server, client:
+        yield server, client
 
 
-def served(streams: Streams, ours: socket.socket, theirs: socket.socket, *, others: int = 0) -> threading.Thread:
-    thread = threading.Thread(target=streams.serve, args=(ours,), daemon=True)
+def served(streams: Streams, server: socket.socket, client: socket.socket, *, others: int = 0) -> threading.Thread:
+    thread = threading.Thread(target=streams.serve, args=(server,), daemon=True)
     thread.start()
-    theirs.sendall(struct.pack("<I", QUIET))
+    client.sendall(struct.pack("<I", QUIET))
     deadline = time.monotonic() + 30
     while len(streams.readers(QUIET)) <= others and time.monotonic() < deadline:
         time.sleep(0.005)
@@ -28,21 +28,21 @@ def served(streams: Streams, ours: socket.socket, theirs: socket.socket, *, othe
     return thread
 
 
-def test_a_reader_of_a_quiet_stream_who_leaves_is_noticed(pair) -> None:
+def test_disconnect_on_idle_stream_is_detected(pair) -> None:
     streams = Streams()
     thread = served(streams, *pair)
     pair[1].close()
-    assert not streams.readers(QUIET)  # at once: nothing is measured for who has left
+    assert not streams.readers(QUIET)  # at once: nothing is measured for a disconnected reader
     thread.join(timeout=30)
     assert not thread.is_alive()
     assert not streams.readers(QUIET)
 
 
-def test_a_reader_of_a_quiet_stream_who_stays_is_kept(pair, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("headless_simulator.carla.streams._LOOK_S", 0.01)
+def test_reader_of_idle_stream_stays_subscribed(pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("headless_simulator.carla.streams._POLL_S", 0.01)
     streams = Streams()
     thread = served(streams, *pair)
-    thread.join(timeout=0.3)  # thirty looks
+    thread.join(timeout=0.3)  # thirty polls
     assert thread.is_alive()
     streams.send(QUIET, (b"still", b"here"))
     pair[1].settimeout(30)
@@ -52,8 +52,8 @@ def test_a_reader_of_a_quiet_stream_who_stays_is_kept(pair, monkeypatch: pytest.
     assert not thread.is_alive()
 
 
-def test_what_is_sent_while_a_reader_is_greeted_is_not_lost(pair) -> None:
-    """A client that had no snapshot of the tick that it asked for waited for it in vain."""
+def test_packet_sent_during_greeting_is_delivered(pair) -> None:
+    """Otherwise the client waits for a snapshot that never arrives."""
     streams = Streams()
 
     def greeting() -> tuple[bytes]:
@@ -76,21 +76,21 @@ def received(connection: socket.socket, count: int) -> bytes:
     return data
 
 
-def test_a_reader_who_leaves_while_others_are_sent_to_takes_nothing_from_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever stood behind it in the list was passed over, and its client waited for that tick's snapshot in vain."""
-    streams, has_left = Streams(), Subscriber.has_left
+def test_disconnect_during_send_skips_no_other_reader(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise the next reader in the list is skipped, and its client waits for a snapshot that never arrives."""
+    streams, is_disconnected = Streams(), Subscriber.is_disconnected
     with contextlib.ExitStack() as sockets:
         first, second = ([sockets.enter_context(end) for end in socket.socketpair()] for _ in range(2))
         leaves = served(streams, *first)
         stays = served(streams, *second, others=1)
 
-        def has_left_and_is_noticed(reader: Subscriber) -> bool:
+        def disconnect_first(reader: Subscriber) -> bool:
             if leaves.is_alive():
                 first[1].close()
                 leaves.join(timeout=30)
-            return has_left(reader)
+            return is_disconnected(reader)
 
-        monkeypatch.setattr(Subscriber, "has_left", has_left_and_is_noticed)
+        monkeypatch.setattr(Subscriber, "is_disconnected", disconnect_first)
         streams.send(QUIET, (b"tick",))
         second[1].settimeout(5)
         assert second[1].recv(8, socket.MSG_WAITALL) == struct.pack("<I", 4) + b"tick"
@@ -98,7 +98,7 @@ def test_a_reader_who_leaves_while_others_are_sent_to_takes_nothing_from_them(mo
         stays.join(timeout=30)
 
 
-def test_packets_leave_in_order_and_whole_however_slowly_they_are_read(pair) -> None:
+def test_slow_reader_receives_complete_packets_in_order(pair) -> None:
     streams = Streams()
     served(streams, *pair)
     packets = [bytes((n,)) * (3_000_000 if n % 3 == 0 else 10) for n in range(12)]
@@ -119,7 +119,7 @@ def test_packets_leave_in_order_and_whole_however_slowly_they_are_read(pair) -> 
     assert not sender.is_alive()
 
 
-def test_what_a_connection_takes_at_once_wakes_no_other_thread(pair) -> None:
+def test_packet_is_sent_without_queue_if_socket_accepts_it(pair) -> None:
     streams = Streams()
     served(streams, *pair)
     with pytest.MonkeyPatch.context() as patch:
@@ -129,7 +129,7 @@ def test_what_a_connection_takes_at_once_wakes_no_other_thread(pair) -> None:
     assert pair[1].recv(7, socket.MSG_WAITALL) == struct.pack("<I", 3) + b"now"
 
 
-def test_a_reader_who_has_stopped_is_cut_off(pair, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stalled_reader_is_disconnected(pair, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("headless_simulator.carla.streams.STALL_S", 0.05)
     streams = Streams()
     thread = served(streams, *pair)
@@ -142,7 +142,7 @@ def test_a_reader_who_has_stopped_is_cut_off(pair, monkeypatch: pytest.MonkeyPat
     streams.send(QUIET, (b"nobody",))
 
 
-def test_who_listens_again_is_waited_for_though_nobody_has_noticed_yet_that_he_had_left(pair) -> None:
+def test_new_listener_is_awaited_despite_undetected_disconnect(pair) -> None:
     streams = Streams()
     served(streams, *pair)
     pair[1].close()
@@ -152,9 +152,9 @@ def test_who_listens_again_is_waited_for_though_nobody_has_noticed_yet_that_he_h
     waited.join(timeout=0.1)
     assert waited.is_alive()
 
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        threading.Thread(target=streams.serve, args=(ours,), daemon=True).start()
-        theirs.sendall(struct.pack("<I", QUIET))
+    server, client = socket.socketpair()
+    with server, client:
+        threading.Thread(target=streams.serve, args=(server,), daemon=True).start()
+        client.sendall(struct.pack("<I", QUIET))
         waited.join(timeout=20)
         assert not waited.is_alive()

@@ -21,15 +21,15 @@ except RuntimeError as error: problem = str(error)
 took = time.monotonic() - began; open(folder + '/ended', 'w').close()
 done(took=took, problem=problem)
 """
-# what a second client asks all the while: the world's state, its actors, the map's text
+# the calls of a second client meanwhile: version, maps, actors
 WITNESS = """
 folder = sys.argv[2]
 until(lambda: os.path.exists(folder + '/begun'))
 answered, longest = 0, 0.0
 while not os.path.exists(folder + '/ended'):
-    asked = time.monotonic()
+    began = time.monotonic()
     client.get_server_version(); client.get_available_maps(); client.get_world().get_actors()
-    longest = max(longest, time.monotonic() - asked); answered += 1
+    longest = max(longest, time.monotonic() - began); answered += 1
 done(answered=answered, longest=longest)
 """
 MANY = "".join(
@@ -65,7 +65,7 @@ def beside(server: RunningSimulator, request: str, folder: Path) -> tuple[Any, A
 
 
 @pytest.mark.parametrize("name", LONG)
-def test_a_long_request_keeps_nobody_waiting(server: RunningSimulator, tmp_path: Path, name: str) -> None:
+def test_long_request_does_not_delay_other_client(server: RunningSimulator, tmp_path: Path, name: str) -> None:
     (tmp_path / "many.xodr").write_bytes(document(MANY))
     busy, witness = beside(server, LONG[name], tmp_path)
 
@@ -75,7 +75,7 @@ def test_a_long_request_keeps_nobody_waiting(server: RunningSimulator, tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (
             document(
@@ -87,13 +87,11 @@ def test_a_long_request_keeps_nobody_waiting(server: RunningSimulator, tmp_path:
         (b'<!DOCTYPE a [<!ENTITY b "ha">]>' + document(road()).split(b"\n", 1)[1], "entities are not taken"),
     ],
 )
-def test_what_no_town_has_is_asked_to_the_client(
-    server: RunningSimulator, tmp_path: Path, text: bytes, said: str
-) -> None:
+def test_invalid_opendrive_is_refused(server: RunningSimulator, tmp_path: Path, text: bytes, message: str) -> None:
     (tmp_path / "bad.xodr").write_bytes(text)
     busy, witness = beside(server, "client.generate_opendrive_world(open(folder + '/bad.xodr').read())", tmp_path)
 
-    assert said in busy["problem"]
+    assert message in busy["problem"]
     assert "\n" not in busy["problem"].strip()
     assert witness["longest"] < 60
     assert os.path.exists(f"/proc/{server.pid}")  # noqa: PTH110
@@ -101,36 +99,36 @@ def test_what_no_town_has_is_asked_to_the_client(
 
 WATCHED = """
 watcher = carla.Client('127.0.0.1', int(sys.argv[1])); watcher.set_timeout(60)
-def types_of(seen): return sorted((actor.id, actor.type_id) for actor in seen.get_world().get_actors())
+def types_of(observer): return sorted((actor.id, actor.type_id) for actor in observer.get_world().get_actors())
 def spawn(world, kind):
     return world.spawn_actor(world.get_blueprint_library().find(kind), carla.Transform(carla.Location(z=50)))
 world = client.reload_world(); {watch}
 first = spawn(world, 'vehicle.tesla.model3'); {watch}
 again = spawn(client.reload_world(), 'static.prop.streetbarrier')
 until(lambda: again.id in [actor.id for actor in client.get_world().get_actors()])
-wanted = types_of(client); {see}
-done(first=first.id, again=again.id, wanted=wanted, seen=seen)
+expected = types_of(client); {see}
+done(first=first.id, again=again.id, expected=expected, observed=observed)
 """
 WATCH = "until(lambda: types_of(watcher) == types_of(client))"
-SEE = "until(lambda: types_of(watcher) == wanted, 5); seen = types_of(watcher)"
+SEE = "until(lambda: types_of(watcher) == expected, 5); observed = types_of(watcher)"
 
 
-def test_who_watches_while_another_loads_sees_the_actors_of_the_new_world(server: RunningSimulator) -> None:
-    reported = run_client(server.carla.rpartition(":")[2], WATCHED.format(watch=WATCH, see=SEE))
+def test_watching_client_sees_actors_of_reloaded_world(server: RunningSimulator) -> None:
+    result = run_client(server.carla.rpartition(":")[2], WATCHED.format(watch=WATCH, see=SEE))
 
-    assert reported["seen"] == reported["wanted"]
+    assert result["observed"] == result["expected"]
 
 
-def test_ids_begin_anew_for_a_client_that_is_alone(server: RunningSimulator) -> None:
-    reported = run_client(server.carla.rpartition(":")[2], WATCHED.format(watch="pass", see="seen = None"))
+def test_actor_ids_restart_for_single_client(server: RunningSimulator) -> None:
+    result = run_client(server.carla.rpartition(":")[2], WATCHED.format(watch="pass", see="observed = None"))
 
-    assert reported["again"] == reported["first"]
+    assert result["again"] == result["first"]
 
 
 OUTSIDE = ("../x.log", "/etc/x.log", "a/../../x.log", "link/x.log", "linked.log", "hard.log", "pipe.log", "/dev/null")
 
 
-def test_a_recording_stays_in_its_folder(tmp_path: Path) -> None:
+def test_recording_outside_folder_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "recordings"
     folder.mkdir()
     (tmp_path / "letter.txt").write_text("Dear diary")
@@ -142,16 +140,16 @@ def test_a_recording_stays_in_its_folder(tmp_path: Path) -> None:
 def tried(call, *arguments):
     try: return call(*arguments)
     except RuntimeError as problem: return 'REFUSED ' + str(problem)
-done(seen=[[tried(client.start_recorder, name), tried(client.show_recorder_file_info, name, True),
+done(answers=[[tried(client.start_recorder, name), tried(client.show_recorder_file_info, name, True),
             tried(client.replay_file, name, 0, 0, 0)] for name in sys.argv[2:]])
 """
     env = {"HEADLESS_SIMULATOR_RECORDINGS": str(folder)}
     (tmp_path / "one.xodr").write_bytes(document(road()))
     with running_simulator("--xodr", str(tmp_path / "one.xodr"), "--render", "flat", env=env) as running:
         before = sorted(map(str, tmp_path.rglob("*")))
-        seen = run_client(running.carla.rpartition(":")[2], program, *OUTSIDE)["seen"]
+        answers = run_client(running.carla.rpartition(":")[2], program, *OUTSIDE)["answers"]
 
-    for begun, *read in seen:
+    for begun, *read in answers:
         assert begun.startswith("REFUSED")
         assert all(a.startswith("REFUSED") or "not found" in a or "not a CARLA recorder" in a for a in read)
     assert (tmp_path / "letter.txt").read_text() == "Dear diary"

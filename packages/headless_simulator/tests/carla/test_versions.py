@@ -9,20 +9,20 @@ from tests.carla.conftest import run_client
 
 TOUR = """
     world = client.get_world(); synchronous(world); library = world.get_blueprint_library()
-    places = world.get_map().get_spawn_points(); kinds = sorted(b.id for b in library.filter('vehicle.*'))
+    spawn_poses = world.get_map().get_spawn_points(); kinds = sorted(b.id for b in library.filter('vehicle.*'))
     spawn, physics, future = carla.command.SpawnActor, carla.command.SetSimulatePhysics, carla.command.FutureActor
-    batch = [spawn(library.find(kinds[k]), places[3 * k]).then(physics(future, True)) for k in range(4)]
+    batch = [spawn(library.find(kinds[k]), spawn_poses[3 * k]).then(physics(future, True)) for k in range(4)]
     replies = client.apply_batch_sync(batch, True)
     cars = [world.get_actor(r.actor_id) for r in replies]; car = cars[0]
     changed = car.get_physics_control(); changed.mass = 2222.0; car.apply_physics_control(changed)
-    at = car.get_transform(); above = carla.Transform(at.location + carla.Location(z=12), carla.Rotation(pitch=-90))
+    pose = car.get_transform(); above = carla.Transform(pose.location + carla.Location(z=12), carla.Rotation(pitch=-90))
     names = [b.id for b in library.filter('sensor.*') if not b.id.endswith(('rss', 'invasion', 'collision', 'obstacle'))]
     names = [n for n in names if 'v2x' not in n and 'dvs' not in n]
     eyes = {n: camera(world, n.removeprefix('sensor.'), above, 64, 48) for n in names}
     for _ in range(3): frame = world.tick()
     got = {n: get(eye, frame) for n, eye in eyes.items()}
-    mask = bgra(got['sensor.camera.instance_segmentation']).astype(int); at_car = np.isin(mask[..., 2], (14, 15, 16))
-    ids = set((mask[..., 1] + 256 * mask[..., 0])[at_car].tolist())
+    mask = bgra(got['sensor.camera.instance_segmentation']).astype(int); is_car = np.isin(mask[..., 2], (14, 15, 16))
+    ids = set((mask[..., 1] + 256 * mask[..., 0])[is_car].tolist())
     manager = client.get_trafficmanager(int(sys.argv[2])); manager.set_synchronous_mode(True)
     for c in cars: c.set_autopilot(True, manager.get_port())
     before = [c.get_location() for c in cars]
@@ -41,26 +41,26 @@ TOUR = """
 @pytest.mark.parametrize(
     ("version", "vehicles", "mask_is_actor", "rain"), [("0.9.15", 41, False, 100.0), ("0.10.0", 11, False, 0.0)]
 )
-def test_its_own_client_sees_a_whole_world(version: str, vehicles: int, mask_is_actor: bool, rain: float) -> None:
+def test_client_of_each_version(version: str, vehicles: int, mask_is_actor: bool, rain: float) -> None:
     with running_simulator("--no-airsim", "--carla-version", version) as running:
-        seen = run_client(running.carla_port, TOUR, 18460, version=version)
+        result = run_client(running.carla_port, TOUR, 18460, version=version)
 
-    assert seen["versions"] == [version, version]
-    assert seen["errors"] == [""] * 4
-    assert seen["types"][1] == "String"
-    assert len(seen["kinds"]) == vehicles
-    assert seen["mass"] == 2222.0
-    assert set(seen["frames"]) == {0}
-    assert seen["sensors"] == 11
-    assert len(seen["ids"]) == 1
-    assert (seen["ids"] == [seen["car"]]) == mask_is_actor
-    assert seen["moved"] >= 3
-    assert seen["rain"] == rain
-    assert seen["kind"] == "headless"
+    assert result["versions"] == [version, version]
+    assert result["errors"] == [""] * 4
+    assert result["types"][1] == "String"
+    assert len(result["kinds"]) == vehicles
+    assert result["mass"] == 2222.0
+    assert set(result["frames"]) == {0}
+    assert result["sensors"] == 11
+    assert len(result["ids"]) == 1
+    assert (result["ids"] == [result["car"]]) == mask_is_actor
+    assert result["moved"] >= 3
+    assert result["rain"] == rain
+    assert result["kind"] == "headless"
 
 
 @pytest.mark.parametrize("version", VERSIONS.values(), ids=VERSIONS)
-def test_the_library_has_what_the_version_has(version) -> None:
+def test_blueprint_library_of_each_version(version) -> None:
     rows = {row[1]: row for row in blueprints.definitions(version)}
 
     assert not rows.keys() & version.absent_sensors

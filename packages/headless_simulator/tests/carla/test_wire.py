@@ -1,7 +1,7 @@
 from headless_simulator.carla import wire
 
 
-def test_structs_have_the_sizes_that_the_client_reads():
+def test_sizes_of_structs():
     sizes = [
         d.itemsize for d in (wire.ACTOR_STATE, wire.VEHICLE_DATA, wire.LIGHT_DATA, wire.WALKER_DATA, wire.SIGN_DATA)
     ]

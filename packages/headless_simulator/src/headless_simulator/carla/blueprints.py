@@ -80,7 +80,7 @@ def _others() -> dict[str, list[Attribute]]:
         "controller.ai.walker": [],
         "util.actor.empty": [],
     }
-    return {name: role_names(name, "default") + own for name, own in rows.items()}
+    return {name: role_names(name, "default") + attributes for name, attributes in rows.items()}
 
 
 def _library() -> list[Definition]:
@@ -91,9 +91,12 @@ def _library() -> list[Definition]:
     }
     rows |= sensor_blueprints() | _others()
     rows |= {
-        name: [*role_names(name, "prop"), fixed("size", STRING, _size(f.half_extent_m))] for name, f in FLYERS.items()
+        name: [*role_names(name, "prop"), fixed("size", STRING, _size(spec.half_extent_m))]
+        for name, spec in FLYERS.items()
     }
-    return [[uid, name, ",".join(name.split(".")), own] for uid, (name, own) in enumerate(rows.items(), start=1)]
+    return [
+        [uid, name, name.replace(".", ","), attributes] for uid, (name, attributes) in enumerate(rows.items(), start=1)
+    ]
 
 
 DEFINITIONS: Final[list[Definition]] = _library()
@@ -102,15 +105,15 @@ _BY_NAME: Final[dict[str, dict[str, Attribute]]] = {d[1]: {a[0]: a for a in d[3]
 
 def definitions(version: CarlaVersion) -> list[Definition]:
     """Return the library of one version of CARLA."""
-    names = {shown: name for name, shown in version.vehicles.items()}
+    served_names = {name: served_name for served_name, name in version.vehicles.items()}
     shift = version.first_attribute_type - BOOL
     rows = []
     for uid, name, _, attributes in DEFINITIONS:
-        if name in version.absent_sensors or (names and name in VEHICLES and name not in names):
+        if name in version.absent_sensors or (served_names and name in VEHICLES and name not in served_names):
             continue
-        served = names.get(name) or name
-        own = [[attribute, kind + shift, *rest] for attribute, kind, *rest in attributes]
-        rows.append([uid, served, served.replace(".", ","), own])
+        served_name = served_names.get(name) or name
+        shifted = [[attribute, kind + shift, *rest] for attribute, kind, *rest in attributes]
+        rows.append([uid, served_name, served_name.replace(".", ","), shifted])
     return rows
 
 
@@ -144,9 +147,9 @@ def known(blueprint: str) -> bool:
     return blueprint in _BY_NAME
 
 
-def complete(blueprint: str, given: dict[str, str]) -> dict[str, str]:
+def complete(blueprint: str, values: dict[str, str]) -> dict[str, str]:
     """Return every attribute of a blueprint: the client's value, else the default."""
-    return {name: str(given.get(name, row[2])) for name, row in _BY_NAME[blueprint].items()} | given
+    return {name: str(row[2]) for name, row in _BY_NAME[blueprint].items()} | values
 
 
 def kind_of(blueprint: str, attribute: str) -> int:

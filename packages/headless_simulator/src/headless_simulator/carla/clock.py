@@ -24,7 +24,7 @@ _SENSORS_WAIT_S: Final = 1.5
 _LISTENERS_WAIT_S: Final = 1.0
 _SLOWER_S: Final = 0.001
 _SLOWEST_S: Final = 0.1
-_LOOK_S: Final = 0.01  # delay of a free run after clients release the clock
+_POLL_S: Final = 0.01  # delay of a free run after clients release the clock
 
 
 class Clock:
@@ -186,7 +186,7 @@ class Clock:
     def _run_freely(self) -> None:
         while not self._stop.is_set():
             if self._episode.settings.synchronous:
-                self._stop.wait(_LOOK_S)
+                self._stop.wait(_POLL_S)
                 continue
             started = time.monotonic()
             with self._lock:

@@ -40,7 +40,7 @@ _WAKE_LIMIT_S: Final = 0.1
 _HUNG_S: Final = 10.0  # without a step after a tick; a worker begins one in milliseconds
 _WAKING_LIMIT_S: Final = 2.0
 _WAKE: Final = b"".join(packb([0, number, "set_synchronous_mode", [mode]]) for number, mode in enumerate((False, True)))
-_IDLE_QUESTION_S: Final = 0.002  # an asynchronous Traffic Manager asks for the settings in a busy loop
+_IDLE_ANSWER_S: Final = 0.002  # an asynchronous Traffic Manager requests the settings in a busy loop
 _QUEUED_STEPS: Final = 1024
 _ROUND_LIMIT_S: Final = 0.25  # of an asynchronous manager
 _BUSY_ROUND_LIMIT_S: Final = 1.0  # on a busy machine
@@ -80,14 +80,14 @@ class CarlaConnection(Connection):
         self._is_synchronous = is_synchronous
         self._await_snapshot = await_snapshot
         self.managers: set[int] = set()
-        self._asked_s = 0.0
+        self._requested_s = 0.0
         self._stepped_s = self._ticked_s = 0.0
-        self._worker_asked = threading.Condition()
+        self._settings_condition = threading.Condition()
         self._steps: queue.Queue[Request | None] = queue.Queue(_QUEUED_STEPS)
         self._stepper: threading.Thread | None = None
-        self._loading = self._opening = False  # until a manager stands still, and until it may go on
+        self._loading = self._opening = False  # until a manager pauses, and until it may continue
         self._removals = 0  # destroyed actors that no snapshot lacks yet
-        self._held: list[Request] = []  # questions of managers that wait for a new episode or for a snapshot
+        self._held: list[Request] = []  # managers' requests that wait for a new episode or for a snapshot
 
     def serve(self) -> None:
         """Answer requests until the client disconnects or sends an invalid one."""
@@ -107,12 +107,12 @@ class CarlaConnection(Connection):
             self._loading = self._opening = True
         removes = request.method == "destroy_actor" and bool(self.managers) and not self._is_synchronous()
         if removes:
-            with self._worker_asked:
+            with self._settings_condition:
                 self._removals += 1
         if (self._loading or self._removals) and request.method == "get_episode_settings":
-            with self._worker_asked:
+            with self._settings_condition:
                 self._held.append(request)
-                self._worker_asked.notify_all()
+                self._settings_condition.notify_all()
             return
         if removes or self._advances(request):
             self._start_stepper()
@@ -130,11 +130,11 @@ class CarlaConnection(Connection):
         if name == "get_vehicle_light_states":  # once in every step of the worker
             self._stepped_s = time.monotonic()
         elif name == "get_episode_settings":
-            with self._worker_asked:
-                self._asked_s = time.monotonic()
-                self._worker_asked.notify_all()
+            with self._settings_condition:
+                self._requested_s = time.monotonic()
+                self._settings_condition.notify_all()
             if self.managers and not self._is_synchronous():
-                time.sleep(_IDLE_QUESTION_S)
+                time.sleep(_IDLE_ANSWER_S)
 
     def _start_stepper(self) -> None:
         if self._stepper is None:
@@ -149,13 +149,13 @@ class CarlaConnection(Connection):
                 self.cut()
                 return
             if self.managers and request.method == "tick_cue":
-                self._let_worker_wait()
+                self._await_worker_pause()
             if self._loading and request.method == "load_new_episode":
-                self._let_managers_ask()
+                self._await_manager_pause()
                 self._loading = False
                 self._release_in(_HELD_LIMIT_S)
             if request.method == "destroy_actor":
-                self._let_managers_ask(_BUSY_ROUND_LIMIT_S)
+                self._await_manager_pause(_BUSY_ROUND_LIMIT_S)
             self.answer(request, *answer)
             if request.method == "tick_cue":
                 self._ticked_s = time.monotonic()
@@ -183,16 +183,16 @@ class CarlaConnection(Connection):
         else:
             note(f"the Traffic Manager at port {port} took no step after a tick for {_HUNG_S:.0f} s and was woken")
 
-    def _let_managers_ask(self, limit_s: float = _ROUND_LIMIT_S) -> None:
+    def _await_manager_pause(self, limit_s: float = _ROUND_LIMIT_S) -> None:
         """Wait until an asynchronous manager pauses."""
-        with self._worker_asked:
-            goes_round = time.monotonic() - self._asked_s < limit_s
-            self._worker_asked.wait_for(lambda: bool(self._held), limit_s if goes_round else 0.0)
+        with self._settings_condition:
+            is_active = time.monotonic() - self._requested_s < limit_s
+            self._settings_condition.wait_for(lambda: bool(self._held), limit_s if is_active else 0.0)
 
     def _end_removal(self) -> None:
         self._await_snapshot()
         time.sleep(delivery_s(os.getloadavg()[0] / (os.cpu_count() or 1)))
-        with self._worker_asked:
+        with self._settings_condition:
             self._removals -= 1
             waits = self._removals > 0 or self._opening
         if not waits:
@@ -204,16 +204,16 @@ class CarlaConnection(Connection):
         timer.start()
 
     def _release(self) -> None:
-        with self._worker_asked:
+        with self._settings_condition:
             held, self._held, self._opening = self._held, [], False
         for request in held:
             self.answer(request, *self._call(request))
 
-    def _let_worker_wait(self) -> None:
+    def _await_worker_pause(self) -> None:
         end = time.monotonic() + _WAKE_LIMIT_S
-        with self._worker_asked:
+        with self._settings_condition:
             while (now := time.monotonic()) < end:
-                rest_s = self._asked_s + _WAKE_GAP_S - now if self._asked_s >= self._stepped_s else end - now
+                rest_s = self._requested_s + _WAKE_GAP_S - now if self._requested_s >= self._stepped_s else end - now
                 if rest_s <= 0:
                     return
-                self._worker_asked.wait(min(rest_s, end - now))
+                self._settings_condition.wait(min(rest_s, end - now))

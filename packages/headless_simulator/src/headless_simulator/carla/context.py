@@ -80,7 +80,6 @@ def build_context(
         towns=towns,
         episode=episode,
         clock=clock,
-        streams=streams,
         sensors=sensors,
         recorder=recorder,
         replayer=replayer,

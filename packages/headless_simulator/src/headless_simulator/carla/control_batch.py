@@ -48,13 +48,13 @@ class ControlBatch:
 
 def recognise(data: bytes) -> Recognised | None:
     """Parse the request at the start of ``data`` if it is a batch of controls; its commands are a ``ControlBatch``."""
-    name_at = data.find(_NAME, 0, _NAME_ENDS_BY)
-    if name_at < 0:
+    name_start = data.find(_NAME, 0, _NAME_ENDS_BY)
+    if name_start < 0:
         return None
     most = min(len(data) // _LEAST_COMMAND, MOST_CONTROLS)
     ids, controls = np.empty(most, np.uint32), np.empty((most, 7))
     end, message_id, asynchronous, count, first, last, ticks = message_bytes.read_controls(
-        np.frombuffer(data, np.uint8), name_at, name_at + len(_NAME), ids, controls
+        np.frombuffer(data, np.uint8), name_start, name_start + len(_NAME), ids, controls
     )
     if end == message_bytes.ELSE:
         return None

@@ -43,11 +43,15 @@ class ActorLifecycle:
         """
         name = blueprints.model(self.streams.version, description.blueprint)
         if len(self.world.actors) >= MOST_ACTORS:
-            raise CallRefused(f"there are {len(self.world.actors)} actors already; at most {MOST_ACTORS} are served")
+            raise CallRefused(
+                f"the world has {len(self.world.actors)} actors of at most {MOST_ACTORS}; destroy some first"
+            )
         attributes = blueprints.complete(name, description.attributes)
         pixels = _check_image(name, attributes)
         if pixels + self._sensors.pixels > _MOST_PIXELS_TOGETHER:
-            raise CallRefused(f"{name}: all cameras together would have more than {_MOST_PIXELS_TOGETHER} pixels")
+            raise CallRefused(
+                f"{name}: all cameras together would exceed {_MOST_PIXELS_TOGETHER} pixels; use smaller images"
+            )
         self._faults.before_spawn(name)
         order = SpawnOrder(
             name,
@@ -85,14 +89,14 @@ def _check_image(name: str, attributes: dict[str, str]) -> int:
     for key in ("image_size_x", "image_size_y"):
         text = attributes.get(key, "")
         if not text.isascii() or not text.isdigit() or not 1 <= int(text[:9]) <= _LARGEST_IMAGE:
-            raise CallRefused(f"{name}: {key} is {text!r:.40}, not 1 to {_LARGEST_IMAGE}")
+            raise CallRefused(f"{name}: {key} must be 1 to {_LARGEST_IMAGE}, not {text!r:.40}")
     try:
         fov = float(attributes["fov"])
     except ValueError:
         fov = 0.0
     if not 0.1 <= fov <= 175.0:
-        raise CallRefused(f"{name}: fov is {attributes['fov']!r:.40}, not 0.1 to 175 degrees")
+        raise CallRefused(f"{name}: fov must be 0.1 to 175 degrees, not {attributes['fov']!r:.40}")
     pixels = int(attributes["image_size_x"]) * int(attributes["image_size_y"])
     if pixels > _MOST_PIXELS:
-        raise CallRefused(f"{name}: an image of {pixels} pixels is more than {_MOST_PIXELS}")
+        raise CallRefused(f"{name}: the image has {pixels} pixels, more than {_MOST_PIXELS}; choose a smaller one")
     return pixels

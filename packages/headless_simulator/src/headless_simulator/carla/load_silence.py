@@ -98,8 +98,10 @@ class LoadSilence:
                 return
             if self._limit is not None:
                 self._limit.cancel()
-            self._streams.send(
-                EPISODE_STREAM,
-                (snapshot.pack(self._world, flags=wire.MAP_CHANGE, observer=self._streams.version.world_observer),),
-            )
+            self.announce_map()
             self._over.set()
+
+    def announce_map(self) -> None:
+        """Send the snapshot that tells clients of a new map."""
+        observer = self._streams.version.world_observer
+        self._streams.send(EPISODE_STREAM, (snapshot.pack(self._world, flags=wire.MAP_CHANGE, observer=observer),))

@@ -17,17 +17,17 @@ class Navigation:
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self._kept: tuple[Town, str, bytes] | None = None
+        self._cached: tuple[Town, str, bytes] | None = None
         self._lock = threading.Lock()
 
     def file(self) -> tuple[str, bytes]:
         """Return name and content of the mesh; the first call takes seconds and must not hold the world's lock."""
         with self._lock:
             town = self._world.town
-            if self._kept is None or self._kept[0] is not town:
+            if self._cached is None or self._cached[0] is not town:
                 content = build_mesh(town.walk_polygons)
-                self._kept = town, file_name(town.name, content), content
-            return self._kept[1], self._kept[2]
+                self._cached = town, file_name(town.name, content), content
+            return self._cached[1], self._cached[2]
 
 
 def file_name(town_name: str, content: bytes) -> str:

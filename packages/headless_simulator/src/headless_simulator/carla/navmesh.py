@@ -72,30 +72,30 @@ def _split_edges(vertices: Float64, loops: list[list[int]]) -> list[list[int]]:
     for loop in loops:
         for a, b in zip(loop, (*loop[1:], loop[0]), strict=True):
             owners[frozenset((a, b))] = owners.get(frozenset((a, b)), 0) + 1
-    lonely = [edge for edge, count in owners.items() if count == 1]
-    corners = np.array(sorted({v for edge in lonely for v in edge}), np.int64)
-    places = vertices[corners]
-    order = np.argsort(places[:, 0], kind="stable")
-    corners, places = corners[order], places[order]
+    outer_edges = [edge for edge, count in owners.items() if count == 1]
+    corners = np.array(sorted({v for edge in outer_edges for v in edge}), np.int64)
+    positions = vertices[corners]
+    order = np.argsort(positions[:, 0], kind="stable")
+    corners, positions = corners[order], positions[order]
     extra: dict[frozenset[int], list[int]] = {}
-    for edge in lonely:
+    for edge in outer_edges:
         first, last = sorted(edge)
         a, b = vertices[first], vertices[last]
-        low = np.searchsorted(places[:, 0], min(a[0], b[0]) - _SNAP_M)
-        high = np.searchsorted(places[:, 0], max(a[0], b[0]) + _SNAP_M)
-        near = places[low:high]
+        low = np.searchsorted(positions[:, 0], min(a[0], b[0]) - _SNAP_M)
+        high = np.searchsorted(positions[:, 0], max(a[0], b[0]) + _SNAP_M)
+        near = positions[low:high]
         along = b[:2] - a[:2]
         length = float(np.hypot(*along))
         if length < _SNAP_M or not len(near):
             continue
         offset = near[:, :2] - a[:2]
         share = offset @ along / length**2
-        away = np.abs(offset[:, 0] * along[1] - offset[:, 1] * along[0]) / length
+        off_m = np.abs(offset[:, 0] * along[1] - offset[:, 1] * along[0]) / length
         rise = np.abs(near[:, 2] - (a[2] + share * (b[2] - a[2])))
-        on = (share * length > _SNAP_M) & ((1 - share) * length > _SNAP_M) & (away < 2 * _SNAP_M) & (rise < 0.3)
-        if on.any():
-            inside = corners[low:high][on]
-            extra[edge] = inside[np.argsort(share[on], kind="stable")].tolist()  # from the lower vertex number on
+        on_edge = (share * length > _SNAP_M) & ((1 - share) * length > _SNAP_M) & (off_m < 2 * _SNAP_M) & (rise < 0.3)
+        if on_edge.any():
+            inside = corners[low:high][on_edge]
+            extra[edge] = inside[np.argsort(share[on_edge], kind="stable")].tolist()  # from the lower vertex number on
     return [_with_extra(loop, extra) for loop in loops]
 
 

@@ -32,11 +32,12 @@ def physics_control(world: World, actor_id: int) -> list[Any]:
     """
     actor = world.actor_or_destroyed(actor_id)
     if "physics" in actor.extra:
-        kept: list[Any] = list(actor.extra["physics"])
+        control: list[Any] = list(actor.extra["physics"])
         if actor.alive and world.table.c.grip[actor.row] != world.table.c.own_grip[actor.row]:  # in a trigger
-            at, grip = layout(kept), float(world.table.c.grip[actor.row])
-            kept[at.wheels] = [[*wheel[: at.friction], grip, *wheel[at.friction + 1 :]] for wheel in kept[at.wheels]]
-        return kept
+            fields, grip = layout(control), float(world.table.c.grip[actor.row])
+            wheels, friction = control[fields.wheels], fields.friction
+            control[fields.wheels] = [[*wheel[:friction], grip, *wheel[friction + 1 :]] for wheel in wheels]
+        return control
     mass = float(world.table.c.mass[actor.row]) if actor.alive else 1500.0
     gears = [[2.85, 0.5, 0.65], [2.02, 0.5, 0.65], [1.35, 0.5, 0.65], [1.0, 0.5, 0.65]]
     return [
@@ -62,12 +63,12 @@ def chaos_physics(rows: list[Any]) -> list[Any]:
 
 
 def _chaos_wheel(index: int, wheel: list[Any]) -> list[Any]:
-    friction, _, steer, radius, brake, hand_brake, *_, place = wheel
-    nowhere = [0.0, 0.0, 0.0]
+    friction, _, steer, radius, brake, hand_brake, *_, position_cm = wheel
+    zero = [0.0, 0.0, 0.0]
     return [
-        0, nowhere, radius, 25.0, 30.0, 1000.0, friction, 1.0, 20.0, 20.0, steer, steer > 0, True, hand_brake > 0, True,
-        False, False, 30.0, 0, [], [0.0, 0.0, -1.0], nowhere, 10.0, 10.0, 0.5, 0.5, 250.0, 50.0, 0, 0.15, 0, 0, brake,
-        hand_brake, index, place, place, nowhere,
+        0, zero, radius, 25.0, 30.0, 1000.0, friction, 1.0, 20.0, 20.0, steer, steer > 0, True, hand_brake > 0, True,
+        False, False, 30.0, 0, [], [0.0, 0.0, -1.0], zero, 10.0, 10.0, 0.5, 0.5, 250.0, 50.0, 0, 0.15, 0, 0, brake,
+        hand_brake, index, position_cm, position_cm, zero,
     ]  # fmt: skip
 
 
@@ -81,7 +82,11 @@ def _wheels(world: World, actor: Actor) -> list[list[Any]]:
     for front in (1, -1):
         for side in (-1, 1):
             dx, dy = front * half_base, side * half_track
-            place = [100 * float(x + cy * dx - sy * dy), 100 * float(y + sy * dx + cy * dy), 100 * float(z + 0.35)]
+            position_cm = [
+                100 * float(x + cy * dx - sy * dy),
+                100 * float(y + sy * dx + cy * dy),
+                100 * float(z + 0.35),
+            ]
             steer = 70.0 if front > 0 else 0.0
             rows.append(
                 [
@@ -94,7 +99,7 @@ def _wheels(world: World, actor: Actor) -> list[list[Any]]:
                     2.0,
                     17.0,
                     1000.0,
-                    place,
+                    position_cm,
                 ]
             )
     return rows

@@ -214,20 +214,20 @@ def _listen(port: int) -> tuple[socket.socket, socket.socket]:
         first, second = socket.socket(), socket.socket()
         for listener in (first, second):
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        at = port
+        tried_port = port
         try:
             first.bind((HOST, port))
-            at = first.getsockname()[1] + 1
-            second.bind((HOST, at))
+            tried_port = first.getsockname()[1] + 1
+            second.bind((HOST, tried_port))
         except (OSError, OverflowError) as problem:
             first.close()
             second.close()
             if port and isinstance(problem, OSError):
-                raise OSError(problem.errno, f"port {at} of {HOST}: {problem.strerror}") from problem
+                raise OSError(problem.errno, f"port {tried_port} of {HOST}: {problem.strerror}") from problem
             if port:
                 raise
             continue
         first.listen(_BACKLOG)
         second.listen(_BACKLOG)
         return first, second
-    raise OSError("no two adjacent free ports")
+    raise OSError("no two adjacent ports are free")

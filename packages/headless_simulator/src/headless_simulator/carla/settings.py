@@ -55,17 +55,16 @@ class Settings:
         rows = array(wire, "episode settings", least=3)
         step = optional(rows[2], "fixed_delta_seconds")
         if step is not None and not 0.0 <= number(step, "fixed_delta_seconds") <= _LONGEST_STEP_S:
-            raise CallRefused(f"fixed_delta_seconds {step} is not within 0 to {_LONGEST_STEP_S:g} s")
+            raise CallRefused(f"fixed_delta_seconds must be 0 to {_LONGEST_STEP_S:g} s, not {step}")
         rest = [
             flag(value, "settings flag") if isinstance(old, bool) else number(value, "settings number")
             for old, value in zip(self.rest, rows[3:], strict=False)
         ]
-        kept = tuple(rest) + self.rest[len(rest) :]
-        kept = (*kept[:2], int(kept[2]), *kept[3:])
+        stored = tuple(rest) + self.rest[len(rest) :]
         return replace(
             self,
             synchronous=flag(rows[0], "synchronous_mode"),
             no_rendering=flag(rows[1], "no_rendering_mode"),
             fixed_step_s=float(step) if step else None,
-            rest=kept,
+            rest=(*stored[:2], int(stored[2]), *stored[3:]),
         )

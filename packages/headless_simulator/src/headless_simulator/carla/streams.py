@@ -21,7 +21,7 @@ HOST: Final = "127.0.0.1"
 EPISODE_STREAM: Final = 1
 STALL_S: Final = 10.0
 _SEND_BUFFER: Final = 4 << 20
-_LOOK_S: Final = 1.0  # time to detect that the reader of an idle stream has disconnected
+_POLL_S: Final = 1.0  # time to detect that the reader of an idle stream has disconnected
 _SIZE: Final = struct.Struct("<I")
 
 Part: TypeAlias = bytes | memoryview
@@ -34,20 +34,20 @@ class Subscriber:
     def __init__(self, connection: socket.socket, depth: int) -> None:
         self._connection = connection
         self._queue: queue.Queue[Packet | None] = queue.Queue(depth)
-        self._turn = threading.Lock()
+        self._send_lock = threading.Lock()
         self.closed = threading.Event()
 
     def put(self, packet: Packet) -> None:
         """Send a packet, or queue its unsent part; blocks while the queue is full."""
-        left: Packet = (_SIZE.pack(sum(len(part) for part in packet)), *packet)
-        with self._turn:  # packets keep their order
+        unsent: Packet = (_SIZE.pack(sum(len(part) for part in packet)), *packet)
+        with self._send_lock:  # packets keep their order
             if self.closed.is_set():
                 return
             try:
                 if not self._queue.unfinished_tasks:
-                    left = _send_now(self._connection, left)
-                if left:
-                    self._queue.put(left, timeout=STALL_S)
+                    unsent = _send_now(self._connection, unsent)
+                if unsent:
+                    self._queue.put(unsent, timeout=STALL_S)
             except (queue.Full, OSError):  # it has stopped reading, or disconnected
                 self.close()
 
@@ -64,15 +64,15 @@ class Subscriber:
         try:
             while not self.closed.is_set():
                 try:
-                    packet = self._queue.get(timeout=_LOOK_S)
+                    packet = self._queue.get(timeout=_POLL_S)
                 except queue.Empty:
-                    if _has_left(self._connection):
+                    if _is_disconnected(self._connection):
                         return
                     continue
                 try:
                     if packet is None:
                         return
-                    for part in _after(packet, self._connection.sendmsg(packet)):
+                    for part in _unsent(packet, self._connection.sendmsg(packet)):
                         self._connection.sendall(part)
                 finally:
                     self._queue.task_done()
@@ -87,9 +87,9 @@ class Subscriber:
                     break
                 self._queue.task_done()
 
-    def has_left(self) -> bool:
+    def is_disconnected(self) -> bool:
         """Return whether the peer has closed, which ``pump`` detects later: no image is drawn for it."""
-        return _has_left(self._connection)
+        return _is_disconnected(self._connection)
 
     def await_sent(self, limit_s: float) -> None:
         """Wait until all queued packets are sent."""
@@ -97,7 +97,7 @@ class Subscriber:
             self._queue.all_tasks_done.wait_for(lambda: not self._queue.unfinished_tasks, limit_s)
 
 
-def _has_left(connection: socket.socket) -> bool:
+def _is_disconnected(connection: socket.socket) -> bool:
     """Return whether the peer has closed: readers send only their stream's number, so only EOF can be read."""
     try:
         return not connection.recv(4096, socket.MSG_DONTWAIT)
@@ -110,12 +110,12 @@ def _has_left(connection: socket.socket) -> bool:
 def _send_now(connection: socket.socket, packet: Packet) -> Packet:
     """Send without blocking; returns the unsent part."""
     try:
-        return _after(packet, connection.sendmsg(packet, (), socket.MSG_DONTWAIT))
+        return _unsent(packet, connection.sendmsg(packet, (), socket.MSG_DONTWAIT))
     except BlockingIOError:
         return packet
 
 
-def _after(packet: Packet, sent: int) -> Packet:
+def _unsent(packet: Packet, sent: int) -> Packet:
     """Return a packet without its first ``sent`` bytes."""
     for number, part in enumerate(packet):
         if sent < len(part):
@@ -168,7 +168,7 @@ class Streams:
     def readers(self, stream_id: int) -> tuple[Subscriber, ...]:
         """Return a stream's current subscribers."""
         listed = tuple(self._subscribers.get(stream_id, ()))  # another thread may remove a subscriber meanwhile
-        return tuple(s for s in listed if not s.closed.is_set() and not s.has_left())
+        return tuple(s for s in listed if not s.closed.is_set() and not s.is_disconnected())
 
     def send(self, stream_id: int, packet: Packet) -> None:
         """Queue a packet for all subscribers of a stream."""
@@ -183,9 +183,9 @@ class Streams:
     def cut(self, stream_ids: Sequence[int] | None = None) -> None:
         """Close the connections of the given streams, by default of all."""
         with self._lock:
-            wanted = self._subscribers if stream_ids is None else stream_ids
-            doomed = [s for number in wanted for s in self._subscribers.get(number, ())]
-        for subscriber in doomed:
+            numbers = self._subscribers if stream_ids is None else stream_ids
+            subscribers = [s for number in numbers for s in self._subscribers.get(number, ())]
+        for subscriber in subscribers:
             subscriber.close()
 
     def serve(self, connection: socket.socket) -> None:
@@ -202,9 +202,7 @@ class Streams:
             self._expected.discard(stream_id)
             self._arrived.notify_all()
         try:
-            if (
-                greet
-            ):  # after registration: otherwise a packet sent meanwhile is lost, and the client waits for its snapshot
+            if greet:  # after registration: otherwise a packet sent meanwhile is lost, and the client waits for it
                 subscriber.put(greet())
             subscriber.pump()
         finally:

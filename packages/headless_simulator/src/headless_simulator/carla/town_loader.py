@@ -1,6 +1,5 @@
 """Loading of towns: starts a new episode and ends everything of the previous one."""
 
-from headless_simulator.carla import snapshot, wire
 from headless_simulator.carla.clock import Clock
 from headless_simulator.carla.episode import Episode
 from headless_simulator.carla.load_silence import LoadSilence
@@ -8,7 +7,6 @@ from headless_simulator.carla.recorder.replay import Replayer
 from headless_simulator.carla.recorder.writer import Recorder
 from headless_simulator.carla.sensors.hub import Sensors
 from headless_simulator.carla.settings import Settings
-from headless_simulator.carla.streams import EPISODE_STREAM, Streams
 from headless_simulator.scene import Town
 from headless_simulator.towns.library import TownLibrary
 from headless_simulator.world.renderer_like import RendererLike
@@ -24,7 +22,6 @@ class TownLoader:
         towns: the loadable towns.
         episode: reset by a load.
         clock: held during a load.
-        streams: the clients' streams.
         sensors: removed by a load.
         recorder: its file ends.
         replayer: its replay ends.
@@ -38,15 +35,13 @@ class TownLoader:
         towns: TownLibrary,
         episode: Episode,
         clock: Clock,
-        streams: Streams,
         sensors: Sensors,
         recorder: Recorder,
         replayer: Replayer,
         silence: LoadSilence,
     ) -> None:
         self._world, self._towns, self._episode, self._clock = world, towns, episode, clock
-        self._streams, self._sensors, self._recorder, self._replayer = streams, sensors, recorder, replayer
-        self._silence = silence
+        self._sensors, self._recorder, self._replayer, self._silence = sensors, recorder, replayer, silence
 
     def load_for(self, client: object, name: str, *, reset_settings: bool, layers: MapLayer) -> None:
         """Start a new episode for a loading client, and block ticks until it is ready.
@@ -75,10 +70,7 @@ class TownLoader:
         town, scenery = self._prepare(name)
         with self._clock.held():
             self._open(town, scenery, reset_settings=False, layers=MapLayer.ALL, is_watched=True)
-            self._streams.send(
-                EPISODE_STREAM,
-                (snapshot.pack(self._world, flags=wire.MAP_CHANGE, observer=self._streams.version.world_observer),),
-            )
+            self._silence.announce_map()
 
     def _prepare(self, name: str) -> tuple[Town, Scenery[RendererLike]]:
         """Build a town and its scenery while the clock runs, because this is slow."""

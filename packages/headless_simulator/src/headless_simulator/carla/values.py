@@ -22,7 +22,7 @@ def vector(value: Any, name: str) -> Vec3:
     parts = value if type(value) is list and len(value) >= 3 else array(value, name, least=3)
     x, y, z = number(parts[0], name), number(parts[1], name), number(parts[2], name)
     if max(abs(x), abs(y), abs(z)) > _FAR:
-        raise BadArgument(f"{name} is out of this world: {shown(value)}")
+        raise BadArgument(f"{name} must have absolute values of at most {_FAR:g}, not {shown(value)}")
     return x, y, z
 
 
@@ -46,20 +46,20 @@ def mean_colour(value: Any, name: str) -> tuple[int, int, int]:
     try:
         rgba = np.array(rows, dtype=np.uint8)  # refuses values outside 0..255
     except (TypeError, ValueError, OverflowError):
-        raise BadArgument(f"{name} has pixels that are no bytes r, g, b, a") from None
+        raise BadArgument(f"every pixel of {name} must be [r, g, b, a] with values from 0 to 255") from None
     if rgba.ndim != 2 or rgba.shape[1] != 4:
-        raise BadArgument(f"{name} has pixels that are no bytes r, g, b, a")
+        raise BadArgument(f"every pixel of {name} must be [r, g, b, a] with values from 0 to 255")
     red, green, blue, _ = np.rint(rgba.mean(axis=0)).astype(int).tolist()
     return red, green, blue
 
 
 def lamp(value: Any, name: str) -> StreetLight:
     """Read [id, [x, y, z], intensity, group, [r, g, b], is_on]."""
-    number_, place, strength, group, colour, on = array(value, name, least=6)[:6]
+    lamp_id, location, intensity, group, colour, on = array(value, name, least=6)[:6]
     red, green, blue = (integer(part, "colour") for part in array(colour, "colour", least=3)[:3])
-    lumens = min(max(number(strength, "intensity"), 0.0), _BRIGHTEST_LM)
-    where, kind, is_on = vector(place, "location"), integer(group, "group"), flag(on, "active")
-    return StreetLight(integer(number_, "id"), where, lumens, kind, (red, green, blue), is_on)
+    lumens = min(max(number(intensity, "intensity"), 0.0), _BRIGHTEST_LM)
+    location_m, group_id, is_on = vector(location, "location"), integer(group, "group"), flag(on, "active")
+    return StreetLight(integer(lamp_id, "id"), location_m, lumens, group_id, (red, green, blue), is_on)
 
 
 class ActorDescription(NamedTuple):
@@ -86,8 +86,8 @@ def description(value: Any, name: str) -> ActorDescription:
     """Read [uid, blueprint, [[name, type, value]...]]."""
     uid, blueprint, rows = array(value, name, least=3)[:3]
     rows = array(rows, "attributes")
-    given = [array(row, "attribute", least=3) for row in rows]
-    attributes = {text(row[0], "attribute's name"): text(row[2], "attribute's value") for row in given}
+    attribute_rows = [array(row, "attribute", least=3) for row in rows]
+    attributes = {text(row[0], "attribute's name"): text(row[2], "attribute's value") for row in attribute_rows}
     return ActorDescription(integer(uid, "uid"), text(blueprint, "blueprint"), rows, attributes)
 
 
@@ -105,7 +105,7 @@ ActorId: TypeAlias = Annotated[int, Reads(integer)]
 Endpoint: TypeAlias = Annotated[tuple[str, int], Reads(row_of(("host", text), ("port", integer)))]
 
 
-def static_box_wire(thing: StaticObject) -> list[Any]:
+def static_box_wire(item: StaticObject) -> list[Any]:
     """Encode a static object's world box."""
-    pitch, yaw, roll = thing.pose[3:]
-    return [list(thing.box_centre_m), list(thing.box_half_m), [pitch, yaw, roll], 0]
+    pitch, yaw, roll = item.pose[3:]
+    return [list(item.box_centre_m), list(item.box_half_m), [pitch, yaw, roll], 0]

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 
-def test_the_last_control_of_a_row_holds_and_only_gears_by_hand_are_taken() -> None:
+def test_last_control_wins_and_gear_needs_manual_mode() -> None:
     rows = np.array([2, 0, 2])
     controls = np.array([
         [0.5, -0.25, 0.0, 1.0, 0.0, 1.0, 99.0],
@@ -42,7 +42,7 @@ def test_actors_are_found_in_any_order() -> None:
 
 
 @given(st.lists(st.sampled_from([10, 20, 30, 40]) | st.integers(0, 50), max_size=8))
-def test_one_who_is_not_there_is_enough(ids: list[int]) -> None:
+def test_missing_actor_is_reported(ids: list[int]) -> None:
     rows = dict(zip(IDS.tolist(), range(5), strict=True))
     expected = [rows[number] for number in ids] if set(ids) <= {10, 20, 30, 40} else None
 

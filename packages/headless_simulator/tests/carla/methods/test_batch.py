@@ -41,7 +41,7 @@ def same_state(one: World, other: World) -> bool:
     return all(np.array_equal(a, b) for a, b in columns)
 
 
-def test_controls_of_one_batch_are_those_of_single_calls() -> None:
+def test_batch_of_controls_equals_single_calls() -> None:
     (together, ids), (single, _) = three_cars(), three_cars()
 
     answers = batch(together, *(control(i, sent) for i, sent in zip(ids, CONTROLS, strict=True)))
@@ -52,7 +52,7 @@ def test_controls_of_one_batch_are_those_of_single_calls() -> None:
     assert same_state(together, single)
 
 
-def test_the_last_of_two_controls_holds_and_the_gear_of_the_first_stays() -> None:
+def test_last_control_wins_and_gear_stays() -> None:
     (together, ids), (single, _) = three_cars(), three_cars()
 
     batch(together, control(ids[0], CONTROLS[1]), control(ids[0], CONTROLS[0]))
@@ -63,7 +63,7 @@ def test_the_last_of_two_controls_holds_and_the_gear_of_the_first_stays() -> Non
     assert together.table.c.gear[together.actor(ids[0]).row] == 3
 
 
-def test_a_command_between_controls_sees_those_before_it() -> None:
+def test_commands_are_executed_in_order() -> None:
     town, ids = three_cars()
     row = town.actor(ids[0]).row
 
@@ -80,7 +80,7 @@ def test_a_command_between_controls_sees_those_before_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sent", "said"),
+    ("sent", "message"),
     [
         (["fast", 0.0, 0.0, False, False, False, 0], "throttle must be a number"),
         ([math.nan, 0.0, 0.0, False, False, False, 0], "throttle must be finite"),
@@ -89,17 +89,17 @@ def test_a_command_between_controls_sees_those_before_it() -> None:
         (7, "control must be an array of 7 or more"),
     ],
 )
-def test_a_wrong_control_spoils_itself_only(sent: Any, said: str) -> None:
+def test_invalid_control_affects_only_itself(sent: Any, message: str) -> None:
     town, ids = three_cars()
 
     answers = batch(town, control(ids[0], CONTROLS[0]), control(ids[1], sent), control(ids[2], CONTROLS[2]))
 
     assert [answers[0], answers[2]] == [[[1, ids[0]]], [[1, ids[2]]]]
-    assert said in answers[1][0][1][0]
+    assert message in answers[1][0][1][0]
     assert town.table.c.control[town.actor(ids[2]).row].tolist() == [0.0, 0.125, 1.0]
 
 
-def test_a_control_of_whole_numbers_and_one_of_nobody_are_answered_as_ever() -> None:
+def test_integer_control_and_unknown_actor() -> None:
     town, ids = three_cars()
 
     answers = batch(town, control(ids[0], [1, 0, 0, 0, 1, 0, 0]), control(10**6, CONTROLS[0]))

@@ -19,38 +19,38 @@ def slow() -> Iterator[RunningSimulator]:
 
 
 @pytest.mark.parametrize("opened_s", [0.0, 0.1, 1 / 3, 7.3, 86_400.7])
-def test_the_time_between_readings_does_not_depend_on_when_the_town_was_opened(opened_s: float) -> None:
+def test_reading_interval_does_not_depend_on_clock_time(opened_s: float) -> None:
     clock_s = list(accumulate([0.05] * 2000, initial=opened_s))
     assert any(now_s - last_s != 0.05 for last_s, now_s in pairwise(clock_s))  # a float sum does
     assert {seconds_between(last_s, now_s) for last_s, now_s in pairwise(clock_s)} == {0.05}
 
 
-def test_a_tick_returns_before_its_image_is_drawn_and_the_card_is_one_tick_behind(slow: RunningSimulator) -> None:
-    seen = run_client(
+def test_tick_returns_before_its_image_is_drawn(slow: RunningSimulator) -> None:
+    result = run_client(
         slow.carla_port,
         """
     import time
     world = client.get_world(); synchronous(world)
     eye = camera(world, 'camera.rgb', carla.Transform())
     begun_s = time.monotonic()
-    ticks, came, took_s = [], [], []
+    ticks, queued, took_s = [], [], []
     for x in (10, 20, 30):
         eye.set_transform(carla.Transform(carla.Location(x, 0, 50)))  # from the next tick on
         ticks.append(world.tick())
-        came.append(eye.box.qsize())
+        queued.append(eye.box.qsize())
         took_s.append(time.monotonic() - begun_s)
     images = [get(eye, tick) for tick in ticks]
-    done(ticks=ticks, came=came, took_s=took_s, places=[[image.frame, image.transform.location.x] for image in images])
+    done(ticks=ticks, queued=queued, took_s=took_s, positions=[[image.frame, image.transform.location.x] for image in images])
     """,
     )
 
-    assert seen["came"][:2] == [0, 0]
-    assert seen["took_s"][1] * 1000 < SLOW_MS <= seen["took_s"][2] * 1000
-    assert seen["places"] == [[tick, x] for tick, x in zip(seen["ticks"], (10, 20, 30), strict=True)]
+    assert result["queued"][:2] == [0, 0]
+    assert result["took_s"][1] * 1000 < SLOW_MS <= result["took_s"][2] * 1000
+    assert result["positions"] == [[tick, x] for tick, x in zip(result["ticks"], (10, 20, 30), strict=True)]
 
 
-def test_who_listens_again_gets_no_image_of_a_tick_before(slow: RunningSimulator) -> None:
-    seen = run_client(
+def test_new_listener_gets_no_earlier_image(slow: RunningSimulator) -> None:
+    result = run_client(
         slow.carla_port,
         """
     world = client.get_world(); synchronous(world)
@@ -65,7 +65,7 @@ def test_who_listens_again_gets_no_image_of_a_tick_before(slow: RunningSimulator
     library = world.get_blueprint_library().find('sensor.lidar.ray_cast_semantic')
     turn = lambda: library.set_attribute('rotation_frequency', '20') or library
     ray, turns = world.spawn_actor(turn(), carla.Transform(carla.Location(z=2))), []
-    for _ in range(2):  # CARLA's lidar casts the rays of one tick, however long nobody listened
+    for _ in range(2):  # CARLA's lidar casts the rays of one tick, also after a pause without listeners
         ray.listen(turns.append); count = len(turns)
         world.tick(); until(lambda: len(turns) > count)
         ray.stop(); until(lambda: not ray.is_listening())
@@ -74,7 +74,7 @@ def test_who_listens_again_gets_no_image_of_a_tick_before(slow: RunningSimulator
     """,
     )
 
-    assert seen["arrived"] == [seen["since"]]
-    (points, angle), (again, angle_again) = seen["turns"]
+    assert result["arrived"] == [result["since"]]
+    (points, angle), (again, angle_again) = result["turns"]
     assert points == again > 0
     assert angle_again == pytest.approx(angle, abs=1e-3)

@@ -12,15 +12,17 @@ HEADER = (
 
 @settings(max_examples=25, deadline=None)
 @given(st.floats(-5000, 5000), st.floats(-5000, 5000), st.floats(-60, 60), st.floats(-170, 170))
-def test_places_on_earth_are_the_clients_own(x, y, latitude, longitude):
+def test_geolocation_matches_client(x, y, latitude, longitude):
     latitude, longitude = round(latitude, 3), round(longitude, 3)
-    theirs = carla.Map("m", HEADER.format(latitude, longitude)).transform_to_geolocation(carla.Location(x, y, 0))
+    expected = carla.Map("m", HEADER.format(latitude, longitude)).transform_to_geolocation(carla.Location(x, y, 0))
 
-    ours = geolocation(x, y, latitude_deg=latitude, longitude_deg=longitude)
-    assert ours == pytest.approx((theirs.latitude, theirs.longitude), abs=2e-7)  # Location is in single precision
+    computed = geolocation(x, y, latitude_deg=latitude, longitude_deg=longitude)
+    assert computed == pytest.approx(
+        (expected.latitude, expected.longitude), abs=2e-7
+    )  # Location is in single precision
 
 
-def test_before_0_9_16_south_is_where_y_points() -> None:
+def test_mercator_matches_client_0_9_15() -> None:
     """The client of 0.9.15 says so of Town10HD."""
     assert mercator(5000.0, 8000.0, latitude_deg=0.0, longitude_deg=0.0) == pytest.approx(
         (-0.07186520388614781, 0.044915764205976066), abs=1e-12

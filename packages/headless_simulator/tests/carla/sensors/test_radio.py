@@ -23,8 +23,8 @@ def sensor(blueprint: str = radio.AWARENESS, **attributes: str) -> Any:
     )  # fmt: skip
 
 
-def loss_db(*on_the_line: int, chance: float = 0.0, **attributes: str) -> float:
-    """Ask for the loss over 100 m at 1.5 m above the ground; a vehicle between has its top in the middle, as high."""
+def loss_db(*on_the_line: int, fading_sigmas: float = 0.0, **attributes: str) -> float:
+    """Return the loss over 100 m at 1.5 m above the ground; a vehicle between has its top in the middle, as high."""
 
     def cast(_origins: Any, _directions: Any, _reach_m: float, movers: Movers) -> Any:
         hit = [n for n in on_the_line if n == HOUSE or n in movers.actor_id]
@@ -34,13 +34,13 @@ def loss_db(*on_the_line: int, chance: float = 0.0, **attributes: str) -> float:
     movers = Movers(ids.astype(np.int32), np.zeros((3, 6)), ids, np.zeros((3, 3), np.uint8), ids)
     ends = np.array([[100.0, 0.0, 1.5], [0.0, 0.0, 1.5], [50.0, 0.0, 1.5]])
     heard = radio.Heard(
-        SENDER, ends[0], RECEIVER, ends[1], 0.0, None, chance, dict(zip(ids.tolist(), ends, strict=True))
+        SENDER, ends[0], RECEIVER, ends[1], 0.0, None, fading_sigmas, dict(zip(ids.tolist(), ends, strict=True))
     )
     moment: Any = SimpleNamespace(movers=movers, renderer=SimpleNamespace(cast=cast))
     return radio._loss_db(sensor(**attributes), heard, moment)
 
 
-def test_path_losses_are_those_worked_out_on_paper():
+def test_path_losses_match_hand_computed_values():
     assert radio.free_space_db(100.0, 0.05) == pytest.approx(88.005, abs=1e-3)
     # 3-4-5: heights of 1.5 m, 4 m apart; the second ray is 1 m longer, its mirror gives -0.01352
     assert radio.two_rays_db(4.0, 1.5, 1.5, 1.0) == pytest.approx(34.0254 + 0.1182, abs=1e-3)  # in phase
@@ -61,24 +61,26 @@ def test_path_losses_are_those_worked_out_on_paper():
         ((SENDER, RECEIVER), {}, 87.8170),  # the two bodies themselves are not in the way
     ],
 )
-def test_what_is_on_the_line_gives_the_loss(on_the_line: tuple[int, ...], attributes: dict[str, str], db: float):
-    assert loss_db(*on_the_line, chance=0.0, **attributes) == pytest.approx(db, abs=1e-3)
+def test_obstruction_determines_path_loss(on_the_line: tuple[int, ...], attributes: dict[str, str], db: float):
+    assert loss_db(*on_the_line, fading_sigmas=0.0, **attributes) == pytest.approx(db, abs=1e-3)
 
 
 @pytest.mark.parametrize(
     ("on_the_line", "scenario", "sigma_db"),
     [((), "highway", 3.3), ((), "rural", 4.25), ((BETWEEN,), "urban", 5.3), ((HOUSE,), "urban", 6.8)],
 )
-def test_fading_is_the_standards_or_ones_own(on_the_line: tuple[int, ...], scenario: str, sigma_db: float):
+def test_fading_sigma_of_standard_or_attribute(on_the_line: tuple[int, ...], scenario: str, sigma_db: float):
     plain_db = loss_db(*on_the_line, scenario=scenario)
 
-    assert loss_db(*on_the_line, chance=1.0, scenario=scenario) - plain_db == pytest.approx(sigma_db)
-    own_db = loss_db(*on_the_line, chance=-1.0, scenario=scenario, use_etsi_fading="false", custom_fading_stddev="2")
-    assert own_db - plain_db == pytest.approx(-2)
+    assert loss_db(*on_the_line, fading_sigmas=1.0, scenario=scenario) - plain_db == pytest.approx(sigma_db)
+    custom_db = loss_db(
+        *on_the_line, fading_sigmas=-1.0, scenario=scenario, use_etsi_fading="false", custom_fading_stddev="2"
+    )
+    assert custom_db - plain_db == pytest.approx(-2)
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "nan", "much"])
-def test_a_frequency_or_reference_that_is_not_above_zero_counts_as_the_default(text: str):
+def test_frequency_and_reference_must_be_positive(text: str):
     blocked = loss_db(HOUSE, path_loss_model="geometric", d_ref=text, frequency_ghz=text)
 
     assert blocked == pytest.approx(101.8648, abs=1e-3)
@@ -109,14 +111,14 @@ def sent(world: Any, actor: Any, elapsed_s: float) -> Any:
     return actor.extra["sent"]
 
 
-def test_a_cam_is_due_after_a_change_or_a_second():
+def test_cam_is_due_after_change_or_one_second():
     world, columns, actor = driven()
     assert [n for n in range(41) if len(sent(world, actor, n * 0.05))] == [0, 20, 40]
     columns.pose[0, 4] = 4.1
     assert not len(sent(world, actor, 2.05))  # not before 0.1 s
     assert len(sent(world, actor, 2.1))
     assert not len(sent(world, actor, 2.15))
-    assert len(sent(world, actor, 2.2))  # as often as the last change asked for, three times
+    assert len(sent(world, actor, 2.2))  # at the interval of the last change, three times
     assert len(sent(world, actor, 2.3))
     assert len(sent(world, actor, 2.4))
     assert not len(sent(world, actor, 3.3))
@@ -129,32 +131,33 @@ def test_a_cam_is_due_after_a_change_or_a_second():
     assert [n for n in range(9) if len(sent(world, actor, n * 0.05))] == [0, 4, 8]
 
 
-def test_a_cam_says_how_a_vehicle_moves():
+def test_cam_contains_vehicle_motion():
     world, columns, actor = driven(fixed_rate="true")
     columns.pose[0] = [0.0, 0.0, 2.0, 0.0, 90.0, 0.0]
     columns.velocity[0], columns.acceleration[0] = [0.0, 7.5, 0.0], [0.0, 2.0, 0.0]
     columns.angular[0, 2], columns.lights[0] = 3.0, 2 | 32
     cam = sent(world, actor, 0.25)[0]
-    basic, often, seldom = (cam["cam"][name] for name in ("basic", "often", "seldom"))
+    basic, high, low = (cam["cam"][name] for name in ("basic", "high_frequency", "low_frequency"))
 
     assert cam["header"].tolist() == (2, 2, SENDER)
     assert cam["power_dbm"] == 21.5
     assert cam["cam"]["delta_ms"] == 250
     assert basic["station_type"] == 7
-    assert (basic["place"]["latitude"], basic["place"]["longitude"]) == (490_000_000, 80_000_000)
-    assert basic["place"]["altitude"]["value"] == 200
-    vehicle = often["vehicle"]
+    assert (basic["position"]["latitude"], basic["position"]["longitude"]) == (490_000_000, 80_000_000)
+    assert basic["position"]["altitude"]["value"] == 200
+    vehicle = high["vehicle"]
     names = ("heading", "speed", "length", "longitudinal", "lateral", "vertical", "yaw_rate")
     assert [vehicle[name]["value"] for name in names] == [1800, 750, 48, 20, 0, 98, 300]
     assert (vehicle["width"], vehicle["direction"]) == (22, 0)
-    assert (seldom["present"], seldom["lights"]) == (1, 128 | 32)
+    assert (low["present"], low["lights"]) == (1, 128 | 32)
     columns.velocity[0] = [0.0, -1.0, 0.0]
     backwards = sent(world, actor, 0.35)[0]["cam"]
-    assert (backwards["often"]["vehicle"]["direction"], backwards["often"]["vehicle"]["speed"]["value"]) == (1, 0)
-    assert backwards["seldom"]["present"] == 0  # each half second
+    vehicle = backwards["high_frequency"]["vehicle"]
+    assert (vehicle["direction"], vehicle["speed"]["value"]) == (1, 0)
+    assert backwards["low_frequency"]["present"] == 0  # each half second
 
 
-def test_noise_without_measure_stays_in_the_message():
+def test_excessive_noise_is_clipped():
     huge = {
         f"noise_{name}": "1e308" for name in ("lat_bias", "head_bias", "yawrate_bias", "alt_stddev", "accel_stddev_z")
     }
@@ -162,11 +165,11 @@ def test_noise_without_measure_stays_in_the_message():
     cam = sent(world, actor, 0.0)[0]
 
     assert np.isfinite(cam["power_dbm"])
-    assert cam["cam"]["often"]["vehicle"]["yaw_rate"]["value"] == 32767
-    assert cam["cam"]["often"]["vehicle"]["vertical"]["value"] == 161
+    assert cam["cam"]["high_frequency"]["vehicle"]["yaw_rate"]["value"] == 32767
+    assert cam["cam"]["high_frequency"]["vehicle"]["vertical"]["value"] == 161
 
 
-def test_custom_messages_go_once_cut_to_99_bytes():
+def test_custom_message_is_sent_once_and_truncated():
     world, _, actor = driven()
     with pytest.raises(CallRefused, match="sends no custom messages"):
         radio.send(actor, "hello")
@@ -187,12 +190,12 @@ def test_structures_have_the_clients_sizes():
 
 
 def test_the_real_client_decodes_cams_and_custom_messages(simulator):
-    seen = run_client(
+    result = run_client(
         simulator.carla_port,
         """
     world = client.reload_world(); synchronous(world); library = world.get_blueprint_library()
-    places = world.get_map().get_spawn_points()
-    near = sorted(places, key=lambda p: p.location.distance(places[0].location))
+    spawn_poses = world.get_map().get_spawn_points()
+    near = sorted(spawn_poses, key=lambda p: p.location.distance(spawn_poses[0].location))
     cars = [c for c in (world.try_spawn_actor(library.find('vehicle.tesla.model3'), p) for p in near[:9]) if c][:2]
     got = {}
     def mount(name, kind, parent, **more):
@@ -202,7 +205,7 @@ def test_the_real_client_decodes_cams_and_custom_messages(simulator):
         got[name] = []
         r.listen(lambda event: got[name].extend((event.frame, m.power, m.get()) for m in event))
         return r
-    kept = [mount('cam%d' % n, 'v2x', cars[n], fixed_rate='true') for n in (0, 1)]
+    cam_radios = [mount('cam%d' % n, 'v2x', cars[n], fixed_rate='true') for n in (0, 1)]
     speaker, _ = (mount('text%d' % n, 'v2x_custom', cars[n]) for n in (0, 1))
     other = mount('other channel', 'v2x_custom', cars[1], channel_id='Other')
     for n in range(30):
@@ -210,26 +213,26 @@ def test_the_real_client_decodes_cams_and_custom_messages(simulator):
         last = world.tick()
     until(lambda: got['text1'] and len(got['cam0']) > 14 and len(got['cam1']) > 14, 5)
     ends = [c.get_location() + carla.Location(z=2 * c.bounding_box.extent.z + 0.02) for c in cars]
-    done(cams=got['cam1'], mine=len(got['cam0']), texts=got['text1'], echo=len(got['text0']),
+    done(cams=got['cam1'], received_by_sender=len(got['cam0']), texts=got['text1'], echo=len(got['text0']),
          elsewhere=len(got['other channel']), ids=[c.id for c in cars], last=last,
          far=ends[0].distance(ends[1]), yaw=cars[0].get_transform().rotation.yaw)
     """,
     )
 
-    assert len(seen["cams"]) == seen["mine"] == 15  # each 0.1 s
-    frame, power_dbm, cam = seen["cams"][-1]
-    assert seen["last"] - 2 < frame <= seen["last"]
-    assert cam["Message"]["Header"] == {"Protocol Version": 2, "Message ID": "CAM", "Station ID": seen["ids"][0]}
+    assert len(result["cams"]) == result["received_by_sender"] == 15  # each 0.1 s
+    frame, power_dbm, cam = result["cams"][-1]
+    assert result["last"] - 2 < frame <= result["last"]
+    assert cam["Message"]["Header"] == {"Protocol Version": 2, "Message ID": "CAM", "Station ID": result["ids"][0]}
     parameters = cam["Message"]["Message"]["CAM Parameters"]
     assert parameters["Basic Container"]["Station Type"] == "Passenger Car"
     vehicle = parameters["High Frequency Container"]["Basic Vehicle Container High Frequency"]
     assert vehicle["Vertical Acceleration"]["Value"] == 98  # 0.1 m/s2, at rest
     assert vehicle["Vehicle Length"]["Value"] == 48
-    assert vehicle["Heading"]["Value"] / 10 == pytest.approx((seen["yaw"] + 90) % 360, abs=0.1)
-    free_db = 32.4 + 20 * np.log10(seen["far"]) + 20 * np.log10(5.9)
+    assert vehicle["Heading"]["Value"] / 10 == pytest.approx((result["yaw"] + 90) % 360, abs=0.1)
+    free_db = 32.4 + 20 * np.log10(result["far"]) + 20 * np.log10(5.9)
     assert power_dbm == pytest.approx(21.5 + 10 - free_db, abs=0.05)
-    ((_, text_dbm, text),) = seen["texts"]
+    ((_, text_dbm, text),) = result["texts"]
     assert text["Message"]["Message"] == "hello there"
-    assert text["Message"]["Header"]["Station ID"] == seen["ids"][0]
+    assert text["Message"]["Header"]["Station ID"] == result["ids"][0]
     assert text_dbm == pytest.approx(power_dbm, abs=0.05)
-    assert (seen["echo"], seen["elsewhere"]) == (0, 0)
+    assert (result["echo"], result["elsewhere"]) == (0, 0)

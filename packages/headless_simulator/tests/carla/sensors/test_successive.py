@@ -6,12 +6,12 @@ from headless_simulator.testing import running_simulator
 
 from tests.carla.conftest import run_client
 
-# A car that is put on by hand, seen from its left side: it drives to the left in the image.
+# A car that is moved by hand, viewed from its left side: it drives to the left in the image.
 STAGE = """
     import hashlib
     world = client.load_world('Town10HD'); synchronous(world); library = world.get_blueprint_library()
-    place = world.get_map().get_spawn_points()[40]; ahead = place.get_forward_vector(); right = place.get_right_vector()
-    car = world.spawn_actor(library.find('vehicle.tesla.model3'), place)
+    start = world.get_map().get_spawn_points()[40]; ahead = start.get_forward_vector(); right = start.get_right_vector()
+    car = world.spawn_actor(library.find('vehicle.tesla.model3'), start)
     for _ in range(20): world.tick()
     car.set_simulate_physics(False); pose = car.get_transform()
     beside = pose.location + carla.Location(-9 * right.x, -9 * right.y, 1)
@@ -25,8 +25,8 @@ STAGE = """
 """
 
 
-def test_flow_is_of_the_car_only_and_leads_to_where_it_was(client):
-    seen = client(
+def test_flow_of_moving_car(client):
+    result = client(
         STAGE
         + """
     world.tick()
@@ -35,39 +35,39 @@ def test_flow_is_of_the_car_only_and_leads_to_where_it_was(client):
     depth = camera(world, 'camera.depth', view, 400, 300)
     def middle(frame):
         image = bgra(get(mask, frame)).astype(int)
-        mine = (image[..., 2] == 14) & (image[..., 1] + 256 * image[..., 0] == car.id % 65536)
-        return mine, np.argwhere(mine)[:, ::-1].mean(axis=0)
+        is_car = (image[..., 2] == 14) & (image[..., 1] + 256 * image[..., 0] == car.id % 65536)
+        return is_car, np.argwhere(is_car)[:, ::-1].mean(axis=0)
     frame = world.tick(); first = flow_of(get(eye, frame))
     frame = world.tick(); still = flow_of(get(eye, frame)); _, was = middle(frame)
-    frame = drive(0.25); image = get(eye, frame); flow = flow_of(image); mine, now = middle(frame)
+    frame = drive(0.25); image = get(eye, frame); flow = flow_of(image); is_car, now = middle(frame)
     far = bgra(get(depth, frame)).astype(int)
     far = (far[..., 2] + 256 * far[..., 1] + 65536 * far[..., 0]) / (2**24 - 1) * 1000
     moved = flow * [200, -150]  # half the size; up is positive
     coded = image.get_color_coded_flow(); colours = np.frombuffer(coded.raw_data, np.uint8).reshape(300, 400, 4)[..., :3]
     done(first=float(abs(first).max()), still=float(abs(still).max()), size=[image.width, image.height, image.fov],
-         same=float(((flow != 0).any(axis=-1) == mine).mean()), pixels=int(mine.sum()), mean=moved[mine].mean(axis=0).tolist(),
-         step=(now - was).tolist(), paper=float(abs(moved[mine][:, 0] * far[mine] / (200 * 0.25) + 1).max()),
-         lit=bool((colours[mine] > 0).any()), dark=bool((colours[~mine] == 0).all()), mine=car.id,
-         tick=image.frame == frame)
+         same=float(((flow != 0).any(axis=-1) == is_car).mean()), pixels=int(is_car.sum()),
+         mean=moved[is_car].mean(axis=0).tolist(), step=(now - was).tolist(),
+         paper=float(abs(moved[is_car][:, 0] * far[is_car] / (200 * 0.25) + 1).max()),
+         lit=bool((colours[is_car] > 0).any()), dark=bool((colours[~is_car] == 0).all()), tick=image.frame == frame)
     """
     )
 
-    assert seen["first"] == 0
-    assert seen["still"] == 0
-    assert seen["size"] == [400, 300, 90]
-    assert seen["tick"]
-    assert seen["pixels"] > 2000
-    assert seen["same"] == 1.0
-    assert seen["step"][0] < -4
-    assert seen["mean"] == pytest.approx(seen["step"], abs=0.3)
-    assert seen["paper"] < 2e-3  # depth * shift = focal length * metres
-    assert seen["lit"]
-    assert seen["dark"]
+    assert result["first"] == 0
+    assert result["still"] == 0
+    assert result["size"] == [400, 300, 90]
+    assert result["tick"]
+    assert result["pixels"] > 2000
+    assert result["same"] == 1.0
+    assert result["step"][0] < -4
+    assert result["mean"] == pytest.approx(result["step"], abs=0.3)
+    assert result["paper"] < 2e-3  # depth * shift = focal length * metres
+    assert result["lit"]
+    assert result["dark"]
 
 
-def test_flow_of_a_camera_that_is_moved_and_turned(client):
+def test_flow_of_moving_camera(client):
     """From 20 m up with a focal length of 200 pixels: 0.5 m to the right are 5 pixels; 2 degrees of yaw turn the image."""
-    seen = client(
+    result = client(
         STAGE
         + """
     high = pose.location + carla.Location(z=20)
@@ -75,14 +75,14 @@ def test_flow_of_a_camera_that_is_moved_and_turned(client):
                                           carla.Rotation(-90, pose.rotation.yaw + yaw, 0))
     eye = camera(world, 'camera.optical_flow', down(0, 0), 400, 300)
     depth = camera(world, 'camera.depth', down(0, 0), 400, 300); world.tick()
-    def after(place):
-        for a in (eye, depth): a.set_transform(place)
+    def after(pose):
+        for a in (eye, depth): a.set_transform(pose)
         frame = world.tick(); far = bgra(get(depth, frame)).astype(int)
         far = (far[..., 2] + 256 * far[..., 1] + 65536 * far[..., 0]) / (2**24 - 1) * 1000
         return flow_of(get(eye, frame)) * [200, -150], far
     moved, far = after(down(0.5, 0)); turned, _ = after(down(0.5, 2))
     v, u = np.mgrid[:300, :400] + 0.5; a = np.radians(2)
-    x, y = u - 200, v - 150  # turning right by a turns what is seen left by a
+    x, y = u - 200, v - 150  # a turn to the right by a turns the image to the left by a
     was = np.stack([x * np.cos(a) - y * np.sin(a), x * np.sin(a) + y * np.cos(a)], axis=-1)
     road = abs(far - 20) < 0.3
     done(road=float(road.mean()), ground=moved[road].mean(axis=0).tolist(),
@@ -91,11 +91,11 @@ def test_flow_of_a_camera_that_is_moved_and_turned(client):
     """
     )
 
-    assert seen["road"] > 0.3
-    assert seen["ground"] == pytest.approx([-5, 0], abs=0.1)
-    assert seen["paper"] < 0.01
-    assert seen["up"] < 0.01
-    assert seen["turned"] < 0.01
+    assert result["road"] > 0.3
+    assert result["ground"] == pytest.approx([-5, 0], abs=0.1)
+    assert result["paper"] < 0.01
+    assert result["up"] < 0.01
+    assert result["turned"] < 0.01
 
 
 DRIVE_PAST = (
@@ -119,26 +119,26 @@ DRIVE_PAST = (
     near = (events['x'] > x.min() - 15) & (events['x'] < x.max() + 15)
     near &= (events['y'] > y.min() - 15) & (events['y'] < y.max() + 15)
     image = data.to_image(); lit = sum(c.r + c.b > 0 for c in image)
-    places = len(set(zip(events['x'].tolist(), events['y'].tolist())))
-    done(quiet=quiet, rows=rows, near=float(near.mean()), lit=lit, places=places, size=[data.width, data.height, data.fov],
+    pixels = len(set(zip(events['x'].tolist(), events['y'].tolist())))
+    done(quiet=quiet, rows=rows, near=float(near.mean()), lit=lit, pixels=pixels, size=[data.width, data.height, data.fov],
          first=[data[0].x, data[0].y, data[0].t, data[0].pol] == list(events[0].item()), digest=digest.hexdigest())
 """
 )
 
 
-def test_events_are_at_the_edges_of_what_drives(client):
-    seen = client(DRIVE_PAST, 0.0)
-    rows = np.array(seen["rows"], float)
+def test_events_are_at_edges_of_moving_car(client):
+    result = client(DRIVE_PAST, 0.0)
+    rows = np.array(result["rows"], float)
 
-    assert seen["quiet"]  # nothing is sent while nothing moves
+    assert result["quiet"]  # nothing is sent while nothing moves
     assert rows[:, 0].all()
     assert (rows[:, 1:3] > 50).all()  # brighter and darker
     assert (rows[:, 3] >= 0).all()  # ns since the image before
     assert (rows[:, 4] <= 50_000_000).all()
-    assert seen["near"] > 0.8  # its shadow moves too
-    assert seen["size"] == [400, 300, 90]
-    assert seen["lit"] == seen["places"]
-    assert seen["first"]
+    assert result["near"] > 0.8  # its shadow moves too
+    assert result["size"] == [400, 300, 90]
+    assert result["lit"] == result["pixels"]
+    assert result["first"]
 
 
 @pytest.mark.parametrize("sigma", [0.0, 0.1])
@@ -148,9 +148,9 @@ def test_flow_and_events_are_the_same_in_two_runs(client, sigma):
     assert again == first
 
 
-def test_an_image_is_compared_with_the_last_that_was_drawn(client):
+def test_image_is_compared_with_last_drawn_image(client):
     """The view state of flow and ADVSCamera's image persist without a listener."""
-    seen = client(
+    result = client(
         STAGE
         + """
     eyes = [camera(world, 'camera.' + kind, view, 100, 80) for kind in ('optical_flow', 'dvs')]
@@ -165,16 +165,16 @@ def test_an_image_is_compared_with_the_last_that_was_drawn(client):
     """
     )
 
-    assert seen["resumed"] > 2 * seen["flow"] > 0  # three moves at once
-    assert seen["many"] > 0
-    assert seen["flow"] > 0
-    assert seen["events"] > 0
+    assert result["resumed"] > 2 * result["flow"] > 0  # three moves at once
+    assert result["many"] > 0
+    assert result["flow"] > 0
+    assert result["events"] > 0
 
 
 def test_flat_images_have_no_flow_and_flicker_with_the_frame_number():
     """Blocks that turn from 0 to 1 become brighter, the others darker; the frame number's last bit is block 47."""
     with running_simulator("--town", "Town10HD", "--render", "flat") as flat:
-        seen = run_client(
+        result = run_client(
             flat.carla.rpartition(":")[2],
             """
     world = client.get_world(); synchronous(world)
@@ -186,6 +186,6 @@ def test_flat_images_have_no_flow_and_flicker_with_the_frame_number():
     """,
         )
 
-    assert seen["flow"] == [384 * 80 * 2, 0]
-    assert seen["changed"] == sorted(seen["bits"])
-    assert seen["below"] == 7
+    assert result["flow"] == [384 * 80 * 2, 0]
+    assert result["changed"] == sorted(result["bits"])
+    assert result["below"] == 7

@@ -14,31 +14,31 @@ from headless_simulator.world.signals import GREEN
 from headless_simulator.world.table import VEHICLE, Rows
 
 
-def _place_of(name: str) -> int:
+def _offset_of(name: str) -> int:
     """Return a field's offset as a NumPy integer, because numba would compile a function per literal."""
     return int64(wire.ACTOR_STATE.fields[name][1]) if wire.ACTOR_STATE.fields else 0
 
 
-def _place_in_data(name: str) -> int:
+def _data_offset_of(name: str) -> int:
     return DATA + (int64(wire.VEHICLE_DATA.fields[name][1]) if wire.VEHICLE_DATA.fields else 0)
 
 
-DATA: Final = _place_of("data")
-_ID: Final = _place_of("id")
-_STATE: Final = _place_of("state")
-_TRANSFORM: Final = _place_of("transform")
-_VELOCITY: Final = _place_of("velocity")
-_ANGULAR: Final = _place_of("angular")
-_ACCELERATION: Final = _place_of("acceleration")
-_CONTROL: Final = _place_in_data("control")
-_HAND_BRAKE: Final = _place_in_data("hand_brake")
-_REVERSE: Final = _place_in_data("reverse")
-_MANUAL: Final = _place_in_data("manual")
-_GEAR: Final = _place_in_data("gear")
-_LIMIT: Final = _place_in_data("limit")
-_LIGHT_STATE: Final = _place_in_data("tl_state")
-_HAS_LIGHT: Final = _place_in_data("has_tl")
-_LIGHT_ID: Final = _place_in_data("tl_id")
+DATA: Final = _offset_of("data")
+_ID: Final = _offset_of("id")
+_STATE: Final = _offset_of("state")
+_TRANSFORM: Final = _offset_of("transform")
+_VELOCITY: Final = _offset_of("velocity")
+_ANGULAR: Final = _offset_of("angular")
+_ACCELERATION: Final = _offset_of("acceleration")
+_CONTROL: Final = _data_offset_of("control")
+_HAND_BRAKE: Final = _data_offset_of("hand_brake")
+_REVERSE: Final = _data_offset_of("reverse")
+_MANUAL: Final = _data_offset_of("manual")
+_GEAR: Final = _data_offset_of("gear")
+_LIMIT: Final = _data_offset_of("limit")
+_LIGHT_STATE: Final = _data_offset_of("tl_state")
+_HAS_LIGHT: Final = _data_offset_of("has_tl")
+_LIGHT_ID: Final = _data_offset_of("tl_id")
 _fast = kernel(error_model="python")
 
 
@@ -55,15 +55,15 @@ def _bits(value: Number) -> Number:
 
 
 @_fast
-def _put_number(value: int, out: UInt8, at: int) -> None:
+def _put_number(value: int, out: UInt8, offset: int) -> None:
     """Write 32 bits, little-endian."""
     for k in range(4):
-        out[at + k] = (value >> (8 * k)) & 0xFF
+        out[offset + k] = (value >> (8 * k)) & 0xFF
 
 
 @_fast
-def _put_single(value: float, out: UInt8, at: int) -> None:
-    _put_number(int64(_bits(value)), out, at)
+def _put_single(value: float, out: UInt8, offset: int) -> None:
+    _put_number(int64(_bits(value)), out, offset)
 
 
 @_fast

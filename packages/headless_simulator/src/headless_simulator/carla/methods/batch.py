@@ -29,8 +29,8 @@ from headless_simulator.world.actors import NoSuchActor
 from headless_simulator.world.world import World
 
 LARGEST_BATCH: Final = 100_000
-_AT_ONCE: Final = MOST_CONTROLS  # commands; a larger batch releases the lock between its parts
-_TURN_S: Final = 0.002
+_PART_SIZE: Final = MOST_CONTROLS  # commands; a larger batch releases the lock between its parts
+_PAUSE_S: Final = 0.002
 _SPAWN: Final = 0
 _DESTROY: Final = 1
 _CONTROL_TYPES: Final = (float, float, float, bool, bool, bool, int)
@@ -87,7 +87,7 @@ _COMMANDS: Final[dict[int, CarlaMethod[World]]] = {
 def apply_batch(context: BatchContext, commands: Commands, do_tick: Flag = False) -> Packed | list[Any]:
     """Execute commands in order; the answer is a bare list of responses.
 
-    A batch of up to ``_AT_ONCE`` commands is atomic.
+    A batch of up to ``_PART_SIZE`` commands is atomic.
     """
     answers: Packed | list[Any]
     if isinstance(commands, ControlBatch):
@@ -109,13 +109,13 @@ def _control(world: World, batch: ControlBatch) -> Packed | None:
 
 def _carry_out_all(context: BatchContext, commands: list[Any]) -> list[Any]:
     if len(commands) > LARGEST_BATCH:
-        raise CallRefused(f"a batch of {len(commands)} commands is more than {LARGEST_BATCH}")
+        raise CallRefused(f"a batch has {len(commands)} commands, more than {LARGEST_BATCH}; send several batches")
     answers: list[list[Any]] = []
-    for first in range(0, len(commands), _AT_ONCE):
+    for first in range(0, len(commands), _PART_SIZE):
         if first:
-            time.sleep(_TURN_S)  # releasing a lock does not hand it to a waiting thread
+            time.sleep(_PAUSE_S)  # releasing a lock does not hand it to a waiting thread
         with context.world.lock:
-            answers += _answers(context, commands[first : first + _AT_ONCE])
+            answers += _answers(context, commands[first : first + _PART_SIZE])
     return answers
 
 
@@ -181,23 +181,23 @@ def _carry_out(context: BatchContext, command: Any, spawned: int | None = None) 
         return actor_id
     method = _COMMANDS.get(integer(kind, "command's number"))
     if method is None:
-        raise CallRefused(f"command {kind!r} is not known")
+        raise CallRefused(f"unknown command number {kind!r}; use the commands of the client's module carla.command")
     method.handler(context.world, *method.signature.read(body))
     return actor_id
 
 
 def _spawn(context: BatchContext, body: list[Any]) -> int:
     names = context.lifecycle.streams.version.spawn_command
-    given = dict(zip(names, array(body, "spawn command", least=3), strict=False))
-    parent_id = optional(given["parent"], "parent")
+    fields = dict(zip(names, array(body, "spawn command", least=3), strict=False))
+    parent_id = optional(fields["parent"], "parent")
     actor = context.lifecycle.spawn(
-        description(given["description"], "description"),
-        transform(given["pose"], "transform"),
+        description(fields["description"], "description"),
+        transform(fields["pose"], "transform"),
         parent=integer(parent_id, "parent") if parent_id else 0,
-        attachment=integer(given.get("attachment", 0), "attachment"),
+        attachment=integer(fields.get("attachment", 0), "attachment"),
     )
-    for after in array(given.get("then", []), "commands"):
-        _carry_out(context, after, actor.actor_id)
+    for command in array(fields.get("then", []), "commands"):
+        _carry_out(context, command, actor.actor_id)
     return actor.actor_id
 
 

@@ -114,8 +114,8 @@ def _bones_in_actor(world: World, actor_id: ActorId) -> list[Any]:
 def get_bones_transform(world: World, actor_id: ActorId) -> list[Any]:
     """Return [[name, world, component, relative]] of a walker's bones."""
     columns: list[Callable[[World, ActorId], list[Any]]] = [_bone_names, _bones_in_world, _bones_in_actor]
-    names, in_world, own = (column(world, actor_id) for column in columns)
-    return [[[name, w, r, r] for name, w, r in zip(names, in_world, own, strict=True)]]
+    names, in_world, in_actor = (column(world, actor_id) for column in columns)
+    return [[[name, w, r, r] for name, w, r in zip(names, in_world, in_actor, strict=True)]]
 
 
 def _methods() -> Iterator[CarlaMethod[World]]:

@@ -24,7 +24,7 @@ _AROUND_M: Final = 200.0
 
 def get_all_level_BBs(world: World, tag: Integer) -> list[Any]:  # the wire's own name
     """Return world boxes of a tag: static objects, pieces of ground surfaces, vehicles and walkers."""
-    boxes = [static_box_wire(thing) for thing in world.scenery.present if tag in (ANY, thing.tag)]
+    boxes = [static_box_wire(item) for item in world.scenery.present if tag in (ANY, item.tag)]
     for low, high in _surface_pieces(world.town, tag):
         boxes.append([((low + high) / 2).tolist(), ((high - low) / 2).tolist(), [0.0, 0.0, 0.0], 0])
     for actor in world.actors.values():
@@ -38,10 +38,10 @@ def get_all_level_BBs(world: World, tag: Integer) -> list[Any]:  # the wire's ow
 def _surface_pieces(town: Town, tag: int) -> list[tuple[Any, Any]]:
     """Return lowest and highest corners of ground surfaces with a tag, in squares of ``_PIECE_M``; without terrain."""
     mesh = town.mesh
-    wanted = (mesh.object_id == 0) & (mesh.tag != TAG["terrain"]) & ((mesh.tag == tag) | (tag == ANY))
-    corners = mesh.vertices_m[mesh.triangles[wanted]].astype(np.float64)
+    is_selected = (mesh.object_id == 0) & (mesh.tag != TAG["terrain"]) & ((mesh.tag == tag) | (tag == ANY))
+    corners = mesh.vertices_m[mesh.triangles[is_selected]].astype(np.float64)
     squares = np.floor(corners[:, :, :2].mean(axis=1) / _PIECE_M).astype(np.int64)
-    key = np.column_stack([mesh.tag[wanted].astype(np.int64), squares])
+    key = np.column_stack([mesh.tag[is_selected].astype(np.int64), squares])
     _, piece = np.unique(key, axis=0, return_inverse=True)
     low, high = np.full((piece.max(initial=-1) + 1, 3), np.inf), np.full((piece.max(initial=-1) + 1, 3), -np.inf)
     np.minimum.at(low, piece, corners.min(axis=1))
@@ -51,7 +51,7 @@ def _surface_pieces(town: Town, tag: int) -> list[tuple[Any, Any]]:
 
 def get_names_of_all_objects(world: World) -> list[str]:
     """Return the names of all static objects."""
-    return [thing.name for thing in world.scenery.listed]
+    return [item.name for item in world.scenery.listed]
 
 
 def enable_environment_objects(world: World, object_ids: Integers, on: Flag) -> None:
@@ -81,7 +81,7 @@ def _layers(layers: int) -> MapLayer:
 
 def _first_hit(world: World, origin: Any, direction: Any, reach_m: float) -> tuple[float, int] | None:
     """Return distance, metres, and tag of a ray's first hit; a distant ray starts where it approaches the town."""
-    skipped_m = _before_town(world, origin, direction) if np.abs(origin).max() > _AROUND_M else 0.0
+    skipped_m = _distance_before_town(world, origin, direction) if np.abs(origin).max() > _AROUND_M else 0.0
     if skipped_m >= reach_m:
         return None
     start = origin + direction * skipped_m
@@ -89,16 +89,16 @@ def _first_hit(world: World, origin: Any, direction: Any, reach_m: float) -> tup
     return (skipped_m + float(distance_m[0]), int(tag[0])) if np.isfinite(distance_m[0]) else None
 
 
-def _before_town(world: World, origin: Any, direction: Any) -> float:
+def _distance_before_town(world: World, origin: Any, direction: Any) -> float:
     """Return a ray's distance, metres, before it comes within ``_AROUND_M`` of the town; infinite if it never does."""
-    there = [points for points in (world.town.mesh.vertices_m, world.movers().pose[:, :3]) if len(points)]
-    if not there:
+    point_sets = [points for points in (world.town.mesh.vertices_m, world.movers().pose[:, :3]) if len(points)]
+    if not point_sets:
         return math.inf
-    low = np.min([points.min(axis=0) for points in there], axis=0) - _AROUND_M
-    high = np.max([points.max(axis=0) for points in there], axis=0) + _AROUND_M
+    low = np.min([points.min(axis=0) for points in point_sets], axis=0) - _AROUND_M
+    high = np.max([points.max(axis=0) for points in point_sets], axis=0) + _AROUND_M
     along = np.where(direction == 0.0, 1e-300, direction)
-    one, other = (low - origin) / along, (high - origin) / along
-    enter, leave = float(np.minimum(one, other).max()), float(np.maximum(one, other).min())
+    to_low, to_high = (low - origin) / along, (high - origin) / along
+    enter, leave = float(np.minimum(to_low, to_high).max()), float(np.maximum(to_low, to_high).min())
     return max(enter, 0.0) if leave >= max(enter, 0.0) else math.inf
 
 
@@ -109,14 +109,14 @@ def cast_ray(world: World, start: Vector, end: Vector) -> list[Any]:
     hits: list[Any] = []
     if reach_m == 0:
         return hits
-    direction, gone_m = (target - origin) / reach_m, 0.0
-    while len(hits) < _MOST_HITS and gone_m < reach_m:
-        found = _first_hit(world, origin + direction * gone_m, direction, reach_m - gone_m)
+    direction, passed_m = (target - origin) / reach_m, 0.0
+    while len(hits) < _MOST_HITS and passed_m < reach_m:
+        found = _first_hit(world, origin + direction * passed_m, direction, reach_m - passed_m)
         if found is None:
             break
-        gone_m += found[0]
-        hits.append([(origin + direction * gone_m).tolist(), found[1]])
-        gone_m += _PAST_M
+        passed_m += found[0]
+        hits.append([(origin + direction * passed_m).tolist(), found[1]])
+        passed_m += _PAST_M
     return hits
 
 

@@ -14,7 +14,7 @@ from headless_simulator.world.actors import Actor
 def _camera(lifecycle: ActorLifecycle, actor_id: int) -> Actor:
     actor = lifecycle.world.actor(actor_id)
     if actor.blueprint not in cameras.IMAGES:
-        raise CallRefused(f"actor {actor_id} ({actor.blueprint}) has no G-buffers: it is no camera")
+        raise CallRefused(f"actor {actor_id} ({actor.blueprint}) has no G-buffers; it is not a camera")
     return actor
 
 

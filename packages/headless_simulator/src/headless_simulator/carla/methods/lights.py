@@ -24,7 +24,7 @@ def set_traffic_light_state(world: World, actor_id: ActorId, state: Integer) -> 
     """Set one light; its junction overrides it at its next phase change."""
     light = _light(world, actor_id)
     if state not in range(5):
-        raise CallRefused(f"traffic light state {state} is not 0 to 4")
+        raise CallRefused(f"traffic light state must be 0 to 4, not {state}")
     world.signal_state.force(light.number, min(state, 3))
 
 
@@ -82,14 +82,14 @@ def query_lights_state(world: World, _client: Text) -> list[Any]:
     night = world.weather.sun_altitude_angle < 0.0
     return [
         [
-            one.light_id,
-            list(one.place_m),
-            one.intensity_lm,
-            one.group,
-            list(one.colour),
-            night if one.is_on is None else one.is_on,
+            lamp.light_id,
+            list(lamp.place_m),
+            lamp.intensity_lm,
+            lamp.group,
+            list(lamp.colour),
+            night if lamp.is_on is None else lamp.is_on,
         ]
-        for one in world.scenery.street_lights.states()
+        for lamp in world.scenery.street_lights.states()
     ]
 
 
@@ -103,7 +103,7 @@ def update_day_night_cycle(world: World, _client: Text, active: Flag) -> None:
     night = world.weather.sun_altitude_angle < 0.0
     lights = world.scenery.street_lights.states()
     world.scenery.switch(
-        replace(one, is_on=None if active else night if one.is_on is None else one.is_on) for one in lights
+        replace(lamp, is_on=None if active else night if lamp.is_on is None else lamp.is_on) for lamp in lights
     )
 
 

@@ -24,11 +24,11 @@ class ListingContext:
 
 def get_environment_objects(context: ListingContext, tag: Integer) -> list[Any]:
     """Return every static object of a tag (255: all): [transform, world box, id, name, tag]."""
-    left_out = _VEHICLES if context.behaviours["parked"] == "unlisted" else ()
+    unlisted_tags = _VEHICLES if context.behaviours["parked"] == "unlisted" else ()
     return [
-        [pose_wire(thing.pose), static_box_wire(thing), thing.object_id, thing.name, thing.tag]
-        for thing in context.world.scenery.listed
-        if tag in (ANY, thing.tag) and thing.tag not in left_out
+        [pose_wire(item.pose), static_box_wire(item), item.object_id, item.name, item.tag]
+        for item in context.world.scenery.listed
+        if tag in (ANY, item.tag) and item.tag not in unlisted_tags
     ]
 
 

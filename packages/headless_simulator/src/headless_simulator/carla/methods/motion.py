@@ -18,8 +18,7 @@ def set_actor_location(world: World, actor_id: ActorId, location: Vector) -> Non
     """Teleport to a location, metres, and keep the rotation."""
     actor = world.actor(actor_id)
     c = world.table.c
-    old = c.relative[actor.row] if c.parent[actor.row] >= 0 else c.pose[actor.row]
-    pose = old.copy()
+    pose = (c.relative if c.parent[actor.row] >= 0 else c.pose)[actor.row].copy()
     pose[:3] = location
     world.place(actor, pose)
 

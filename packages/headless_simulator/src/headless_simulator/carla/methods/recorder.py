@@ -34,7 +34,7 @@ def _actor_kind(sent: Any, name: str) -> str:
     """Read a kind of actor; the wire carries a C++ char, a number or a text."""
     kind = chr(sent & 0x7F) if isinstance(sent, int) and not isinstance(sent, bool) else text(sent, name)
     if len(kind) != 1 or kind not in _KINDS:
-        raise BadArgument(f"an actor's kind is one of {', '.join(_KINDS)}, not {shown(kind)}")
+        raise BadArgument(f"an actor's kind must be one of {', '.join(_KINDS)}, not {shown(kind)}")
     return kind
 
 
@@ -43,10 +43,10 @@ ActorKind: TypeAlias = Annotated[str, Reads(_actor_kind)]
 
 def start_recorder(context: RecorderContext, name: Text, additional_data: Flag = False) -> str:
     """Record to a file from the next tick on; returns its path."""
-    place = files.place_of(name)
+    recording_path = files.resolve(name)
     context.replayer.stop(keep_actors=False)
-    context.recorder.start(place, additional=additional_data)
-    return str(place.path)
+    context.recorder.start(recording_path, additional=additional_data)
+    return str(recording_path.path)
 
 
 def stop_recorder(context: RecorderContext) -> None:
@@ -56,19 +56,19 @@ def stop_recorder(context: RecorderContext) -> None:
 
 def show_recorder_file_info(_context: RecorderContext, name: Text, show_all: Flag = False) -> str:
     """Return the events of each frame, or all its packets."""
-    return query.file_info(files.place_of(name), show_all=show_all)
+    return query.file_info(files.resolve(name), show_all=show_all)
 
 
 def show_recorder_collisions(_context: RecorderContext, name: Text, first: ActorKind, second: ActorKind) -> str:
     """Return collisions between two kinds of actors."""
-    return query.collisions(files.place_of(name), first, second)
+    return query.collisions(files.resolve(name), first, second)
 
 
 def show_recorder_actors_blocked(
     _context: RecorderContext, name: Text, min_time: Number = 30.0, min_distance: Number = 10.0
 ) -> str:
     """Return actors that moved less than ``min_distance`` (cm) for ``min_time`` (s)."""
-    return query.blocked(files.place_of(name), min_time, min_distance)
+    return query.blocked(files.resolve(name), min_time, min_distance)
 
 
 def replay_file(  # noqa: PLR0917  (in the wire's order)
@@ -85,7 +85,7 @@ def replay_file(  # noqa: PLR0917  (in the wire's order)
     The spectator follows the actor whose recorded id is ``follow_id``, at ``offset`` in that actor's frame.
     """
     request = ReplayRequest(start, duration, follow_id, np.array(offset), replay_sensors)
-    return context.playback.play(files.place_of(name), request)
+    return context.playback.play(files.resolve(name), request)
 
 
 def stop_replayer(context: RecorderContext, keep_actors: Flag = False) -> None:
@@ -96,7 +96,7 @@ def stop_replayer(context: RecorderContext, keep_actors: Flag = False) -> None:
 def set_replayer_time_factor(context: RecorderContext, factor: Number) -> None:
     """Set the recorded seconds per simulated second."""
     if factor < 0:
-        raise CallRefused(f"a time factor of {factor:g} is negative: a replay runs forwards only")
+        raise CallRefused(f"a replay's time factor must not be negative, but is {factor:g}")
     context.replayer.time_factor = factor
 
 

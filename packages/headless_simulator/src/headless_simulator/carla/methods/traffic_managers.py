@@ -28,7 +28,9 @@ def add_traffic_manager_running(episode: Episode, endpoint: Endpoint) -> bool:
     if port in episode.traffic_managers:
         return False
     if len(episode.traffic_managers) >= _MOST_MANAGERS:
-        raise CallRefused(f"there are {_MOST_MANAGERS:,} traffic managers already")
+        raise CallRefused(
+            f"{_MOST_MANAGERS:,} traffic managers are registered, the maximum; end one of their clients first"
+        )
     episode.traffic_managers[port] = host
     return True
 

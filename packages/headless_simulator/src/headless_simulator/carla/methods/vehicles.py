@@ -23,11 +23,11 @@ def _light_bits(sent: Any, name: str) -> int:
 def _physics_rows(sent: Any, name: str) -> list[Any]:
     """Read a physics control; mass, drag and tyre friction must be numbers."""
     rows = array(sent, name, least=16)
-    at = physics.layout(rows)
-    number(rows[at.mass], "mass")
-    number(rows[at.drag], "drag_coefficient")
-    for wheel in array(rows[at.wheels], "wheels"):
-        number(array(wheel, "wheel", least=at.friction + 1)[at.friction], "tire_friction")
+    fields = physics.layout(rows)
+    number(rows[fields.mass], "mass")
+    number(rows[fields.drag], "drag_coefficient")
+    for wheel in array(rows[fields.wheels], "wheels"):
+        number(array(wheel, "wheel", least=fields.friction + 1)[fields.friction], "tire_friction")
     return rows
 
 
@@ -130,10 +130,10 @@ def get_physics_control(world: World, actor_id: ActorId) -> list[Any]:
 
 def apply_physics_control(world: World, actor_id: ActorId, control: PhysicsRows) -> None:
     """Store physics parameters; only mass, drag and tyre friction have an effect."""
-    actor, c, at = world.actor(actor_id), world.table.c, physics.layout(control)
-    c.mass[actor.row] = max(1.0, float(control[at.mass]))
-    c.drag[actor.row] = max(0.0, float(control[at.drag])) / physics.USUAL_DRAG
-    frictions = [float(wheel[at.friction]) for wheel in control[at.wheels]]
+    actor, c, fields = world.actor(actor_id), world.table.c, physics.layout(control)
+    c.mass[actor.row] = max(1.0, float(control[fields.mass]))
+    c.drag[actor.row] = max(0.0, float(control[fields.drag])) / physics.USUAL_DRAG
+    frictions = [float(wheel[fields.friction]) for wheel in control[fields.wheels]]
     if frictions:
         c.grip[actor.row] = c.own_grip[actor.row] = max(0.0, sum(frictions) / len(frictions))
     actor.extra["physics"] = control

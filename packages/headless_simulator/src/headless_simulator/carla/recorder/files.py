@@ -26,7 +26,7 @@ _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RecordingPath:
     """A recording's path: ``parts`` below ``folder``, the last one is the file name."""
 
     folder: Path
@@ -51,24 +51,24 @@ def folders() -> tuple[Path, ...]:
     return (state.absolute() / "headless-simulator" / "recordings",)
 
 
-def place_of(name: str) -> Place:
+def resolve(name: str) -> RecordingPath:
     """Return the path of a recording's name.
 
     Raises:
         CallRefused: the name is not a valid file name, or leaves the folders.
     """
-    known = folders()
-    root = next((root for root in known if name.startswith(f"{root}/")), known[0])
+    allowed = folders()
+    root = next((root for root in allowed if name.startswith(f"{root}/")), allowed[0])
     below = name.removeprefix(f"{root}/")
     parts = tuple(part for part in below.split("/") if part not in {"", "."})
     if not name.strip() or not parts or not all(map(_is_name, parts)) or len(parts) > _DEEPEST:
-        raise CallRefused(f"{name!r:.80} is no name for a recording")
+        raise CallRefused(f"{name!r:.80} is not a valid recording name; use at most {_DEEPEST} printable parts")
     if below.startswith("/") or ".." in parts:
         raise CallRefused(
-            f"{name!r:.200} leads out of {' and '.join(map(str, known))}, where all recordings are; give a name or a path in "
-            "there, or start the simulator with HEADLESS_SIMULATOR_RECORDINGS set to the path's folder"
+            f"{name!r:.200} is not in a recording folder ({' or '.join(map(str, allowed))}); use a path in one of them, or "
+            "start the simulator with HEADLESS_SIMULATOR_RECORDINGS set to the path's folder"
         )
-    return Place(root, parts)
+    return RecordingPath(root, parts)
 
 
 def _is_name(part: str) -> bool:
@@ -79,13 +79,13 @@ def _is_name(part: str) -> bool:
 
 
 @contextlib.contextmanager
-def _opened_folder(place: Place, *, make: bool) -> Iterator[int]:
+def _opened_folder(recording_path: RecordingPath, *, make: bool) -> Iterator[int]:
     """Open a recording's folder from the root on, refusing links."""
     if make:
-        place.folder.mkdir(parents=True, exist_ok=True)
-    number = os.open(place.folder, _FOLDER & ~os.O_NOFOLLOW)  # the user may keep the folder itself elsewhere
+        recording_path.folder.mkdir(parents=True, exist_ok=True)
+    number = os.open(recording_path.folder, _FOLDER & ~os.O_NOFOLLOW)  # the user may keep the folder itself elsewhere
     try:
-        for part in place.parts[:-1]:
+        for part in recording_path.parts[:-1]:
             if make:
                 with contextlib.suppress(FileExistsError):
                     os.mkdir(part, dir_fd=number)
@@ -97,7 +97,7 @@ def _opened_folder(place: Place, *, make: bool) -> Iterator[int]:
         os.close(number)
 
 
-def create(place: Place) -> BinaryIO:
+def create(recording_path: RecordingPath) -> BinaryIO:
     """Open a file for a new recording, unbuffered and locked; an older recording is truncated.
 
     Raises:
@@ -105,15 +105,15 @@ def create(place: Place) -> BinaryIO:
     """
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
     try:
-        with _opened_folder(place, make=True) as within:
-            number = os.open(place.parts[-1], flags, 0o644, dir_fd=within)
+        with _opened_folder(recording_path, make=True) as within:
+            number = os.open(recording_path.parts[-1], flags, 0o644, dir_fd=within)
     except OSError as problem:
         special = problem.errno in (errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.ENXIO)
-        reason = "it is no regular file, or a link is on the way" if special else problem.strerror
-        raise CallRefused(f"cannot record to {place.path!s:.300}: {reason}") from problem
+        reason = "it is not a regular file, or its path contains a link" if special else problem.strerror
+        raise CallRefused(f"cannot record to {recording_path.path!s:.300}: {reason}") from problem
     file = os.fdopen(number, "r+b", buffering=0)
     try:
-        _take_over(file, place.path)
+        _take_over(file, recording_path.path)
     except BaseException:
         file.close()
         raise
@@ -121,30 +121,30 @@ def create(place: Place) -> BinaryIO:
 
 
 def _take_over(file: BinaryIO, path: Path) -> None:
-    found = os.fstat(file.fileno())
-    if not stat.S_ISREG(found.st_mode):
-        raise CallRefused(f"cannot record to {path}: it is no regular file")
-    if found.st_nlink > 1:
-        raise CallRefused(f"cannot record to {path}: the file has another name elsewhere (a hard link)")
+    status = os.fstat(file.fileno())
+    if not stat.S_ISREG(status.st_mode):
+        raise CallRefused(f"cannot record to {path}: it is not a regular file")
+    if status.st_nlink > 1:
+        raise CallRefused(f"cannot record to {path}: the file has another hard link; choose another name")
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as problem:
         if problem.errno not in (errno.EWOULDBLOCK, errno.EACCES):
             raise CallRefused(f"cannot record to {path}: {problem.strerror}") from problem
-        raise CallRefused(f"cannot record to {path}: another recording is being written there") from problem
+        raise CallRefused(f"cannot record to {path}: another recording is using this file") from problem
     head = file.read(_HEAD_AT + len(_HEAD))
     if head and head[_HEAD_AT:] != _HEAD:
-        raise CallRefused(f"cannot record to {path}: a file that is no CARLA recording is there")
+        raise CallRefused(f"cannot record to {path}: the existing file is not a CARLA recording; choose another name")
     file.seek(0)
     file.truncate()
 
 
-def open_existing(place: Place) -> BinaryIO | None:
+def open_existing(recording_path: RecordingPath) -> BinaryIO | None:
     """Open a recording for reading; None if it is not a readable regular file."""
     try:
-        with _opened_folder(place, make=False) as within:
+        with _opened_folder(recording_path, make=False) as within:
             flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
-            number = os.open(place.parts[-1], flags, dir_fd=within)
+            number = os.open(recording_path.parts[-1], flags, dir_fd=within)
     except OSError:
         return None
     if not stat.S_ISREG(os.fstat(number).st_mode):

@@ -157,14 +157,14 @@ class Cursor:
 
     Args:
         data: the packet's data.
-        what: packet name in messages of ``Damaged``.
+        packet_name: packet name in messages of ``Damaged``.
 
     Attributes:
-        at: number of bytes read.
+        offset: number of bytes read.
     """
 
-    def __init__(self, data: bytes, what: str) -> None:
-        self._data, self._what, self.at = data, what, 0
+    def __init__(self, data: bytes, packet_name: str) -> None:
+        self._data, self._packet_name, self.offset = data, packet_name, 0
 
     def take(self, size: int) -> bytes:
         """Return the next bytes.
@@ -172,10 +172,10 @@ class Cursor:
         Raises:
             Damaged: fewer bytes are left.
         """
-        part = self._data[self.at : self.at + size]
+        part = self._data[self.offset : self.offset + size]
         if len(part) < size:
-            raise Damaged(f"{self._what} ends in the middle of a record")
-        self.at += size
+            raise Damaged(f"{self._packet_name} ends in the middle of a record")
+        self.offset += size
         return part
 
     def unpack(self, layout: struct.Struct) -> tuple[Any, ...]:
@@ -204,29 +204,29 @@ def packet(number: int, data: bytes = b"") -> bytes:
 
 def counted(number: int, records: Sequence[bytes]) -> bytes:
     """Pack a packet of records of any length."""
-    kept = records[:LARGEST_TABLE]
-    return packet(number, _COUNT.pack(len(kept)) + b"".join(kept))
+    records = records[:LARGEST_TABLE]
+    return packet(number, _COUNT.pack(len(records)) + b"".join(records))
 
 
 def table(number: int, rows: Table) -> bytes:
-    """Pack a packet of records of one length."""
-    kept = rows[:LARGEST_TABLE]
-    return packet(number, _COUNT.pack(len(kept)) + kept.tobytes())
+    """Pack a packet of (N,) records of one length."""
+    rows = rows[:LARGEST_TABLE]
+    return packet(number, _COUNT.pack(len(rows)) + rows.tobytes())
 
 
-def rows_of(data: bytes, dtype: np.dtype[np.void], what: str) -> Table:
-    """Read the records of one length of a packet.
+def rows_of(data: bytes, dtype: np.dtype[np.void], packet_name: str) -> Table:
+    """Read the (N,) records of one length of a packet.
 
     CARLA writes a box with centre nan and half extents -inf for actors without bounds: the spectator and sensors.
 
     Raises:
         Damaged: the packet is too short, or a number outside boxes is not finite.
     """
-    cursor = Cursor(data, what)
+    cursor = Cursor(data, packet_name)
     rows = np.frombuffer(cursor.take(cursor.count() * dtype.itemsize), dtype)
     for name in dtype.names or ():
         if dtype != BOX_ROW and dtype[name].base.kind == "f" and not np.isfinite(rows[name]).all():
-            raise Damaged(f"{what} holds a number that is not finite")
+            raise Damaged(f"{packet_name} contains a number that is not finite")
     return rows
 
 
@@ -241,7 +241,7 @@ def arrivals(data: bytes) -> list[Arrival]:
     for _ in range(cursor.count()):
         actor_id, kind, *pose, uid = cursor.unpack(_ADD_HEAD)
         if not np.isfinite(pose).all():
-            raise Damaged(f"actor {actor_id} enters at no finite place")
+            raise Damaged(f"actor {actor_id} is spawned at a pose that is not finite")
         blueprint = cursor.text()
         rows = tuple((cursor.take(1)[0], cursor.text(), cursor.text()) for _ in range(cursor.count()))
         found.append(Arrival(actor_id, kind, _three(pose[:3]), _three(pose[3:]), uid, blueprint, rows))
@@ -283,8 +283,8 @@ def euler_deg(pose: Float64) -> Float64:
 
 def poses(location: npt.ArrayLike, euler: npt.ArrayLike) -> Float64:
     """Return (N, 6) poses, metres and degrees, of (N, 3) locations in cm and (N, 3) roll, pitch, yaw of the file."""
-    turn = np.asarray(euler, np.float64)
-    return np.concatenate([np.asarray(location, np.float64) / _CM, turn[..., [1, 2, 0]]], axis=-1)
+    roll_pitch_yaw = np.asarray(euler, np.float64)
+    return np.concatenate([np.asarray(location, np.float64) / _CM, roll_pitch_yaw[..., [1, 2, 0]]], axis=-1)
 
 
 def _three(values: Sequence[float]) -> tuple[float, float, float]:

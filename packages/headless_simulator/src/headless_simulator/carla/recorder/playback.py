@@ -28,14 +28,14 @@ class Playback:
         self._world, self._clock, self._loader = world, clock, loader
         self._recorder, self._replayer = recorder, replayer
 
-    def play(self, place: files.Place, request: ReplayRequest) -> str:
+    def play(self, recording_path: files.RecordingPath, request: ReplayRequest) -> str:
         """Start a replay; returns CARLA's answer text."""
         with self._clock.standing_still():
             self._recorder.stop()
-        lines = [f"Replaying File: {place.path}"]
-        file = files.open_existing(place)
+        lines = [f"Replaying File: {recording_path.path}"]
+        file = files.open_existing(recording_path)
         if file is None:
-            return _text(*lines, f"File {place.path} not found on server")
+            return _text(*lines, f"File {recording_path.path} not found on server")
         try:
             opened = OpenedRecording(Recording(file), request)
         except Damaged:
@@ -53,8 +53,8 @@ class Playback:
 
     def _change_town(self, town: str) -> list[str]:
         name = town.rsplit("/", 1)[-1]
-        here = self._world.town.name
-        if name in (here, f"{here}_Opt"):
+        current = self._world.town.name
+        if name in (current, f"{current}_Opt"):
             return []
         self._loader.load_for_replay(name)
         return [f"Loading map {town}", "Replayer will start after map is loaded..."]

@@ -11,27 +11,27 @@ from typing import Final
 
 from headless_simulator.carla.recorder import files, layout
 from headless_simulator.carla.recorder.layout import Arrival, Damaged
+from headless_simulator.carla.recorder.packet_lines import EVENTS, ONLY_IN_FULL
 from headless_simulator.carla.recorder.reader import Frame, Recording
-from headless_simulator.carla.recorder.shown import EVENTS, ONLY_IN_FULL
 
 _CATEGORIES: Final = "ovwtoo"  # by the actor's kind; signs and sensors are others
 MOST_TEXT: Final = 16 << 20  # characters of one answer
 _NOT_A_RECORDING: Final = "File is not a CARLA recorder\n"
 
 
-def file_info(place: files.Place, *, show_all: bool) -> str:
+def file_info(recording_path: files.RecordingPath, *, show_all: bool) -> str:
     """List the events of each frame; with ``show_all`` also all states."""
-    return _answer(place, lambda listing: _info_lines(listing, show_all))
+    return _answer(recording_path, lambda listing: _info_lines(listing, show_all))
 
 
-def collisions(place: files.Place, first: str, second: str) -> str:
+def collisions(recording_path: files.RecordingPath, first: str, second: str) -> str:
     """List collisions between two kinds of actors: h hero, v vehicle, w walker, t traffic light, o other, a any."""
-    return _answer(place, lambda listing: _collision_lines(listing, first, second), rounded=True)
+    return _answer(recording_path, lambda listing: _collision_lines(listing, first, second), rounded=True)
 
 
-def blocked(place: files.Place, min_time_s: float, min_distance_cm: float) -> str:
+def blocked(recording_path: files.RecordingPath, min_time_s: float, min_distance_cm: float) -> str:
     """List actors that moved less than a distance in a time, longest duration first."""
-    return _answer(place, lambda listing: _blocked_lines(listing, min_time_s, min_distance_cm))
+    return _answer(recording_path, lambda listing: _blocked_lines(listing, min_time_s, min_distance_cm))
 
 
 @dataclass(slots=True)
@@ -47,10 +47,12 @@ class _Listing:
             yield frame
 
 
-def _answer(place: files.Place, lines_of: Callable[[_Listing], Iterator[str]], *, rounded: bool = False) -> str:
-    file = files.open_existing(place)
+def _answer(
+    recording_path: files.RecordingPath, lines_of: Callable[[_Listing], Iterator[str]], *, rounded: bool = False
+) -> str:
+    file = files.open_existing(recording_path)
     if file is None:
-        return f"File {place.path} not found on server\n"
+        return f"File {recording_path.path} not found on server\n"
     try:
         recording = Recording(file)
     except Damaged:
@@ -106,9 +108,9 @@ def _info_lines(listing: _Listing, show_all: bool) -> Iterator[str]:
 def _collision_lines(listing: _Listing, first: str, second: str) -> Iterator[str]:
     yield f"{'Time':>8} {'Types':>6} {'Id':>6} {'Actor 1':<35} {'Id':>6} {'Actor 2':<35}"
     actors: dict[int, Arrival] = {}
-    before: set[tuple[int, int]] = set()
+    previous: set[tuple[int, int]] = set()
     for frame in listing.frames():
-        now: set[tuple[int, int]] = set()
+        current: set[tuple[int, int]] = set()
         _note_arrivals(frame, actors)
         for number, data in frame.packets:
             if number != layout.COLLISION:
@@ -117,16 +119,16 @@ def _collision_lines(listing: _Listing, first: str, second: str) -> Iterator[str
                 kinds = _category(actors, a), _category(actors, b)
                 if not (_matches(first, kinds[0], hero_a) and _matches(second, kinds[1], hero_b)):
                     continue
-                if (a, b) not in before:  # else it continues from the previous frame
+                if (a, b) not in previous:  # else it continues from the previous frame
                     names = [actors[i].blueprint if i in actors else "" for i in (a, b)]
                     types = f"  {kinds[0]} {kinds[1]} "
                     yield f"{frame.elapsed_s:>8.0f} {types} {a:>6} {names[0]:<35} {b:>6} {names[1]:<35}"
-                now.add((a, b))
-        before = now
+                current.add((a, b))
+        previous = current
 
 
-def _matches(wanted: str, category: str, hero: int) -> bool:
-    return wanted in ("a", category) or (wanted == "h" and bool(hero))
+def _matches(kind: str, category: str, hero: int) -> bool:
+    return kind in ("a", category) or (kind == "h" and bool(hero))
 
 
 def _category(actors: dict[int, Arrival], actor_id: int) -> str:
@@ -135,43 +137,43 @@ def _category(actors: dict[int, Arrival], actor_id: int) -> str:
 
 
 def _note_arrivals(frame: Frame, actors: dict[int, Arrival]) -> list[Arrival]:
-    found = [new for number, data in frame.packets if number == layout.EVENT_ADD for new in layout.arrivals(data)]
-    actors.update((new.actor_id, new) for new in found)
-    return found
+    arrivals = [new for number, data in frame.packets if number == layout.EVENT_ADD for new in layout.arrivals(data)]
+    actors.update((new.actor_id, new) for new in arrivals)
+    return arrivals
 
 
 @dataclass(slots=True)
-class _Stand:
+class _Standstill:
     """How long an actor has been at its position."""
 
     name: str
-    place_cm: tuple[float, ...] = (0.0, 0.0, 0.0)
+    position_cm: tuple[float, ...] = (0.0, 0.0, 0.0)
     since_s: float = 0.0
-    lasts_s: float = 0.0
+    duration_s: float = 0.0
 
     def line(self, actor_id: int) -> str:
-        return f"{self.since_s:>8.0f} {actor_id:>6} {self.name:<35} {self.lasts_s:>10.0f}"
+        return f"{self.since_s:>8.0f} {actor_id:>6} {self.name:<35} {self.duration_s:>10.0f}"
 
 
 def _blocked_lines(listing: _Listing, min_time_s: float, min_distance_cm: float) -> Iterator[str]:
     yield f"{'Time':>8} {'Id':>6} {'Actor':<35} {'Duration':>10}"
-    stands: dict[int, _Stand] = {}
+    stands: dict[int, _Standstill] = {}
     found: list[tuple[float, str]] = []
     for frame in listing.frames():
         for new in _note_arrivals(frame, {}):
-            stands[new.actor_id] = _Stand(new.blueprint)
+            stands[new.actor_id] = _Standstill(new.blueprint)
         for number, data in frame.packets:
             if number != layout.POSITION:
                 continue
-            for actor_id, place, _ in layout.rows_of(data, layout.POSITION_ROW, "a position packet").tolist():
-                stand = stands.setdefault(actor_id, _Stand(""))
-                if math.dist(stand.place_cm, place) < min_distance_cm:
-                    stand.since_s = stand.since_s if stand.lasts_s else frame.elapsed_s
-                    stand.lasts_s += frame.duration_s
+            for actor_id, location_cm, _ in layout.rows_of(data, layout.POSITION_ROW, "a position packet").tolist():
+                stand = stands.setdefault(actor_id, _Standstill(""))
+                if math.dist(stand.position_cm, location_cm) < min_distance_cm:
+                    stand.since_s = stand.since_s if stand.duration_s else frame.elapsed_s
+                    stand.duration_s += frame.duration_s
                     continue
-                if stand.lasts_s >= min_time_s:
-                    found.append((stand.lasts_s, stand.line(actor_id)))
-                stand.lasts_s, stand.place_cm = 0.0, tuple(place)
-    found += [(s.lasts_s, s.line(actor_id)) for actor_id, s in sorted(stands.items()) if s.lasts_s >= min_time_s]
+                if stand.duration_s >= min_time_s:
+                    found.append((stand.duration_s, stand.line(actor_id)))
+                stand.duration_s, stand.position_cm = 0.0, tuple(location_cm)
+    found += [(s.duration_s, s.line(actor_id)) for actor_id, s in sorted(stands.items()) if s.duration_s >= min_time_s]
     for _, line in sorted(found, key=lambda entry: -entry[0]):
         yield line

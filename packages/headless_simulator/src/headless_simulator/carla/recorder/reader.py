@@ -64,10 +64,10 @@ class Recording:
         cursor = layout.Cursor(self._file.read(_LONGEST_HEAD), "the header")
         (version,) = cursor.unpack(_SHORT)
         if cursor.text() != layout.MAGIC:
-            raise Damaged("the header has no magic word")
+            raise Damaged("the header does not contain CARLA_RECORDER")
         (date_s,) = cursor.unpack(_DATE)
         town = cursor.text()
-        self._begin = cursor.at
+        self._begin = cursor.offset
         return Header(version, date_s, town)
 
     def total_s(self) -> float:
@@ -93,7 +93,7 @@ class Recording:
             number, data = self._packet(head, with_data)
             if number == layout.FRAME_START:
                 if frame is not None:
-                    raise Damaged(f"frame {frame.number} has no end")
+                    raise Damaged(f"frame {frame.number} is incomplete")
                 frame = _begun(data, before_s)
                 before_s = frame.elapsed_s
             elif frame is None:
@@ -104,19 +104,19 @@ class Recording:
             else:
                 frame.packets.append((number, data))
         if frame is not None:
-            raise Damaged(f"frame {frame.number} has no end")
+            raise Damaged(f"frame {frame.number} is incomplete")
 
     def _packet(self, head: bytes, with_data: bool) -> tuple[int, bytes]:
-        at = self._file.tell() - len(head)
+        offset = self._file.tell() - len(head)
         if len(head) < layout.PACKET.size:
-            raise Damaged(f"a packet's header is cut at byte {at}")
+            raise Damaged(f"the packet header at byte {offset} is truncated")
         number, size = layout.PACKET.unpack(head)
-        if size > self._size - at - len(head):
-            raise Damaged(f"the packet at byte {at} is {size} bytes long, which is beyond the end of the file")
+        if size > self._size - offset - len(head):
+            raise Damaged(f"the packet at byte {offset} has {size} bytes, which exceeds the file")
         if with_data or number == layout.FRAME_START:
             data = self._file.read(size)
             if len(data) < size:
-                raise Damaged(f"the packet at byte {at} is cut")
+                raise Damaged(f"the packet at byte {offset} is truncated")
             return number, data
         self._file.seek(size, os.SEEK_CUR)
         return number, b""
@@ -124,8 +124,10 @@ class Recording:
 
 def _begun(data: bytes, before_s: float) -> Frame:
     if len(data) != layout.FRAME.size:
-        raise Damaged(f"a frame begins with {len(data)} bytes, not {layout.FRAME.size}")
+        raise Damaged(f"a frame's header has {len(data)} bytes, not {layout.FRAME.size}")
     number, duration_s, elapsed_s = layout.FRAME.unpack(data)
     if not math.isfinite(elapsed_s) or not math.isfinite(duration_s) or elapsed_s < before_s:
-        raise Damaged(f"frame {number} is at {elapsed_s} s, which does not follow on {before_s} s")
+        raise Damaged(
+            f"frame {number} has time {elapsed_s} s after {before_s} s; times must be finite and not decrease"
+        )
     return Frame(number, max(0.0, duration_s), elapsed_s)

@@ -17,7 +17,7 @@ from headless_simulator.scene import Float64
 from headless_simulator.world.pose import compose
 
 _NO_INTERPOLATION: Final = 2.0  # from this time factor on, as in CARLA
-_COMINGS: Final = frozenset({layout.EVENT_ADD, layout.EVENT_DEL, layout.EVENT_PARENT})
+_EVENTS: Final = frozenset({layout.EVENT_ADD, layout.EVENT_DEL, layout.EVENT_PARENT})
 _SLACK_S: Final = 1e-9  # sums of time steps are not exact
 
 
@@ -29,7 +29,7 @@ class ReplayRequest:
         start_s: start time; negative: relative to the end.
         duration_s: duration in recorded time; 0: to the end.
         follow_id: recorded id of the actor that the spectator follows, or 0.
-        offset: the spectator's pose in that actor's frame, metres and degrees.
+        offset: (6,) the spectator's pose in that actor's frame, metres and degrees.
         with_sensors: also spawn recorded sensors.
     """
 
@@ -51,7 +51,7 @@ class OpenedRecording:
         total_s: time of the last frame.
         start_s, stop_s: the replayed interval.
         damage: the defect after the last complete frame.
-        comings: frames before ``start_s`` with spawns or destructions, reduced to these events.
+        event_frames: frames before ``start_s`` with spawns or destructions, reduced to these events.
         now: the last frame before the start, or None.
         frames: the following frames.
     """
@@ -62,15 +62,15 @@ class OpenedRecording:
         self.damage = recording.damage
         self.start_s = request.start_s if request.start_s >= 0 else max(0.0, total_s + request.start_s)
         self.stop_s = self.start_s + request.duration_s if request.duration_s > 0 else total_s
-        self.comings: list[Frame] = []
+        self.event_frames: list[Frame] = []
         self.frames = recording.frames()
         self.now: Frame | None = None
         self.next: Frame | None = next(self.frames, None)
         while self.next is not None and self.next.elapsed_s <= min(self.start_s, self.stop_s) + _SLACK_S:
             self.now, self.next = self.next, next(self.frames, None)
-            events = [packet for packet in self.now.packets if packet[0] in _COMINGS]
+            events = [packet for packet in self.now.packets if packet[0] in _EVENTS]
             if events:
-                self.comings.append(replace(self.now, packets=events))
+                self.event_frames.append(replace(self.now, packets=events))
 
 
 class Replayer:
@@ -96,11 +96,8 @@ class Replayer:
         """Return whether a replay runs."""
         return self._playback is not None
 
-    def begin(self, opened: OpenedRecording) -> list[str]:
-        """Take over the actors; returns the lines of CARLA's answer."""
-        return list(self._begin(opened))
-
-    def _begin(self, opened: OpenedRecording) -> Iterator[str]:
+    def begin(self, opened: OpenedRecording) -> Iterator[str]:
+        """Take over the actors; yields the lines of CARLA's answer."""
         recording, request, total_s = opened.recording, opened.request, opened.total_s
         yield f"Total time recorded: {total_s:g}"
         start_s, stop_s = opened.start_s, opened.stop_s
@@ -122,7 +119,7 @@ class Replayer:
         )
         self._playback = _Playback(opened, actors)
         self._lifecycle.world.signal_state.held = True
-        actors.clear_stage()
+        actors.destroy_props()
         self._guard(lambda playback: playback.go_to(start_s, smooth=True))
         if actors.unknown:
             yield "Not in this simulator: " + ", ".join(sorted(actors.unknown))
@@ -165,7 +162,7 @@ class _Playback:
         self.recording, self._request, self._stop_s = opened.recording, opened.request, opened.stop_s
         self._actors = actors
         self.time_s = 0.0
-        self._comings, self._is_new = opened.comings, True
+        self._event_frames, self._is_new = opened.event_frames, True
         self._frames, self._now, self._next = opened.frames, opened.now, opened.next
         self._from: dict[int, Float64] = {}
         self._to: dict[int, Float64] = {}
@@ -183,7 +180,7 @@ class _Playback:
         """
         self.time_s = min(time_s, self._stop_s)
         passed = self._is_new and self._now is not None
-        for frame in self._comings if self._is_new else ():
+        for frame in self._event_frames if self._is_new else ():
             self._actors.enter_and_leave(frame)
         self._is_new = False
         while self._next is not None and self._next.elapsed_s <= self.time_s + _SLACK_S:
@@ -191,12 +188,12 @@ class _Playback:
             self._actors.enter_and_leave(self._now)
         if passed and self._now is not None:
             self._actors.take_states(self._now)
-            self._from = self._places(self._now)
-            self._to = self._places(self._next)
+            self._from = self._poses(self._now)
+            self._to = self._poses(self._next)
         share = self._share() if smooth else 0.0
         for actor_id, pose in self._from.items():
             to = self._to.get(actor_id)
-            self._actors.place(actor_id, pose if to is None or not share else _between(pose, to, share))
+            self._actors.set_pose(actor_id, pose if to is None or not share else _between(pose, to, share))
         self._follow()
 
     def _share(self) -> float:
@@ -205,7 +202,7 @@ class _Playback:
         share = (self.time_s - self._now.elapsed_s) / (self._next.elapsed_s - self._now.elapsed_s)
         return min(1.0, max(0.0, share))
 
-    def _places(self, frame: Frame | None) -> dict[int, Float64]:
+    def _poses(self, frame: Frame | None) -> dict[int, Float64]:
         """Return (6,) poses, metres and degrees, by recorded id."""
         out: dict[int, Float64] = {}
         for number, data in frame.packets if frame else ():
@@ -217,7 +214,7 @@ class _Playback:
     def _follow(self) -> None:
         followed = self._actors.pose_of(self._request.follow_id) if self._request.follow_id else None
         if followed is not None:
-            self._actors.place_spectator(compose(followed, self._request.offset))
+            self._actors.set_spectator_pose(compose(followed, self._request.offset))
 
     def close(self, *, keep_actors: bool) -> None:
         """Release the actors."""
@@ -227,8 +224,8 @@ class _Playback:
 
 def _between(a: Float64, b: Float64, share: float) -> Float64:
     """Interpolate two (6,) poses (metres, degrees), rotating the shorter way."""
-    way = b - a
-    way[3:] = (way[3:] + 180.0) % 360.0 - 180.0
-    pose: Float64 = a + share * way
+    difference = b - a
+    difference[3:] = (difference[3:] + 180.0) % 360.0 - 180.0
+    pose: Float64 = a + share * difference
     pose[3:] = 180.0 - (180.0 - pose[3:]) % 360.0
     return np.asarray(pose)

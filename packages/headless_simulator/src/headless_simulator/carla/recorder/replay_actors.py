@@ -41,11 +41,11 @@ class ReplayActors:
         self._lifecycle, self._world = lifecycle, lifecycle.world
         self._version, self._with_sensors = version, with_sensors
         self._ignore_hero, self._ignore_spectator = ignore_hero, ignore_spectator
-        self._players: dict[int, Actor] = {}
-        self._made: list[Actor] = []
+        self._actors: dict[int, Actor] = {}
+        self._spawned: list[Actor] = []
         self.unknown: set[str] = set()
 
-    def clear_stage(self) -> None:
+    def destroy_props(self) -> None:
         """Destroy the props: the recorded ones replace them, as in CARLA."""
         for actor in list(self._world.actors.values()):
             if actor.kind == PROP:
@@ -63,8 +63,8 @@ class ReplayActors:
                 for arrival in layout.arrivals(data):
                     self._enter(arrival)
             elif number == layout.EVENT_DEL:
-                for (gone,) in layout.rows_of(data, layout.DEL_ROW, "an event-del packet").tolist():
-                    self._leave(gone)
+                for (actor_id,) in layout.rows_of(data, layout.DEL_ROW, "an event-del packet").tolist():
+                    self._leave(actor_id)
             elif number == layout.EVENT_PARENT:
                 for child, parent in layout.rows_of(data, layout.PARENT_ROW, "an event-parent packet").tolist():
                     self._attach(child, parent)
@@ -73,16 +73,16 @@ class ReplayActors:
         is_hero = any(name == "role_name" and value == "hero" for _, name, value in arrival.attributes)
         if is_hero and self._ignore_hero:
             return
-        actor = self._player(arrival)
+        actor = self._actor_for(arrival)
         if actor is None:
             return
-        self._players[arrival.actor_id] = actor
+        self._actors[arrival.actor_id] = actor
         if actor.kind in (VEHICLE, WALKER):
             c = self._world.table.c
             c.physics[actor.row] = c.solid[actor.row] = 0
             c.stride[actor.row] = 0.0
 
-    def _player(self, arrival: Arrival) -> Actor | None:
+    def _actor_for(self, arrival: Arrival) -> Actor | None:
         """Return the actor for a recorded one: the town's, the one with its id and kind, or a new one."""
         name = arrival.blueprint
         if name == "spectator":
@@ -94,26 +94,26 @@ class ReplayActors:
         present = self._world.actors.get(arrival.actor_id)
         if present is not None and present.blueprint == name:
             return present
-        actor = self._made_anew(arrival) if blueprints.known(name) and _is_near(_pose(arrival)) else None
+        actor = self._spawn(arrival) if blueprints.known(name) and _is_near(_pose(arrival)) else None
         if actor is None:
             self.unknown.add(name)
         else:
-            self._made.append(actor)
+            self._spawned.append(actor)
         return actor
 
     def _light_at(self, arrival: Arrival) -> Actor | None:
-        place, c = _pose(arrival)[:3], self._world.table.c
+        location_m, c = _pose(arrival)[:3], self._world.table.c
         for light in self._world.lights:
-            if np.linalg.norm(c.pose[light.row, :3] - place) < _SAME_LIGHT_M:
+            if np.linalg.norm(c.pose[light.row, :3] - location_m) < _SAME_LIGHT_M:
                 return light
         return None
 
-    def _made_anew(self, arrival: Arrival) -> Actor | None:
+    def _spawn(self, arrival: Arrival) -> Actor | None:
         later = 1 if self._version <= _FIRST_VERSION else 0  # types count from 0 in version 1
         rows: list[Any] = [[name, min(kind + later, 255), value] for kind, name, value in arrival.attributes]
         pose = _pose(arrival)
-        given = {name: value for _, name, value in arrival.attributes}
-        description = ActorDescription(arrival.uid, arrival.blueprint, rows, given)
+        values = {name: value for _, name, value in arrival.attributes}
+        description = ActorDescription(arrival.uid, arrival.blueprint, rows, values)
         if arrival.blueprint.startswith("sensor."):
             try:
                 return self._lifecycle.spawn(description, _pose6(pose))
@@ -122,19 +122,19 @@ class ReplayActors:
         order = SpawnOrder(
             arrival.blueprint,
             pose=_pose6(pose),
-            attributes=blueprints.complete(arrival.blueprint, given),
+            attributes=blueprints.complete(arrival.blueprint, values),
             description=description.wire(),
         )
         return self._world.enter(order, wanted_id=arrival.actor_id)
 
     def _leave(self, recorded_id: int) -> None:
-        actor = self._players.pop(recorded_id, None)
+        actor = self._actors.pop(recorded_id, None)
         if actor is not None and actor.alive and actor.kind not in (LIGHT, SIGN, SPECTATOR):
             self._lifecycle.destroy(actor.actor_id)
 
     def _attach(self, child_id: int, parent_id: int) -> None:
         child, parent = self._living(child_id), self._living(parent_id)
-        if child is not None and parent is not None and child in self._made:
+        if child is not None and parent is not None and child in self._spawned:
             self._world.attach(child, parent)
 
     # ------------------------------------------------------------------ states
@@ -177,13 +177,13 @@ class ReplayActors:
                 c.hand_brake[row], c.reverse[row], c.manual[row], c.gear[row] = bool(hand_brake), gear < 0, 0, gear
 
     # ------------------------------------------------------------------ poses
-    def place(self, recorded_id: int, pose: Float64) -> None:
+    def set_pose(self, recorded_id: int, pose: Float64) -> None:
         """Set an actor's recorded (6,) pose, metres and degrees; attached actors follow their parent."""
         actor = self._living(recorded_id)
         if actor is not None and not actor.parent_id and actor.kind not in (LIGHT, SIGN) and _is_near(pose):
             self._world.place(actor, pose)
 
-    def place_spectator(self, pose: Float64) -> None:
+    def set_spectator_pose(self, pose: Float64) -> None:
         """Set the spectator's (6,) pose, metres and degrees."""
         self._world.place(self._world.spectator, pose)
 
@@ -193,14 +193,14 @@ class ReplayActors:
         return None if actor is None else self._world.table.c.pose[actor.row].copy()
 
     def _living(self, recorded_id: int) -> Actor | None:
-        actor = self._players.get(recorded_id)
+        actor = self._actors.get(recorded_id)
         return actor if actor is not None and actor.alive else None
 
     # ------------------------------------------------------------------ end
     def release(self, *, keep: bool) -> None:
         """Return the actors to physics at rest, or destroy the spawned ones."""
         c = self._world.table.c
-        for actor in self._players.values():
+        for actor in self._actors.values():
             if actor.alive and actor.kind in (VEHICLE, WALKER):
                 row = actor.row
                 c.physics[row] = c.solid[row] = 1
@@ -208,7 +208,7 @@ class ReplayActors:
                 c.speed[row] = c.hand_brake[row] = c.reverse[row] = 0
                 actor.walk_speed = 0.0
         if not keep:
-            for actor in self._made:
+            for actor in self._spawned:
                 if actor.alive:
                     self._lifecycle.destroy(actor.actor_id)
 

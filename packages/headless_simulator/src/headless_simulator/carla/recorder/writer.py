@@ -56,22 +56,22 @@ class Recorder:
         """Return whether a recording runs."""
         return self._file is not None
 
-    def start(self, place: files.Place, *, additional: bool) -> None:
+    def start(self, recording_path: files.RecordingPath, *, additional: bool) -> None:
         """Start a file; its first frame spawns the existing actors.
 
         Args:
-            place: path of the file.
+            recording_path: path of the file.
             additional: also record velocities, boxes, trigger volumes, engines, times of lights and the wall clock.
 
         Raises:
             CallRefused: the file cannot be written.
         """
         self.stop()
-        file = files.create(place)
-        self._path, self._additional, self.trouble = place.path, additional, None
+        file = files.create(recording_path)
+        self._path, self._additional, self.trouble = recording_path.path, additional, None
         self._known: set[int] = set()
         self._frame, self._elapsed_s, self._collisions = 0, 0.0, 0
-        self._began_s, self._held, self._held_elapsed_s = time.time(), b"", 0.0
+        self._began_s, self._frame_packets, self._frame_s = time.time(), b"", 0.0
         self._file = file
         self._write(Header(layout.VERSION, int(self._began_s), self._world.town.name).pack())
         if self.trouble:
@@ -89,15 +89,15 @@ class Recorder:
             self._elapsed_s += step_s
             self._flush(step_s)
         self._frame += 1
-        self._held = b"".join(self._packets())
+        self._frame_packets = b"".join(self._packets())
 
     # ------------------------------------------------------------------ file
     def _flush(self, duration_s: float) -> None:
         """Write the previous frame, because its duration is known only now."""
-        if self._held:
-            head = layout.FRAME.pack(self._frame, duration_s, self._held_elapsed_s)
-            self._write(layout.packet(layout.FRAME_START, head) + self._held + layout.packet(layout.FRAME_END))
-            self._held = b""
+        if self._frame_packets:
+            head = layout.FRAME.pack(self._frame, duration_s, self._frame_s)
+            self._write(layout.packet(layout.FRAME_START, head) + self._frame_packets + layout.packet(layout.FRAME_END))
+            self._frame_packets = b""
 
     def _write(self, data: bytes) -> None:
         if self._file is None:
@@ -113,24 +113,24 @@ class Recorder:
     def _close(self) -> None:
         if self._file is not None:
             self._file.close()
-        self._file, self._held = None, b""
+        self._file, self._frame_packets = None, b""
 
     # ------------------------------------------------------------------ a frame
     def _packets(self) -> Iterable[bytes]:
-        self._held_elapsed_s = self._elapsed_s
+        self._frame_s = self._elapsed_s
         actors = self._world.actors
-        came = [actor for number, actor in sorted(actors.items()) if number not in self._known]
-        gone = np.array([(number,) for number in sorted(self._known - actors.keys())], layout.DEL_ROW)
+        spawned = [actor for number, actor in sorted(actors.items()) if number not in self._known]
+        destroyed = np.array([(number,) for number in sorted(self._known - actors.keys())], layout.DEL_ROW)
         self._known = set(actors)
-        hung = np.array([(a.actor_id, a.parent_id) for a in came if a.parent_id], layout.PARENT_ROW)
+        attached = np.array([(a.actor_id, a.parent_id) for a in spawned if a.parent_id], layout.PARENT_ROW)
         yield layout.packet(layout.VISUAL_TIME, layout.SECONDS.pack(self._world.scene_s))
-        yield layout.counted(layout.EVENT_ADD, [self._arrival(actor).pack() for actor in came])
-        yield layout.table(layout.EVENT_DEL, gone)
-        yield layout.table(layout.EVENT_PARENT, hung)
-        yield layout.table(layout.COLLISION, self._met())
+        yield layout.counted(layout.EVENT_ADD, [self._arrival(actor).pack() for actor in spawned])
+        yield layout.table(layout.EVENT_DEL, destroyed)
+        yield layout.table(layout.EVENT_PARENT, attached)
+        yield layout.table(layout.COLLISION, self._collision_rows())
         yield from self._states()
         if self._additional:
-            yield from self._more(came)
+            yield from self._additional_packets(spawned)
 
     def _arrival(self, actor: Actor) -> Arrival:
         c, order = self._world.table.c, actor.order
@@ -146,13 +146,13 @@ class Recorder:
             tuple((blueprints.kind_of(actor.blueprint, name), name, value) for name, value in order.attributes.items()),
         )
 
-    def _met(self) -> Table:
+    def _collision_rows(self) -> Table:
         """Return the collisions: as in CARLA only those that a collision sensor measured."""
         world = self._world
         if not world.touches:
             return np.zeros(0, layout.COLLISION_ROW)
-        felt = {actor.parent_id for actor in world.actors.values() if actor.blueprint == COLLISION_SENSOR}
-        pairs = {(t.actor_id, t.other_id or layout.NO_ACTOR): None for t in world.touches if t.actor_id in felt}
+        with_sensor = {actor.parent_id for actor in world.actors.values() if actor.blueprint == COLLISION_SENSOR}
+        pairs = {(t.actor_id, t.other_id or layout.NO_ACTOR): None for t in world.touches if t.actor_id in with_sensor}
         rows = [(self._collisions + n, a, b, self._is_hero(a), self._is_hero(b)) for n, (a, b) in enumerate(pairs)]
         self._collisions += len(rows)
         return np.array(rows, layout.COLLISION_ROW)
@@ -165,21 +165,22 @@ class Recorder:
         table = self._world.table
         c, vehicles, walkers = table.c, table.rows(VEHICLE), table.rows(WALKER)
         moving = table.rows(*_MOVING)
-        at = _blank(c.actor_id[moving], layout.POSITION_ROW)
-        at["location"], at["rotation"] = layout.location_cm(c.pose[moving]), layout.euler_deg(c.pose[moving])
-        yield layout.table(layout.POSITION, at)
+        positions = _blank(c.actor_id[moving], layout.POSITION_ROW)
+        positions["location"] = layout.location_cm(c.pose[moving])
+        positions["rotation"] = layout.euler_deg(c.pose[moving])
+        yield layout.table(layout.POSITION, positions)
         yield layout.table(layout.STATE, self._lights())
-        driven = _blank(c.actor_id[vehicles], layout.VEHICLE_ROW)
+        controls = _blank(c.actor_id[vehicles], layout.VEHICLE_ROW)
         for column, name in enumerate(("throttle", "steer", "brake")):
-            driven[name] = layout.single(c.control[vehicles, column])
-        driven["hand_brake"], driven["gear"] = c.hand_brake[vehicles], c.gear[vehicles]
-        yield layout.table(layout.ANIM_VEHICLE, driven)
-        walked = _blank(c.actor_id[walkers], layout.WALKER_ROW)
-        walked["speed"] = layout.single([self._world.actors[number].walk_speed for number in walked["id"].tolist()])
-        yield layout.table(layout.ANIM_WALKER, walked)
-        lit = _blank(c.actor_id[vehicles], layout.LIGHT_ROW)
-        lit["lights"] = c.lights[vehicles]
-        yield layout.table(layout.VEHICLE_LIGHT, lit)
+            controls[name] = layout.single(c.control[vehicles, column])
+        controls["hand_brake"], controls["gear"] = c.hand_brake[vehicles], c.gear[vehicles]
+        yield layout.table(layout.ANIM_VEHICLE, controls)
+        walks = _blank(c.actor_id[walkers], layout.WALKER_ROW)
+        walks["speed"] = layout.single([self._world.actors[number].walk_speed for number in walks["id"].tolist()])
+        yield layout.table(layout.ANIM_WALKER, walks)
+        lamps = _blank(c.actor_id[vehicles], layout.LIGHT_ROW)
+        lamps["lights"] = c.lights[vehicles]
+        yield layout.table(layout.VEHICLE_LIGHT, lamps)
 
     def _lights(self) -> Table:
         signals = self._world.signal_state
@@ -189,18 +190,18 @@ class Recorder:
         return rows
 
     # ------------------------------------------------------------------ additional data
-    def _more(self, came: list[Actor]) -> Iterable[bytes]:
+    def _additional_packets(self, spawned: list[Actor]) -> Iterable[bytes]:
         c, moving = self._world.table.c, self._world.table.rows(VEHICLE, WALKER)
         rows = _blank(c.actor_id[moving], layout.KINEMATICS_ROW)
         rows["velocity"], rows["angular"] = layout.single(c.velocity[moving]), layout.single(c.angular[moving])
         yield layout.table(layout.KINEMATICS, rows)
-        bodies = [actor for actor in came if actor.kind not in (LIGHT, SIGN)]
+        bodies = [actor for actor in spawned if actor.kind not in (LIGHT, SIGN)]
         boxes = [(a.actor_id, [100 * v for v in a.offset_m], [100 * v for v in a.half_m]) for a in bodies]
         yield layout.table(layout.BOUNDING_BOX, np.array(boxes, layout.BOX_ROW))
-        new_lights = [actor for actor in came if actor.kind == LIGHT]
+        new_lights = [actor for actor in spawned if actor.kind == LIGHT]
         yield from self._triggers(new_lights)
         yield layout.packet(layout.PLATFORM_TIME, layout.SECONDS.pack(time.time() - self._began_s))
-        engines = [self._engine_of(actor) for actor in came if actor.kind == VEHICLE]
+        engines = [self._engine_of(actor) for actor in spawned if actor.kind == VEHICLE]
         if packed := [engine.pack() for engine in engines if engine is not None]:
             yield layout.counted(layout.PHYSICS_CONTROL, packed)
         if new_lights:

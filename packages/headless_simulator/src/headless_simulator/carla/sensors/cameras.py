@@ -26,7 +26,7 @@ COSMOS: Final = "sensor.camera.cosmos_visualization"
 IMAGES: Final = frozenset({RGB, DEPTH, SEMANTIC, INSTANCE, NORMALS, COSMOS, FLOW, DVS})
 OF_TAGS: Final = frozenset({SEMANTIC, INSTANCE})
 
-_MOST_KEPT_PIXELS: Final = 40_000_000
+_MOST_CACHED_PIXELS: Final = 40_000_000
 _PATCH_PX: Final = 32
 _scratch = threading.local()
 
@@ -153,7 +153,7 @@ def _reused(view: View) -> RenderedImage | None:
 def _keep(view: View, image: RenderedImage) -> None:
     if not hasattr(_scratch, "images"):
         _scratch.images = {}
-    kept = sum(width * height for width, height in _scratch.images)
-    if len(_scratch.images) > 8 or kept > _MOST_KEPT_PIXELS:  # sizes change with clients: keep a few
+    cached_px = sum(width * height for width, height in _scratch.images)
+    if len(_scratch.images) > 8 or cached_px > _MOST_CACHED_PIXELS:  # sizes change with clients: keep a few
         _scratch.images.clear()
     _scratch.images[view.width, view.height] = replace(image, bgra=None)

@@ -28,8 +28,8 @@ def town_part(name: str) -> list[Any]:
 
 def gather_collision(world: World, actor: Actor, _delta_s: float) -> list[tuple[int, str, tuple[float, float, float]]]:
     """Return the bodies that hit the sensor's owner in this tick, each once."""
-    met = {t.other_id or t.other_name: t for t in world.touches if t.actor_id == actor.parent_id}
-    return [(t.other_id, t.other_name, t.impulse) for t in met.values()]
+    touches = {t.other_id or t.other_name: t for t in world.touches if t.actor_id == actor.parent_id}
+    return [(t.other_id, t.other_name, t.impulse) for t in touches.values()]
 
 
 def collision(world: World, streams: Streams, reading: Reading, _moment: Moment) -> list[Body]:
@@ -39,8 +39,8 @@ def collision(world: World, streams: Streams, reading: Reading, _moment: Moment)
     out: list[Body] = []
     for other_id, name, impulse in reading.state:
         other = world.actors.get(other_id)
-        met = actor_wire(other, streams) if other else town_part(name)
-        out.append((pack([actor_wire(reading.parent, streams), met, list(impulse)]),))
+        other_wire = actor_wire(other, streams) if other else town_part(name)
+        out.append((pack([actor_wire(reading.parent, streams), other_wire, list(impulse)]),))
     return out
 
 

@@ -82,14 +82,14 @@ class Exposure:
         if self._low == self._high:
             self._stops = target  # without a range Unreal adapts at once
             return self._stops
-        away = target - self._stops
-        speed = self._speed_up if away > 0 else self._speed_down
-        if abs(away) > _LINEAR_BEYOND:
-            step = min(abs(away), speed * delta_s)
+        remaining_stops = target - self._stops
+        speed = self._speed_up if remaining_stops > 0 else self._speed_down
+        if abs(remaining_stops) > _LINEAR_BEYOND:
+            step = min(abs(remaining_stops), speed * delta_s)
         else:
             slope = _SLOPE_S * speed / ((1 - 2 ** (-_SLOPE_S * speed)) * _LINEAR_BEYOND)
-            step = abs(away) * (1 - 2 ** (-speed * delta_s)) * slope
-        self._stops += math.copysign(step, away)
+            step = abs(remaining_stops) * (1 - 2 ** (-speed * delta_s)) * slope
+        self._stops += math.copysign(step, remaining_stops)
         return self._stops
 
 
@@ -103,7 +103,7 @@ def exposure_of(actor: Actor) -> Exposure:
 
 def _luminance(bgra: UInt8) -> float:
     """Return the mean linear luminance, 0 to 1, of an (H, W, 4) image without its darkest and brightest tenth."""
-    few: Float64 = _LINEAR[bgra[::_EVERY_PX, ::_EVERY_PX, :3]] @ _BGR_LUMINANCE
-    ordered = np.sort(few, axis=None)
+    sampled: Float64 = _LINEAR[bgra[::_EVERY_PX, ::_EVERY_PX, :3]] @ _BGR_LUMINANCE
+    ordered = np.sort(sampled, axis=None)
     low, high = int(len(ordered) * _LOW), max(int(len(ordered) * _HIGH), 1)
     return float(ordered[low:high].mean())

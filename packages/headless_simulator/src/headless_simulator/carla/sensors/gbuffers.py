@@ -34,9 +34,9 @@ def listened(actor: Actor, streams: Streams) -> tuple[_Texture, ...]:
     return tuple((number, readers) for number, readers in read if readers)
 
 
-def textures(wanted: Iterable[int], image: RenderedImage) -> dict[int, UInt8]:
+def textures(numbers: Iterable[int], image: RenderedImage) -> dict[int, UInt8]:
     """Return (H, W, 4) uint8 BGRA by texture; the client sets alpha to opaque."""
-    return {number: _texture(number, image) for number in wanted}
+    return {number: _texture(number, image) for number in numbers}
 
 
 def _texture(number: int, image: RenderedImage) -> UInt8:

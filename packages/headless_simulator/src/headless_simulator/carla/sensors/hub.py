@@ -33,20 +33,20 @@ class _Family:
     measure: Callable[[World, Streams, Reading, Moment], Sequence[Body]]
 
 
-def _alone(measure: Callable[[Reading, Moment], Sequence[Body]]) -> Callable[..., Sequence[Body]]:
+def _stateless(measure: Callable[[Reading, Moment], Sequence[Body]]) -> Callable[..., Sequence[Body]]:
     """Adapt a measurement that depends only on the reading and the moment."""
     return lambda _world, _streams, reading, moment: measure(reading, moment)
 
 
 FAMILIES: Final[dict[str, _Family]] = {
-    rays.LIDAR: _Family(rays.gather_scan, _alone(rays.lidar)),
-    rays.SEMANTIC_LIDAR: _Family(rays.gather_scan, _alone(rays.semantic_lidar)),
-    rays.RADAR: _Family(rays.gather_radar, _alone(rays.radar)),
+    rays.LIDAR: _Family(rays.gather_scan, _stateless(rays.lidar)),
+    rays.SEMANTIC_LIDAR: _Family(rays.gather_scan, _stateless(rays.semantic_lidar)),
+    rays.RADAR: _Family(rays.gather_radar, _stateless(rays.radar)),
     rays.OBSTACLE: _Family(lambda *_: None, events.obstacle),
-    inertial.IMU: _Family(inertial.gather_imu, _alone(inertial.imu)),
-    inertial.GNSS: _Family(inertial.gather_gnss, _alone(inertial.gnss)),
+    inertial.IMU: _Family(inertial.gather_imu, _stateless(inertial.imu)),
+    inertial.GNSS: _Family(inertial.gather_gnss, _stateless(inertial.gnss)),
     events.COLLISION: _Family(events.gather_collision, events.collision),
-    **{name: _Family(lambda *_: None, _alone(radio.receive)) for name in radio.RADIOS},
+    **{name: _Family(lambda *_: None, _stateless(radio.receive)) for name in radio.RADIOS},
 }
 
 
@@ -90,9 +90,7 @@ class Sensors:
         self._cameras: dict[int, int] = {}  # actor id: number in spawn order
         self._pixels: dict[int, int] = {}
         self._pool = ThreadPoolExecutor(rendering.threads, thread_name_prefix="draw")
-        self._others = ThreadPoolExecutor(  # images block no client
-            rendering.threads, thread_name_prefix="measure"
-        )
+        self._others = ThreadPoolExecutor(rendering.threads, thread_name_prefix="measure")  # images block no client
         self._card = GraphicsCard(rendering.latency_s)
         self._card_queue = ThreadPoolExecutor(1, thread_name_prefix="card")
         self._on_card: list[Future[None]] = []  # images of the last tick with images, and of the one before it
@@ -103,9 +101,8 @@ class Sensors:
         self._draws_unread = False
         self.failed = 0
         self.images_drawn: Counter[str] = Counter()  # by blueprint, since the start
-        self._see_through: tuple[RendererLike, frozenset[int], RendererLike] | None = (
-            None  # source, excluded tags, result
-        )
+        # source, excluded tags, result
+        self._untagged_renderer: tuple[RendererLike, frozenset[int], RendererLike] | None = None
         self._late: deque[tuple[int, Stamp, Measured]] = deque()  # (due frame, stamp, measurement)
 
     @property
@@ -125,8 +122,8 @@ class Sensors:
 
     def remove(self, actor: Actor) -> None:
         """Stop serving a sensor."""
-        for kept in (self._actors, self._radios, self._pixels, self._last_s):
-            kept.pop(actor.actor_id, None)
+        for registry in (self._actors, self._radios, self._pixels, self._last_s):
+            registry.pop(actor.actor_id, None)
         self._listened.discard(actor.actor_id)
 
     def has_stream(self, stream_id: int) -> bool:
@@ -135,15 +132,14 @@ class Sensors:
 
     def clear(self) -> None:
         """Stop serving all sensors."""
-        for kept in (self._actors, self._radios, self._pixels, self._last_s, self._cameras, self._listened):
-            kept.clear()
+        for registry in (self._actors, self._radios, self._pixels, self._last_s, self._cameras, self._listened):
+            registry.clear()
         self._late.clear()
 
     def close(self) -> None:
         """Stop the threads."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
-        self._card_queue.shutdown(wait=False, cancel_futures=True)
-        self._others.shutdown(wait=False, cancel_futures=True)
+        for pool in (self._pool, self._card_queue, self._others):
+            pool.shutdown(wait=False, cancel_futures=True)
 
     # ------------------------------------------------------------------ one tick
     def gather(self) -> Work:
@@ -167,7 +163,7 @@ class Sensors:
             if not self._is_due(actor, moment):
                 continue
             if not measures:
-                if not _draws(actor):
+                if not _is_camera(actor):
                     self._last_s[actor.actor_id] = moment.elapsed_s  # its next rotation is that of one tick
                 continue
             pose = tuple(world.table.c.pose[actor.row].tolist())
@@ -183,7 +179,7 @@ class Sensors:
             parent = world.actors.get(actor.parent_id)
             deliveries, textures = self._deliveries(actor, moment, pose), gbuffers.listened(actor, self._streams)
             reading = Reading(actor, pose, parent, deliveries, readers, state, textures)
-            if _draws(actor):
+            if _is_camera(actor):
                 self.images_drawn[actor.blueprint] += 1
                 work.views.setdefault((cameras.view_of(reading), self._untagged(actor)), []).append(reading)
             else:
@@ -196,7 +192,7 @@ class Sensors:
         (self._listened.add if listened else self._listened.discard)(actor.actor_id)
         if listened:
             return before or self._behaviours["first-image"] == "next"
-        return before and self._behaviours["stop"] == "late" and _draws(actor)
+        return before and self._behaviours["stop"] == "late" and _is_camera(actor)
 
     def _untagged(self, actor: Actor) -> frozenset[int]:
         """Return the semantic tags that an injected fault hides from a camera."""
@@ -208,10 +204,10 @@ class Sensors:
         """Return the moment without objects of some semantic tags."""
         if not tags:
             return moment
-        made_of, made_without, renderer = self._see_through or (None, None, moment.renderer)
-        if made_of is not moment.renderer or made_without != tags:
+        source, excluded_tags, renderer = self._untagged_renderer or (None, None, moment.renderer)
+        if source is not moment.renderer or excluded_tags != tags:
             renderer = moment.renderer.untagged(tags)
-            self._see_through = moment.renderer, tags, renderer
+            self._untagged_renderer = moment.renderer, tags, renderer
         return replace(moment, renderer=renderer)
 
     def _deliveries(self, actor: Actor, moment: Moment, pose: Pose6) -> tuple[Delivery, ...]:
@@ -240,7 +236,7 @@ class Sensors:
         moment = work.moment
         take = cameras.take_flat if self._rendering.flat else cameras.take
         self._measuring = [
-            self._others.submit(self._run, lambda of=reading: self._measure(of, moment), moment)  # type: ignore[misc]
+            self._others.submit(self._run, lambda due=reading: self._measure(due, moment), moment)  # type: ignore[misc]
             for reading in work.others
         ]
         if work.views:
@@ -259,7 +255,7 @@ class Sensors:
         flushes nothing (``SceneCaptureSensor.h``, ``WaitForRenderThreadToFinish``) and is read in a task of its own
         (``PixelReader.cpp``).
         """
-        draws = any(self._streams.readers(actor.stream_id) for actor in list(self._actors.values()) if _draws(actor))
+        draws = any(self._streams.readers(a.stream_id) for a in list(self._actors.values()) if _is_camera(a))
         if draws or self._draws_unread:
             self._finish_drawing()
             self._report_failures(self._on_card_before, self._drawn_frame)
@@ -299,34 +295,34 @@ class Sensors:
 
     def _run(self, job: Callable[[], Sequence[Measured]], moment: Moment) -> None:
         for measured in job():
-            if self._rendering.latency_s and _draws(measured.reading.actor):
-                self._on_card.append(self._card_queue.submit(self._make, measured, moment))
+            if self._rendering.latency_s and _is_camera(measured.reading.actor):
+                self._on_card.append(self._card_queue.submit(self._draw_on_card, measured, moment))
             else:
                 self._deliver(measured, moment)
 
-    def _make(self, measured: Measured, moment: Moment) -> None:
+    def _draw_on_card(self, measured: Measured, moment: Moment) -> None:
         self._card.make()
         self._deliver(measured, moment)
 
     def _deliver(self, measured: Measured, moment: Moment) -> None:
         for delivery in measured.reading.deliveries:
             neon = delivery.is_neon and measured.reading.actor.blueprint == cameras.RGB
-            shown = cameras.neon(measured) if neon else measured
+            sent = cameras.neon(measured) if neon else measured
             if delivery.delay_ticks:
-                self._late.append((moment.frame + delivery.delay_ticks, delivery.stamp, shown))
+                self._late.append((moment.frame + delivery.delay_ticks, delivery.stamp, sent))
             else:
-                _send(delivery.stamp, shown)
+                _send(delivery.stamp, sent)
 
     def _send_late(self, frame: int) -> None:
         for _ in range(len(self._late)):
-            due, stamp, measured = self._late.popleft()
-            if due <= frame:
+            due_frame, stamp, measured = self._late.popleft()
+            if due_frame <= frame:
                 _send(stamp, measured)
             else:
-                self._late.append((due, stamp, measured))
+                self._late.append((due_frame, stamp, measured))
 
 
-def _draws(actor: Actor) -> bool:
+def _is_camera(actor: Actor) -> bool:
     return actor.blueprint in cameras.IMAGES
 
 

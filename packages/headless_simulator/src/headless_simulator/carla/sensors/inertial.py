@@ -20,7 +20,7 @@ GNSS: Final = "sensor.other.gnss"
 
 @dataclass(frozen=True, slots=True)
 class Motion:
-    """The sensor's motion, in world axes."""
+    """The sensor's (3,) acceleration, m/s2, and angular velocity, deg/s, in world axes, and its (6,) noise."""
 
     acceleration: Float64
     angular_deg: Float64
@@ -50,7 +50,7 @@ def imu(reading: Reading, moment: Moment) -> list[Body]:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The town's georeference, and this tick's noise."""
+    """The town's georeference, and this tick's (3,) standard normal noise."""
 
     latitude_deg: float
     longitude_deg: float

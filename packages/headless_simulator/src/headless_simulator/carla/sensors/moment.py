@@ -17,7 +17,7 @@ Body: TypeAlias = tuple[Part, ...]  # the data after the header
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """The world at one tick, for images."""
+    """The world at one tick, for images; ``signals`` has the (S,) states of traffic lights."""
 
     frame: int
     elapsed_s: float

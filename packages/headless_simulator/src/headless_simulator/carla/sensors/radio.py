@@ -6,7 +6,7 @@ Source: CARLA's ``V2XSensor``, ``CustomV2XSensor``, ``CaService`` and ``PathLoss
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from headless_simulator.carla.geolocation import geolocation
 from headless_simulator.carla.sensors.moment import Body, Moment, Reading
 from headless_simulator.carla.sensors.radio_wire import CAM, CUSTOM, CUSTOM_BYTES
-from headless_simulator.carla.sensors.rays import generator, number
+from headless_simulator.carla.sensors.rays import generator, number, without
 from headless_simulator.errors import CallRefused
 from headless_simulator.scene import Float64
 from headless_simulator.world.actors import Actor
@@ -35,10 +35,10 @@ _FADING_DB: Final = {  # sigma by scenario: free line of sight, behind a buildin
 }  # fmt: skip
 _FREE, _BUILDING, _VEHICLES = range(3)
 _MOST_VEHICLES: Final = 32  # between two antennas
-_SELDOM_S: Final = 0.5
+_LOW_FREQUENCY_S: Final = 0.5
 _TOUCHING_M: Final = 0.01
 _EXTERIOR: Final = ((0, 2), (1, 4), (2, 32), (3, 16), (5, 64), (6, 128), (7, 1))  # position in ETSI's byte, CARLA's bit
-_MOST_WHOLE: Final = 2**31 - 1
+_LARGEST_INTEGER: Final = 2**31 - 1
 _MOST_DB: Final = 1e4
 _LEAST, _MOST = 1e-6, 1e6  # of a frequency in GHz, and of a reference distance in metres
 _YAW_RATE_UNKNOWN: Final = 32767
@@ -48,15 +48,15 @@ _STATIONS: Final = {"car": 5, "van": 5, "truck": 7, "bus": 6, "motorcycle": 4, "
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """A sender's messages of one tick for one receiver: bodies, (N, structure) messages, and fading in sigmas."""
+    """A sender's (N,) messages of one tick for one receiver; antennas and vehicles' ``tops`` are (3,) world positions."""
 
     sender_id: int
-    antenna_m: Float64
+    sender_antenna_m: Float64
     receiver_id: int
-    own_antenna_m: Float64
+    receiver_antenna_m: Float64
     ground_m: float
     messages: Any
-    chance: float
+    fading_sigmas: float
     tops: dict[int, Float64]
 
 
@@ -67,10 +67,10 @@ def send(actor: Actor, text: str) -> None:
         CallRefused: the actor is not a radio for custom messages, or sends too much.
     """
     if actor.blueprint != CUSTOM_RADIO:
-        raise CallRefused(f"actor {actor.actor_id} ({actor.blueprint}) sends no custom messages; {CUSTOM_RADIO} does")
+        raise CallRefused(f"actor {actor.actor_id} ({actor.blueprint}) sends no custom messages; use a {CUSTOM_RADIO}")
     waiting = actor.extra.setdefault("to send", [])
     if len(waiting) >= _MOST_WAITING:
-        raise CallRefused(f"actor {actor.actor_id} has {_MOST_WAITING} messages to send in one tick; that is the most")
+        raise CallRefused(f"actor {actor.actor_id} has {_MOST_WAITING} messages queued, the maximum; tick first")
     waiting.append(text.encode(errors="surrogateescape")[: CUSTOM_BYTES - 1])
 
 
@@ -90,24 +90,24 @@ def transmit(world: World, radios: Sequence[Actor]) -> None:
 
 def listen(world: World, actor: Actor, radios: Sequence[Actor]) -> list[Heard]:
     """Return the senders that a radio hears: same kind and channel, in range, on another parent."""
-    own = _owner(world, actor)
-    if own is None:
+    receiver = _owner(world, actor)
+    if receiver is None:
         return []
     bodies = [other for other in world.actors.values() if other.kind == VEHICLE]
     tops = {other.actor_id: _antenna(world, other) for other in bodies}
-    mine, heard = _antenna(world, own), []
+    receiver_antenna_m, heard = _antenna(world, receiver), []
     for other in radios:
         sender, messages = _owner(world, other), other.extra.get("sent", ())
-        if sender is None or sender is own or not len(messages) or other.blueprint != actor.blueprint:
+        if sender is None or sender is receiver or not len(messages) or other.blueprint != actor.blueprint:
             continue
-        if _word(other, "channel_id", "") != _word(actor, "channel_id", ""):
+        if _text(other, "channel_id", "") != _text(actor, "channel_id", ""):
             continue
-        theirs = _antenna(world, sender)
-        if np.linalg.norm(theirs - mine) >= number(actor, "filter_distance", 500.0):
+        sender_antenna_m = _antenna(world, sender)
+        if np.linalg.norm(sender_antenna_m - receiver_antenna_m) >= number(actor, "filter_distance", 500.0):
             continue
-        ground_m = float(min(world.table.c.pose[sender.row, 2], world.table.c.pose[own.row, 2]))
-        chance = float(generator(actor).normal())
-        heard.append(Heard(sender.actor_id, theirs, own.actor_id, mine, ground_m, messages, chance, tops))
+        ground_m = float(min(world.table.c.pose[sender.row, 2], world.table.c.pose[receiver.row, 2]))
+        sigmas, ends = float(generator(actor).normal()), (sender_antenna_m, receiver.actor_id, receiver_antenna_m)
+        heard.append(Heard(sender.actor_id, *ends, ground_m, messages, sigmas, tops))
     return heard
 
 
@@ -123,7 +123,7 @@ def receive(reading: Reading, moment: Moment) -> list[Body]:
     return [(body,)] if body else []
 
 
-def _word(actor: Actor, name: str, default: str) -> str:
+def _text(actor: Actor, name: str, default: str) -> str:
     return actor.order.attributes.get(name, default)
 
 
@@ -131,14 +131,14 @@ def _decibels(actor: Actor, name: str, default: float) -> float:
     return float(min(max(number(actor, name, default), -_MOST_DB), _MOST_DB))
 
 
-def _above_zero(actor: Actor, name: str, default: float) -> float:
+def _positive(actor: Actor, name: str, default: float) -> float:
     """Read an attribute used as a divisor; values not above zero count as the default."""
     value = float(number(actor, name, default))
     return min(max(value, _LEAST), _MOST) if value > 0 else default
 
 
-def _whole(value: float) -> int:
-    return round(min(max(value, -_MOST_WHOLE), _MOST_WHOLE))
+def _integer(value: float) -> int:
+    return round(min(max(value, -_LARGEST_INTEGER), _LARGEST_INTEGER))
 
 
 def _owner(world: World, actor: Actor) -> Actor | None:
@@ -153,19 +153,17 @@ def _antenna(world: World, actor: Actor) -> Float64:
 
 def _between(heard: Heard, moment: Moment) -> tuple[int, list[int]]:
     """Return the kind of obstruction between two antennas, and the ids of obstructing vehicles."""
-    away = heard.antenna_m - heard.own_antenna_m
-    reach_m = float(np.linalg.norm(away))
+    line_m = heard.sender_antenna_m - heard.receiver_antenna_m
+    reach_m = float(np.linalg.norm(line_m))
     movers, vehicles = moment.movers, list[int]()
     hidden = [heard.sender_id, heard.receiver_id]
     if reach_m < _TOUCHING_M:
         return _FREE, []
     for _ in range(_MOST_VEHICLES):
-        keep = ~np.isin(movers.actor_id, hidden)
-        movers = replace(
-            movers, model=movers.model[keep], pose=movers.pose[keep], actor_id=movers.actor_id[keep],
-            colour_rgb=movers.colour_rgb[keep], lights=movers.lights[keep],
-        )  # fmt: skip
-        distance_m, ids, _, _ = moment.renderer.cast(heard.own_antenna_m[None], away[None] / reach_m, reach_m, movers)
+        movers = without(movers, hidden)
+        distance_m, ids, _, _ = moment.renderer.cast(
+            heard.receiver_antenna_m[None], line_m[None] / reach_m, reach_m, movers
+        )
         if not np.isfinite(distance_m[0]):
             break
         if int(ids[0]) not in heard.tops:
@@ -177,27 +175,27 @@ def _between(heard: Heard, moment: Moment) -> tuple[int, list[int]]:
 
 def _loss_db(actor: Actor, heard: Heard, moment: Moment) -> float:
     state, vehicles = _between(heard, moment)
-    scenario = _word(actor, "scenario", "highway")
-    ghz = _above_zero(actor, "frequency_ghz", 5.9)
+    scenario = _text(actor, "scenario", "highway")
+    ghz = _positive(actor, "frequency_ghz", 5.9)
     wave_m = _LIGHT_MPS / (ghz * 1e9)
-    far_m = max(float(np.linalg.norm(heard.antenna_m - heard.own_antenna_m)), _TOUCHING_M)
+    far_m = max(float(np.linalg.norm(heard.sender_antenna_m - heard.receiver_antenna_m)), _TOUCHING_M)
     edge_db = max([_edge_db(heard, heard.tops[vehicle], wave_m) for vehicle in vehicles], default=0.0)
-    if _word(actor, "path_loss_model", "winner") == "winner":
+    if _text(actor, "path_loss_model", "winner") == "winner":
         loss_db = winner_db(far_m, ghz, blocked=state == _BUILDING, highway=scenario == "highway")
     elif state == _FREE:
-        heights_m = heard.own_antenna_m[2] - heard.ground_m, heard.antenna_m[2] - heard.ground_m
+        heights_m = heard.receiver_antenna_m[2] - heard.ground_m, heard.sender_antenna_m[2] - heard.ground_m
         loss_db = two_rays_db(far_m, *heights_m, wave_m)
     elif state == _BUILDING:
-        reference_m = _above_zero(actor, "d_ref", 1.0)
+        reference_m = _positive(actor, "d_ref", 1.0)
         slope = _decibels(actor, "path_loss_exponent", 2.7)
         loss_db = free_space_db(reference_m, wave_m) + 10 * slope * math.log10(far_m / reference_m)
     else:
         loss_db = free_space_db(far_m, wave_m)
-    if _word(actor, "use_etsi_fading", "true").lower() in ("true", "1"):
+    if _text(actor, "use_etsi_fading", "true").lower() in ("true", "1"):
         sigma_db = _FADING_DB.get(scenario, _FADING_DB["highway"])[state]
     else:
         sigma_db = _decibels(actor, "custom_fading_stddev", 0.0)
-    return loss_db + (edge_db if state == _VEHICLES else 0.0) + sigma_db * heard.chance
+    return loss_db + (edge_db if state == _VEHICLES else 0.0) + sigma_db * heard.fading_sigmas
 
 
 def winner_db(far_m: float, ghz: float, *, blocked: bool, highway: bool) -> float:
@@ -223,9 +221,8 @@ def two_rays_db(far_m: float, one_m: float, other_m: float, wave_m: float) -> fl
 
 def _edge_db(heard: Heard, top_m: Float64, wave_m: float) -> float:
     """Return the diffraction loss over a roof, dB; as in CARLA, from its height above the ground, not above the line."""
-    one_m, other_m = (
-        max(float(np.linalg.norm((top_m - end)[:2])), _TOUCHING_M) for end in (heard.own_antenna_m, heard.antenna_m)
-    )
+    antennas_m = heard.receiver_antenna_m, heard.sender_antenna_m
+    one_m, other_m = (max(float(np.linalg.norm((top_m - end)[:2])), _TOUCHING_M) for end in antennas_m)
     v = (top_m[2] - heard.ground_m) * math.sqrt(2 * (one_m + other_m) / (wave_m * one_m * other_m))
     return float(6.9 + 20 * math.log10(math.sqrt((v - 0.1) ** 2 + 1) + v - 0.1)) if v >= -0.78 else 0.0
 
@@ -244,22 +241,22 @@ def _awareness(world: World, actor: Actor) -> Any:
     waited_s = round(now_s - last_s, 6) if last_s > -math.inf else math.inf
     if waited_s < number(actor, "gen_cam_min", 0.1):
         return none
-    place_m = np.array([x, y, z])
+    position_m = np.array([x, y, z])
     changed = (
-        np.linalg.norm(place_m - last_m) > 4.0
+        np.linalg.norm(position_m - last_m) > 4.0
         or abs((yaw - last_yaw + 180.0) % 360.0 - 180.0) > 4.0
         or abs(speed_mps - last_mps) > 0.5
     )
     if changed and waited_s < math.inf:
         actor.extra["cam every"] = min(waited_s, longest_s)
         actor.extra["cams unchanged"] = 0
-    elif not changed and _word(actor, "fixed_rate", "false").lower() not in ("true", "1"):
+    elif not changed and _text(actor, "fixed_rate", "false").lower() not in ("true", "1"):
         if waited_s < actor.extra.get("cam every", longest_s):
             return none
         actor.extra["cams unchanged"] = actor.extra.get("cams unchanged", 0) + 1
         if actor.extra["cams unchanged"] >= 3:
             actor.extra["cam every"] = longest_s
-    actor.extra["last cam"] = (now_s, place_m, yaw, speed_mps)
+    actor.extra["last cam"] = (now_s, position_m, yaw, speed_mps)
     return _cam(world, actor, owner, axes, speed_mps)
 
 
@@ -279,29 +276,31 @@ def _cam(world: World, actor: Actor, owner: Actor, axes: Float64, speed_mps: flo
     latitude, longitude = geolocation(x, y, latitude_deg=latitude_deg, longitude_deg=longitude_deg)
     basic = cam["cam"]["basic"]
     basic["station_type"] = _station(owner)
-    basic["place"]["latitude"] = _whole(noisy(latitude, "lat") * 1e6) * 10
-    basic["place"]["longitude"] = _whole(noisy(longitude, "lon") * 1e6) * 10
-    basic["place"]["ellipse"] = (4095, 4095, 3601)  # unknown
-    basic["place"]["altitude"] = (_whole(noisy(z, "alt") * 100), 15)
-    cam["cam"]["often"]["present"] = 1
-    often = cam["cam"]["often"]["vehicle"]
-    often["heading"] = (_whole(noisy((yaw + 90.0) % 360.0, "head") * 10), 10)
-    often["speed"] = (min(_whole(max(noisy(speed_mps, "vel", "_x", bias=False), 0.0) * 100), 16382), 3)
-    often["direction"] = int(speed_mps < 0.0)
-    often["length"], often["width"] = (round(owner.half_m[0] * 20), 4), round(owner.half_m[1] * 20)
-    felt = axes.T @ (c.acceleration[owner.row] + np.array([0.0, 0.0, GRAVITY_MPS2]))
-    for name, axis, value in zip(("longitudinal", "lateral", "vertical"), "xyz", felt.tolist(), strict=True):
-        tenths = _whole(noisy(value, "accel", f"_{axis}", bias=False) * 10)
-        often[name] = (tenths if -160 <= tenths <= 161 else 161, 102)
-    often["has_lateral"] = often["has_vertical"] = True
-    often["curvature"] = (30001, 7)
-    hundredths = _whole(math.degrees(noisy(math.radians(float(c.angular[owner.row, 2])), "yawrate")) * 100)
-    often["yaw_rate"] = (hundredths if abs(hundredths) < _YAW_RATE_UNKNOWN else _YAW_RATE_UNKNOWN, 8)
-    if world.elapsed_s - actor.extra.get("last seldom", -math.inf) >= _SELDOM_S:
-        actor.extra["last seldom"] = world.elapsed_s
-        cam["cam"]["seldom"]["present"] = 1
-        cam["cam"]["seldom"]["role"] = {6: 1, 10: 6}.get(_station(owner), 0)
-        cam["cam"]["seldom"]["lights"] = _exterior_lights(int(c.lights[owner.row]))
+    basic["position"]["latitude"] = _integer(noisy(latitude, "lat") * 1e6) * 10
+    basic["position"]["longitude"] = _integer(noisy(longitude, "lon") * 1e6) * 10
+    basic["position"]["ellipse"] = (4095, 4095, 3601)  # unknown
+    basic["position"]["altitude"] = (_integer(noisy(z, "alt") * 100), 15)
+    high_frequency = cam["cam"]["high_frequency"]
+    high_frequency["present"] = 1
+    vehicle = high_frequency["vehicle"]
+    vehicle["heading"] = (_integer(noisy((yaw + 90.0) % 360.0, "head") * 10), 10)
+    vehicle["speed"] = (min(_integer(max(noisy(speed_mps, "vel", "_x", bias=False), 0.0) * 100), 16382), 3)
+    vehicle["direction"] = int(speed_mps < 0.0)
+    vehicle["length"], vehicle["width"] = (round(owner.half_m[0] * 20), 4), round(owner.half_m[1] * 20)
+    specific_force = axes.T @ (c.acceleration[owner.row] + np.array([0.0, 0.0, GRAVITY_MPS2]))
+    for name, axis, value in zip(("longitudinal", "lateral", "vertical"), "xyz", specific_force.tolist(), strict=True):
+        tenths = _integer(noisy(value, "accel", f"_{axis}", bias=False) * 10)
+        vehicle[name] = (tenths if -160 <= tenths <= 161 else 161, 102)
+    vehicle["has_lateral"] = vehicle["has_vertical"] = True
+    vehicle["curvature"] = (30001, 7)
+    hundredths = _integer(math.degrees(noisy(math.radians(float(c.angular[owner.row, 2])), "yawrate")) * 100)
+    vehicle["yaw_rate"] = (hundredths if abs(hundredths) < _YAW_RATE_UNKNOWN else _YAW_RATE_UNKNOWN, 8)
+    if world.elapsed_s - actor.extra.get("last low frequency", -math.inf) >= _LOW_FREQUENCY_S:
+        actor.extra["last low frequency"] = world.elapsed_s
+        low_frequency = cam["cam"]["low_frequency"]
+        low_frequency["present"] = 1
+        low_frequency["role"] = {6: 1, 10: 6}.get(_station(owner), 0)
+        low_frequency["lights"] = _exterior_lights(int(c.lights[owner.row]))
     return cam
 
 
@@ -312,4 +311,4 @@ def _station(owner: Actor) -> int:
 
 def _exterior_lights(bits: int) -> int:
     """Convert CARLA's light bits to ETSI's, low beam first."""
-    return sum(128 >> place for place, bit in _EXTERIOR if bits & bit)
+    return sum(128 >> position for position, bit in _EXTERIOR if bits & bit)

@@ -6,6 +6,7 @@ and ``sensor.other.obstacle``; points are ordered channel by channel, as in CARL
 
 import math
 import struct
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -23,7 +24,7 @@ SEMANTIC_LIDAR: Final = "sensor.lidar.ray_cast_semantic"
 RADAR: Final = "sensor.other.radar"
 OBSTACLE: Final = "sensor.other.obstacle"
 
-SEMANTIC_POINT: Final = np.dtype([("place", "<f4", 3), ("cosine", "<f4"), ("actor", "<u4"), ("tag", "<u4")])
+SEMANTIC_POINT: Final = np.dtype([("location", "<f4", 3), ("cosine", "<f4"), ("actor", "<u4"), ("tag", "<u4")])
 _MOST_RAYS: Final = 150_000  # per tick; more are thinned evenly
 _RING: Final = 8
 _PART: Final = 20_000  # rays
@@ -106,8 +107,8 @@ def _cast(reading: Reading, moment: Moment, directions: Float64, reach_m: float,
     return tuple(np.concatenate(columns) for columns in zip(*found, strict=True))
 
 
-def _per_channel(kept: Any, scan: Scan) -> bytes:
-    counts: bytes = kept.reshape(scan.channels, -1).sum(axis=1).astype("<u4").tobytes()
+def _per_channel(is_returned: Any, scan: Scan) -> bytes:
+    counts: bytes = is_returned.reshape(scan.channels, -1).sum(axis=1).astype("<u4").tobytes()
     return struct.pack("<fI", scan.angle_rad, scan.channels) + counts
 
 
@@ -116,22 +117,22 @@ def lidar(reading: Reading, moment: Moment) -> list[Body]:
     scan: Scan = reading.state
     actor = reading.actor
     distance_m, _, _, _ = _cast(reading, moment, scan.directions, number(actor, "range", 10.0), moment.movers)
-    kept = np.isfinite(distance_m)
-    distance = np.where(kept, distance_m.astype(np.float64), 0.0)
+    is_returned = np.isfinite(distance_m)
+    distance = np.where(is_returned, distance_m.astype(np.float64), 0.0)
     intensity = np.exp(-number(actor, "atmosphere_attenuation_rate", 0.004) * distance)
     dice = scan.rng.random((2, len(distance)))
-    kept &= dice[0] >= number(actor, "dropoff_general_rate", 0.45)
+    is_returned &= dice[0] >= number(actor, "dropoff_general_rate", 0.45)
     limit = number(actor, "dropoff_intensity_limit", 0.8)
     if limit > 0:
         alpha = number(actor, "dropoff_zero_intensity", 0.4)
-        kept &= (intensity > limit) | (dice[1] >= alpha * (1 - intensity / limit))
+        is_returned &= (intensity > limit) | (dice[1] >= alpha * (1 - intensity / limit))
     noise = number(actor, "noise_stddev", 0.0)
     if noise > 0:
         distance = distance + scan.rng.normal(0.0, noise, len(distance))
-    points = np.empty((int(kept.sum()), 4), "<f4")
-    points[:, :3] = scan.directions[kept] * distance[kept, None]
-    points[:, 3] = intensity[kept]
-    return [(_per_channel(kept, scan), points.tobytes())]
+    points = np.empty((int(is_returned.sum()), 4), "<f4")
+    points[:, :3] = scan.directions[is_returned] * distance[is_returned, None]
+    points[:, 3] = intensity[is_returned]
+    return [(_per_channel(is_returned, scan), points.tobytes())]
 
 
 def semantic_lidar(reading: Reading, moment: Moment) -> list[Body]:
@@ -139,17 +140,23 @@ def semantic_lidar(reading: Reading, moment: Moment) -> list[Body]:
     scan: Scan = reading.state
     reach_m = number(reading.actor, "range", 10.0)
     distance_m, ids, tag, cosine = _cast(reading, moment, scan.directions, reach_m, moment.movers)
-    kept = np.isfinite(distance_m)
-    points = np.empty(int(kept.sum()), SEMANTIC_POINT)
-    points["place"] = scan.directions[kept] * distance_m[kept, None]
-    points["cosine"], points["tag"] = cosine[kept], tag[kept]
-    points["actor"] = np.where(ids[kept] & STATIC_ID, 0, ids[kept])
-    return [(_per_channel(kept, scan), points.tobytes())]
+    is_hit = np.isfinite(distance_m)
+    points = np.empty(int(is_hit.sum()), SEMANTIC_POINT)
+    points["location"] = scan.directions[is_hit] * distance_m[is_hit, None]
+    points["cosine"], points["tag"] = cosine[is_hit], tag[is_hit]
+    points["actor"] = np.where(ids[is_hit] & STATIC_ID, 0, ids[is_hit])
+    return [(_per_channel(is_hit, scan), points.tobytes())]
 
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """Rays of one radar tick, and the velocities of actors."""
+    """Rays of one radar tick, and the velocities of actors.
+
+    Attributes:
+        directions: (N, 3) unit vectors in the sensor's frame.
+        velocity: (3,) the radar's velocity, m/s in world axes.
+        ids, velocities: (A,) ascending actor ids and their (A, 3) velocities, m/s in world axes.
+    """
 
     directions: Float64
     velocity: Float64
@@ -174,33 +181,34 @@ def radar(reading: Reading, moment: Moment) -> list[Body]:
     """Return detections [velocity (negative: approaching), azimuth, altitude, depth], m/s, radians, metres."""
     sweep: Sweep = reading.state
     reach_m = number(reading.actor, "range", 100.0)
-    movers = without(moment.movers, reading.parent)
-    distance_m, ids, _, _ = _cast(reading, moment, sweep.directions, reach_m, movers)
-    kept = np.isfinite(distance_m)
-    directions = sweep.directions[kept]
+    distance_m, ids, _, _ = _cast(reading, moment, sweep.directions, reach_m, _movers_besides_parent(reading, moment))
+    is_hit = np.isfinite(distance_m)
+    directions = sweep.directions[is_hit]
     pose = reading.pose
     world = directions @ rotation(pose[3], pose[4], pose[5]).T
-    hit = ids[kept].astype(np.int64)
-    place = np.minimum(np.searchsorted(sweep.ids, hit), len(sweep.ids) - 1)
-    moving = (sweep.ids[place] == hit)[:, None]
-    velocity = np.where(moving, sweep.velocities[place], 0.0) - sweep.velocity
+    hit = ids[is_hit].astype(np.int64)
+    index = np.minimum(np.searchsorted(sweep.ids, hit), len(sweep.ids) - 1)
+    moving = (sweep.ids[index] == hit)[:, None]
+    velocity = np.where(moving, sweep.velocities[index], 0.0) - sweep.velocity
     out = np.empty((len(directions), 4), "<f4")
     out[:, 0] = (velocity * world).sum(axis=1)
     out[:, 1] = np.arctan2(directions[:, 1], directions[:, 0])
     out[:, 2] = np.arcsin(np.clip(directions[:, 2], -1, 1))
-    out[:, 3] = distance_m[kept]
+    out[:, 3] = distance_m[is_hit]
     return [(out.tobytes(),)]
 
 
-def without(movers: Movers, actor: Actor | None) -> Movers:
-    """Return the movers without one actor's body."""
-    if actor is None:
-        return movers
-    keep = movers.actor_id != actor.actor_id
+def without(movers: Movers, actor_ids: Sequence[int]) -> Movers:
+    """Return the movers without the bodies of some actors."""
+    keep = ~np.isin(movers.actor_id, actor_ids)
     return replace(
         movers, model=movers.model[keep], pose=movers.pose[keep], actor_id=movers.actor_id[keep],
         colour_rgb=movers.colour_rgb[keep], lights=movers.lights[keep],
     )  # fmt: skip
+
+
+def _movers_besides_parent(reading: Reading, moment: Moment) -> Movers:
+    return without(moment.movers, [reading.parent.actor_id] if reading.parent else [])
 
 
 def nearest_obstacle(reading: Reading, moment: Moment) -> tuple[float, int] | None:
@@ -213,7 +221,7 @@ def nearest_obstacle(reading: Reading, moment: Moment) -> tuple[float, int] | No
     turn = rotation(reading.pose[3], reading.pose[4], reading.pose[5])
     origins = starts @ turn.T + np.array(reading.pose[:3])
     directions = np.broadcast_to(turn[:, 0], origins.shape)
-    movers = without(moment.movers, reading.parent)
+    movers = _movers_besides_parent(reading, moment)
     distance_m, ids, _, _ = moment.renderer.cast(origins, np.ascontiguousarray(directions), reach_m, movers)
     static = (ids & STATIC_ID).astype(bool) | (ids == 0)
     if actor.order.attributes.get("only_dynamics", "false").lower() in ("true", "1"):

@@ -46,7 +46,7 @@ def flow_bytes(view: View, reading: Reading, image: RenderedImage, moment: Momen
 
 
 def event_bytes(reading: Reading, bgra: UInt8, moment: Moment) -> UInt8:
-    """Return (N * 13,) uint8: N packed events of all pixels, sorted by time."""
+    """Return (N * 13,) uint8: N packed events of all pixels, sorted by time, of the camera's (H, W, 4) uint8 image."""
     pixels: EventPixels = reading.state
     # rounded, so that the interval of two images is equal in every run, at any simulated time
     return pixels.update(bgra, round(moment.elapsed_s * 1e9)).view(np.uint8)

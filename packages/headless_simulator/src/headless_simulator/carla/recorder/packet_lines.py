@@ -27,8 +27,8 @@ def _listed(values: Any) -> str:
     return "(" + ", ".join(f"{v:g}" for v in values) + ")"
 
 
-def _rows(data: bytes, dtype: np.dtype[np.void], what: str) -> list[tuple[Any, ...]]:
-    rows: list[tuple[Any, ...]] = layout.rows_of(data, dtype, what).tolist()
+def _rows(data: bytes, dtype: np.dtype[np.void], packet_name: str) -> list[tuple[Any, ...]]:
+    rows: list[tuple[Any, ...]] = layout.rows_of(data, dtype, packet_name).tolist()
     return rows
 
 
@@ -55,13 +55,13 @@ def _collided(data: bytes) -> Iterator[str]:
         yield f" Collision id {number} between {a}{first} with {b}{second}"
 
 
-def _each(title: str, row: np.dtype[np.void], what: str, say: Callable[..., str]) -> Show:
-    """List a packet's rows below a title with their count, with ``say`` for the text after each actor's id."""
+def _each(title: str, row: np.dtype[np.void], packet_name: str, text_of: Callable[..., str]) -> Show:
+    """List a packet's rows below a title with their count, with ``text_of`` for the text after each actor's id."""
 
     def show(data: bytes) -> Iterator[str]:
-        rows = _rows(data, row, what)
+        rows = _rows(data, row, packet_name)
         yield f" {title}: {len(rows)}"
-        yield from (f"  Id: {actor_id} {say(*values)}" for actor_id, *values in rows)
+        yield from (f"  Id: {actor_id} {text_of(*values)}" for actor_id, *values in rows)
 
     return show
 
@@ -116,7 +116,7 @@ EVENTS: Final[dict[int, Show]] = {
 ONLY_IN_FULL: Final[dict[int, Show]] = {
     layout.POSITION: _each(
         "Positions", layout.POSITION_ROW, "a position packet",
-        lambda place, turn: f"Location: {_listed(place)} Rotation: {_listed(turn)}",
+        lambda location, rotation: f"Location: {_listed(location)} Rotation: {_listed(rotation)}",
     ),
     layout.STATE: _each(
         "State traffic lights", layout.STATE_ROW, "a traffic-light packet",

@@ -5,11 +5,11 @@ from headless_simulator.carla.recorder import files
 from headless_simulator.errors import CallRefused
 
 
-def test_ackermann_control_reaches_its_speed_and_keeps_it(client) -> None:
-    seen = client("""
+def test_ackermann_control_reaches_and_keeps_speed(client) -> None:
+    result = client("""
         world = client.load_world('Town10HD'); synchronous(world)
-        place = world.get_map().get_spawn_points()[0]
-        car = world.spawn_actor(world.get_blueprint_library().find('vehicle.tesla.model3'), place)
+        spawn_pose = world.get_map().get_spawn_points()[0]
+        car = world.spawn_actor(world.get_blueprint_library().find('vehicle.tesla.model3'), spawn_pose)
         for _ in range(10): world.tick()
         plain = car.get_ackermann_controller_settings()
         car.apply_ackermann_controller_settings(carla.AckermannControllerSettings(0.5, 0.0, 0.1, 0.05, 0.0, 0.0))
@@ -17,26 +17,26 @@ def test_ackermann_control_reaches_its_speed_and_keeps_it(client) -> None:
         speeds = []
         for _ in range(160):
             world.tick(); v = car.get_velocity(); speeds.append((v.x**2 + v.y**2)**0.5)
-        kept = car.get_ackermann_controller_settings()
+        changed = car.get_ackermann_controller_settings()
         car.apply_control(carla.VehicleControl(brake=1.0))
         for _ in range(80): world.tick()
         done(speeds=speeds, stopped=car.get_velocity().length(), plain=[round(plain.speed_kp, 4), round(plain.accel_kd, 4)],
-             kept=[kept.speed_kp, round(kept.accel_kp, 4)])
+             changed=[changed.speed_kp, round(changed.accel_kp, 4)])
     """)
 
-    assert seen["plain"] == [0.15, 0.01]
-    assert seen["kept"] == [0.5, 0.05]
-    assert max(seen["speeds"]) < 9.5
-    assert seen["speeds"][-1] == pytest.approx(8.0, abs=0.3)
-    assert seen["stopped"] == 0.0
+    assert result["plain"] == [0.15, 0.01]
+    assert result["changed"] == [0.5, 0.05]
+    assert max(result["speeds"]) < 9.5
+    assert result["speeds"][-1] == pytest.approx(8.0, abs=0.3)
+    assert result["stopped"] == 0.0
 
 
-def test_a_walker_goes_on_by_its_control_after_its_ai(client) -> None:
-    seen = client("""
+def test_walker_follows_control_after_ai_stops(client) -> None:
+    result = client("""
         world = client.load_world('Town10HD'); synchronous(world); world.set_pedestrians_seed(1)
         library = world.get_blueprint_library()
-        place = carla.Transform(world.get_random_location_from_navigation() + carla.Location(z=1))
-        walker = world.spawn_actor(library.find('walker.pedestrian.0001'), place)
+        spawn_pose = carla.Transform(world.get_random_location_from_navigation() + carla.Location(z=1))
+        walker = world.spawn_actor(library.find('walker.pedestrian.0001'), spawn_pose)
         control = world.spawn_actor(library.find('controller.ai.walker'), carla.Transform(), attach_to=walker)
         world.tick(); control.start(); control.go_to_location(world.get_random_location_from_navigation())
         for _ in range(20): world.tick()
@@ -48,31 +48,31 @@ def test_a_walker_goes_on_by_its_control_after_its_ai(client) -> None:
         done(moved=walker.get_location().x - before.x, jumped=max(heights) - before.z, reported=walker.get_control().jump)
     """)
 
-    assert seen["moved"] == pytest.approx(2.0, abs=0.15)
-    assert seen["jumped"] > 0.6
-    assert seen["reported"]
+    assert result["moved"] == pytest.approx(2.0, abs=0.15)
+    assert result["jumped"] > 0.6
+    assert result["reported"]
 
 
 def test_rays_reach_the_ground_from_far_above(client) -> None:
-    seen = client("""
+    result = client("""
         world = client.load_world('Town10HD'); synchronous(world); world.tick()
-        at = world.get_map().get_spawn_points()[0].location
-        low, high = carla.Location(at.x, at.y, 50), carla.Location(at.x, at.y, 99_999)
+        road = world.get_map().get_spawn_points()[0].location
+        low, high = carla.Location(road.x, road.y, 50), carla.Location(road.x, road.y, 99_999)
         hits = [world.ground_projection(low, 100), world.ground_projection(high, 200_000), world.ground_projection(high)]
-        away = world.project_point(high, carla.Vector3D(0, 0, 1), 200_000)
-        through = world.cast_ray(high, carla.Location(at.x, at.y, -50))
-        done(z=[hit and hit.location.z for hit in hits], away=away is None, through=[p.location.z for p in through], road=at.z)
+        missed = world.project_point(high, carla.Vector3D(0, 0, 1), 200_000)
+        through = world.cast_ray(high, carla.Location(road.x, road.y, -50))
+        done(z=[hit and hit.location.z for hit in hits], missed=missed is None, through=[p.location.z for p in through])
     """)
 
-    near, far, short = seen["z"]
+    near, far, short = result["z"]
     assert far == pytest.approx(near, abs=0.02)
     assert short is None, "its 10 km end far above"
-    assert seen["away"]
-    assert any(abs(z - near) < 0.02 for z in seen["through"])
+    assert result["missed"]
+    assert any(abs(z - near) < 0.02 for z in result["through"])
 
 
 def test_surfaces_and_lamps_have_boxes(client) -> None:
-    seen = client("""
+    result = client("""
         world = client.load_world('Town03'); synchronous(world); world.tick(); Label = carla.CityObjectLabel
         counts = {name: len(world.get_level_bbs(getattr(Label, name))) for name in ('Roads', 'Sidewalks', 'RoadLines')}
         points = [p.location for p in world.get_map().get_spawn_points()]
@@ -88,51 +88,51 @@ def test_surfaces_and_lamps_have_boxes(client) -> None:
              near=max(light.get_location().distance(box.location) for box in boxes), z=[box.location.z for box in boxes[:3]])
     """)
 
-    assert min(seen["counts"].values()) > 60
-    assert seen["on_road"] == seen["points"]
-    assert {"traffic.yield", "traffic.speed_limit.30", "traffic.speed_limit.60"} <= set(seen["signs"])
-    assert seen["sign_boxes"] == len(seen["signs"])
-    assert seen["boxes"] in {3, 6}
-    assert seen["near"] < 10
-    assert seen["z"] == sorted(seen["z"], reverse=True), "red on top"
+    assert min(result["counts"].values()) > 60
+    assert result["on_road"] == result["points"]
+    assert {"traffic.yield", "traffic.speed_limit.30", "traffic.speed_limit.60"} <= set(result["signs"])
+    assert result["sign_boxes"] == len(result["signs"])
+    assert result["boxes"] in {3, 6}
+    assert result["near"] < 10
+    assert result["z"] == sorted(result["z"], reverse=True), "red on top"
 
 
-def test_repetitions_after_a_reload_are_the_same_also_while_somebody_watches(client) -> None:
-    seen = client("""
+def test_sensor_data_is_equal_after_each_reload(client) -> None:
+    result = client("""
         import hashlib
         watcher = carla.Client('127.0.0.1', int(sys.argv[1])); watcher.get_world()
-        world, seen = client.load_world('Town10HD'), []
+        world, digests = client.load_world('Town10HD'), []
         for _ in range(3):
             client.reload_world(); synchronous(world); library = world.get_blueprint_library()
             car = world.spawn_actor(library.filter('tt')[0], world.get_map().get_spawn_points()[3])
             car.set_target_velocity(carla.Vector3D(-25, 0, 0))
-            boxes, sum_, sizes = [], hashlib.sha1(), []
+            boxes, digest, sizes = [], hashlib.sha1(), []
             for kind in ('lidar.ray_cast', 'other.radar'):
                 sensor = world.spawn_actor(library.find('sensor.' + kind), carla.Transform(carla.Location(z=2)), attach_to=car)
                 sensor.box = queue.Queue(); sensor.listen(sensor.box.put); boxes.append(sensor)
             for _ in range(30):
                 frame = world.tick()
                 for sensor in boxes:
-                    raw = bytes(get(sensor, frame).raw_data); sum_.update(raw); sizes.append(len(raw))
-            seen.append(sum_.hexdigest())
+                    raw = bytes(get(sensor, frame).raw_data); digest.update(raw); sizes.append(len(raw))
+            digests.append(digest.hexdigest())
             for actor in (*boxes, car): actor.destroy()
-        done(seen=seen)
+        done(digests=digests)
     """)
 
-    assert len(set(seen["seen"])) == 1
+    assert len(set(result["digests"])) == 1
 
 
 @pytest.mark.parametrize("name", ["{first}/a.log", "{second}/deep/b.log", "c.log"])
-def test_recordings_go_into_every_folder_that_the_operator_names(name: str, tmp_path, monkeypatch) -> None:
+def test_recording_folders_of_operator(name: str, tmp_path, monkeypatch) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
     monkeypatch.setenv("HEADLESS_SIMULATOR_RECORDINGS", f"{first}:{second}")
-    place = files.place_of(name.format(first=first, second=second))
-    with files.create(place):
-        assert place.path.exists()
-    assert place.folder == (second if "second" in name else first)
+    recording_path = files.resolve(name.format(first=first, second=second))
+    with files.create(recording_path):
+        assert recording_path.path.exists()
+    assert recording_path.folder == (second if "second" in name else first)
 
 
-def test_a_refused_path_says_which_folder_to_name(tmp_path, monkeypatch) -> None:
+def test_refused_recording_path_names_the_setting(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("HEADLESS_SIMULATOR_RECORDINGS", str(tmp_path / "here"))
     with pytest.raises(CallRefused, match="HEADLESS_SIMULATOR_RECORDINGS set to the path's folder"):
-        files.place_of(str(tmp_path / "elsewhere" / "a.log"))
+        files.resolve(str(tmp_path / "elsewhere" / "a.log"))
