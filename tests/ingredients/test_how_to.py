@@ -41,9 +41,9 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (entry,) = re.findall(r"^ground_drones = \"(.*)\"$", PAGE, re.MULTILINE)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: ground_drones\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text(f"[uavsim.ingredients]\nground_drones = {entry}\n")
-    (wanted,) = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
+    (block,) = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
     (folder / "rig.yaml").write_text(RIG)
-    (folder / "drones.yaml").write_text(DATASET + wanted)
+    (folder / "drones.yaml").write_text(DATASET + block)
     words = ["--dataset", str(folder / "drones.yaml"), "--out", str(folder / "out")]
     run(folder, "generate", *words)
     return folder / "out"

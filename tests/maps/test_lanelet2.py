@@ -115,8 +115,8 @@ def test_duplicate_points_do_not_reverse_borders(tmp_path):
 
 def test_speed_limit_is_the_lanes_else_the_roads(tmp_path):
     typed = '<type s="0" type="town"><speed max="30" unit="mph"/></type><planView>'
-    own = lane(-2, inside='<speed sOffset="0" max="20" unit="km/h"/>')
-    data = text(road("1", section(lane(-1), own))).replace(b"<planView>", typed.encode())
+    limited_lane = lane(-2, inside='<speed sOffset="0" max="20" unit="km/h"/>')
+    data = text(road("1", section(lane(-1), limited_lane))).replace(b"<planView>", typed.encode())
     found = loaded(build(read_network(data, name="limits.xodr"), "T"), tmp_path)
     rules = lanelet2.traffic_rules.create("de", lanelet2.traffic_rules.Participants.VehicleCar)
     limits = {round(one.leftBound[0].y, 1): rules.speedLimit(one).speedLimit for one in of_subtype(found, "road")}

@@ -175,11 +175,11 @@ class BlueprintFacts:
 
 @dataclass(frozen=True, slots=True)
 class VehicleOrder:
-    """One vehicle to spawn; ``place`` is a row of the spawn places."""
+    """One vehicle to spawn; ``spawn_index`` is a row of the spawn places."""
 
     blueprint: str
     attributes: Mapping[str, str]
-    place: int
+    spawn_index: int
 
 
 def choose_blueprints(allowed: Sequence[str], known: Sequence[BlueprintFacts]) -> list[BlueprintFacts]:
@@ -207,17 +207,17 @@ def thin_out(places_m: FloatArray, *, taken_m: FloatArray, gap_m: float) -> list
         taken_m: (M, 3) occupied places in the same frame, metres.
         gap_m: least distance between centres.
     """
-    kept: list[int] = []
+    selected: list[int] = []
     room = np.empty((len(taken_m) + len(places_m), 3))
     room[: len(taken_m)] = taken_m
     filled = len(taken_m)
-    for row, place in enumerate(places_m):
-        if filled and np.min(np.sum((room[:filled] - place) ** 2, axis=1)) < gap_m**2:
+    for row, candidate in enumerate(places_m):
+        if filled and np.min(np.sum((room[:filled] - candidate) ** 2, axis=1)) < gap_m**2:
             continue
-        room[filled] = place
+        room[filled] = candidate
         filled += 1
-        kept.append(row)
-    return kept
+        selected.append(row)
+    return selected
 
 
 def order_vehicles(

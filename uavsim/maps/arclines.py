@@ -154,7 +154,7 @@ def _joined(arcs: _Biarcs, lane: IntArray) -> Arcs:
     length = np.stack([np.where(alike, whole, arcs.length_m[:, 0]), arcs.length_m[:, 1]], axis=1)
     first_of_lane = np.diff(lane, prepend=-1) != 0  # each lane keeps at least one arc
     keeps_first = (whole > _SHORTEST_M) | first_of_lane
-    kept = np.stack([keeps_first, ~alike & (whole > _SHORTEST_M)], axis=1)
+    keeps = np.stack([keeps_first, ~alike & (whole > _SHORTEST_M)], axis=1)
     length = np.maximum(length, _SHORTEST_M)
     lanes = np.stack([lane, lane], axis=1)
-    return Arcs(lanes[kept], pose[kept], bent[kept], length[kept])
+    return Arcs(lanes[keeps], pose[keeps], bent[keeps], length[keeps])

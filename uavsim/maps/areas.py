@@ -186,7 +186,7 @@ def drivable_area(town: TownLanes) -> Layer:
     junctions = [part for parts in town.junction_areas.values() for part in parts]
     whole = shapely.union_all(np.array([*town.shapes, *shoulders, *junctions], dtype=object), grid_size=_GRID_M)
     if shapely.get_num_interior_rings(shapely.get_parts(whole)).sum() > _MOST_HOLES:
-        raise InputError(f"{town.network.name}: its lanes cross each other more often than in any town")
+        raise InputError(f"{town.network.name}: its drivable area has more than {_MOST_HOLES:,} holes; split the map")
     whole = shapely.buffer(shapely.buffer(whole, 0.01, join_style="mitre"), -0.01, join_style="mitre")  # closes slits
     parts = parts_of(_filled(whole, _HOLE_M2))
     parts = [part for part in parts if shapely.area(part) > 0.01]

@@ -119,11 +119,11 @@ class _Writer:
         return self._core.AttributeMap(tags)
 
     def _line(self, points_m: FloatArray, tags: dict[str, str]) -> LineString3d:
-        points = [self._core.Point3d(next(self._ids), *place) for place in points_m.tolist()]
+        points = [self._core.Point3d(next(self._ids), *xyz_m) for xyz_m in points_m.tolist()]
         return self._core.LineString3d(next(self._ids), points, self._tags(tags))
 
     def _border(self, line: Line, *, inside: bool) -> LineString3d:
-        points = [self._core.Point3d(next(self._ids), *place) for place in line.points_m[1:-1].tolist()]
+        points = [self._core.Point3d(next(self._ids), *xyz_m) for xyz_m in line.points_m[1:-1].tolist()]
         for joint in line.joints:
             if joint not in self._joints:
                 self._joints[joint] = self._core.Point3d(next(self._ids), *self._cut.joints_m[joint].tolist())

@@ -190,7 +190,7 @@ def sides_across(ring_m: FloatArray) -> tuple[FloatArray, FloatArray] | None:
         ring = ring[::-1]
     if not shapely.is_ccw(shapely.linearrings(box)):
         box = box[::-1]
-    corner = [int(np.argmin(np.linalg.norm(ring[:, :2] - place, axis=1))) for place in box]
+    corner = [int(np.argmin(np.linalg.norm(ring[:, :2] - corner_xy_m, axis=1))) for corner_xy_m in box]
     if sum((after - before) % len(ring) for before, after in pairwise([*corner, corner[0]])) != len(ring):
         return None
     right, left = _between(ring, corner[0], corner[1]), _between(ring, corner[2], corner[3])

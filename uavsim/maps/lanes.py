@@ -147,7 +147,7 @@ def lane_pieces(network: Network) -> Iterator[LanePiece]:
                     length_m += (section.end_m - section.s_m) * (piece.lane.type in DRIVING)
                     if points > _MOST_POINTS or length_m > _MOST_LANES_M:
                         most = f"{_MOST_LANES_M / 1000:,.0f} km, or {_MOST_POINTS:,} points, of lanes"
-                        raise InputError(f"{network.name}: more than {most}; no town has so many")
+                        raise InputError(f"{network.name}: more than {most}; split the map")
                     yield piece
 
 
@@ -177,7 +177,7 @@ def _section_pieces(network: Network, road: Road, number: int, section: Section)
             ahead = (ends[1] - ends[0])[:, :2]
             yaw = np.arctan2(ahead[:, 1], ahead[:, 0])
             if np.abs((np.diff(yaw) + np.pi) % (2 * np.pi) - np.pi).sum() > _MOST_TURNED_RAD:
-                text = f"lane {lane.id} is left out: it turns round more often than any road"
+                text = f"lane {lane.id} is left out: it makes too many turns"
                 network.faults.append(Fault(road.id, section.s_m, text))
                 continue
             yield _turned(road, number, section, lane, s, points, yaw)

@@ -25,7 +25,7 @@ corner_cases: {from: street, min_visible_px: 60}
     ("was", "becomes", "said"),
     [
         ("tag: lost_cone", "tag: lost_coen", "street.yaml:4: cases.cones.tag: unknown tag 'lost_coen'; did you mean"),
-        ("min_visible_px: 60", "min_visible_px: 900000", "min_visible_px is 900000: ask for 85 px"),
+        ("min_visible_px: 60", "min_visible_px: 900000", "min_visible_px is 900000; reduce it to 85"),
     ],
 )  # fmt: skip
 def test_an_impossible_request_is_one_line(

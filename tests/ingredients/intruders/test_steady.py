@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from uavsim.ingredients.intruders.labels import HIDDEN, OPEN, SEEN, aot_boxes, kept
+from uavsim.ingredients.intruders.labels import HIDDEN, OPEN, SEEN, aot_boxes, labelled_images
 
 AOT, QUARTER = (2448, 2048), (612, 512)
 
@@ -44,6 +44,6 @@ def test_a_square_stays_around_the_middle_inside_the_image() -> None:
 
 def test_what_nothing_decides_stays_as_it_was() -> None:
     states = np.array([OPEN, SEEN, OPEN, OPEN, HIDDEN, OPEN, SEEN])
-    assert kept(states).tolist() == [True, True, True, True, False, False, True]
-    assert not kept(np.array([OPEN, OPEN])).any()
-    assert kept(np.zeros(0, dtype=np.int64)).tolist() == []
+    assert labelled_images(states).tolist() == [True, True, True, True, False, False, True]
+    assert not labelled_images(np.array([OPEN, OPEN])).any()
+    assert labelled_images(np.zeros(0, dtype=np.int64)).tolist() == []

@@ -49,7 +49,7 @@ def spawn_vehicles(context: SpawnContext, record: TrafficPlan) -> Spawned:
         for name, value in order.attributes.items():
             if blueprint.has_attribute(name):
                 blueprint.set_attribute(name, value)
-        command = carla.command.SpawnActor(blueprint, places[order.place])
+        command = carla.command.SpawnActor(blueprint, places[order.spawn_index])
         commands.append(command.then(carla.command.SetAutopilot(carla.command.FutureActor, True, port)))
     ids = [int(r.actor_id) for r in context.client.apply_batch_sync(commands, False) if not r.error]
     context.pass_a_tick()
@@ -79,12 +79,12 @@ def _places(context: SpawnContext, record: TrafficPlan, rng: np.random.Generator
     more = [more[i] for i in rng.permutation(len(more))]
     for pose in more:
         pose.location.z += 0.5
-    kept = thin_out(_locations(more), taken_m=_locations(places), gap_m=_VEHICLE_GAP_M)
-    return places + [more[i] for i in kept]
+    rows = thin_out(_locations(more), taken_m=_locations(places), gap_m=_VEHICLE_GAP_M)
+    return places + [more[i] for i in rows]
 
 
 def _is_clear(pose: carla.Transform, kept_free: Sequence[tuple[carla.Location, float]]) -> bool:
-    return all(pose.location.distance(place) > away_m for place, away_m in kept_free)
+    return all(pose.location.distance(location) > away_m for location, away_m in kept_free)
 
 
 def _facts(blueprint: carla.ActorBlueprint) -> BlueprintFacts:
@@ -112,10 +112,10 @@ def spawn_walkers(context: SpawnContext, record: WalkersPlan) -> Spawned:
     kinds = sorted(library.filter("walker.pedestrian.*"), key=lambda b: str(b.id))
     commands = []
     for _ in range(record.walkers):
-        place = _place_to_walk(context)
+        location = _walking_location(context)
         blueprint = kinds[int(rng.integers(0, len(kinds)))]
-        if place is not None:
-            commands.append(carla.command.SpawnActor(blueprint, carla.Transform(place)))
+        if location is not None:
+            commands.append(carla.command.SpawnActor(blueprint, carla.Transform(location)))
     walkers = _spawned(client, commands)
     of_controllers = library.find("controller.ai.walker")
     controllers = _spawned(client, [carla.command.SpawnActor(of_controllers, carla.Transform(), w) for w in walkers])
@@ -128,12 +128,12 @@ def spawn_walkers(context: SpawnContext, record: WalkersPlan) -> Spawned:
     return _Walkers("walker", walkers, controllers, counts=counts, world=world)
 
 
-def _place_to_walk(context: SpawnContext) -> carla.Location | None:
+def _walking_location(context: SpawnContext) -> carla.Location | None:
     """Return a place on the walker navigation mesh, near the swarm on a large map; None if none is found."""
     for _ in range(_DRAWS):
-        place: carla.Location | None = context.world.get_random_location_from_navigation()
-        if place is None or context.is_near(place):
-            return place
+        location: carla.Location | None = context.world.get_random_location_from_navigation()
+        if location is None or context.is_near(location):
+            return location
     return None
 
 
@@ -197,14 +197,14 @@ def parked_vehicles(objects: Iterable[Any], *, first_instance_id: int) -> Parked
             instance_id=int(ids[row]),
             simulator_actor_id=0,
             kind="environment",
-            blueprint=f"environment.{thing.name}",
-            base_type=VEHICLE_OF_TAG.get(int(thing.type), ""),
+            blueprint=f"environment.{parked_object.name}",
+            base_type=VEHICLE_OF_TAG.get(int(parked_object.type), ""),
             half_extent_m=(float(half[row, 0]), float(half[row, 1]), float(half[row, 2])),
             actor_SE3_box=SE3(quaternion.IDENTITY, half[row] * (0.0, 0.0, 1.0)),
-            semantic_tag=int(thing.type),
+            semantic_tag=int(parked_object.type),
             attributes={"role_name": "parked"},
         )
-        for row, thing in enumerate(found)
+        for row, parked_object in enumerate(found)
     )
     still = np.zeros((len(found), 3))
     map_SE3_actor = SE3(map_SE3_box.quat_wxyz, map_SE3_box.apply(bottom_m))

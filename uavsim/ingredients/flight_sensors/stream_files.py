@@ -104,7 +104,7 @@ def _carried(plan: ScenePlan, record: FlightSensorsPlan) -> Iterator[_Carried]:
     for agent in plan.agents:
         if agent.kind in of_kind:
             motion = "planned" if agent.kind == "drone" and not record.flown else "reported"
-            for kind, unit in of_kind[agent.kind].asked_for():
+            for kind, unit in of_kind[agent.kind].configured():
                 yield _Carried(agent, kind, unit, motion)
 
 
@@ -121,7 +121,7 @@ def _planned(recording: Recording, agent: Agent) -> Track:
         if aside_m > _MOST_ASIDE_M:
             raise DatasetError(
                 f"{recording.plan.scene_name}: drone {agent.id} was {aside_m:.3f} m from its plan at step {frame.step}; its "
-                "flight_sensors are made of planned motion alone"
+                "flight_sensors support only planned motion"
             )
     return Track(
         poses,
@@ -146,12 +146,12 @@ def _reported(recording: Recording, agent: Agent) -> Track:
         raise DatasetError(f"{plan.scene_name}: flight_sensors need the motion of every step, which was not recorded")
     velocity = None
     if agent.kind == "drone":
-        place = motion.drone_id.index(agent.number)
-        poses, velocity = motion.map_SE3_flu[: last + 1, place], motion.velocity_map_mps[: last + 1, place]
+        column = motion.drone_id.index(agent.number)
+        poses, velocity = motion.map_SE3_flu[: last + 1, column], motion.velocity_map_mps[: last + 1, column]
     else:
         poses = _vehicle_in(motion, recording, agent)[: last + 1]
     if not np.isfinite(poses.translation_m).all():
-        raise DatasetError(f"{plan.scene_name}: {agent.kind} {agent.number} was not there at every step")
+        raise DatasetError(f"{plan.scene_name}: {agent.kind} {agent.number} has no pose at some steps")
     return Track(
         poses,
         step_us=plan.step_us,

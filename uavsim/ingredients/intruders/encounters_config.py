@@ -64,17 +64,17 @@ class ExplicitEncounter(Model):
 
     @model_validator(mode="after")
     def _three_magnitudes(self) -> Self:
-        given = [name for name in _MAGNITUDES if getattr(self, name) is not None]
-        if len(given) < len(_MAGNITUDES) - 1:
-            raise ValueError(f"give three of {', '.join(_MAGNITUDES)}; given: {', '.join(given) or 'none'}")
+        magnitudes = [name for name in _MAGNITUDES if getattr(self, name) is not None]
+        if len(magnitudes) < len(_MAGNITUDES) - 1:
+            raise ValueError(f"set three of {', '.join(_MAGNITUDES)}; set now: {', '.join(magnitudes) or 'none'}")
         return self
 
     @model_validator(mode="after")
     def _path_has_what_it_needs(self) -> Self:
-        needs = {"turning": ("turn_dps",), "non_cooperative": ("turn_dps", "weave_s"), "climbing": ("climb_mps",)}
+        required = {"turning": ("turn_dps",), "non_cooperative": ("turn_dps", "weave_s"), "climbing": ("climb_mps",)}
         for name in ("turn_dps", "weave_s", "climb_mps"):
-            if bool(getattr(self, name)) != (name in needs.get(self.path, ())):
-                verb = "needs" if name in needs.get(self.path, ()) else "takes no"
+            if bool(getattr(self, name)) != (name in required.get(self.path, ())):
+                verb = "needs" if name in required.get(self.path, ()) else "takes no"
                 raise ValueError(f"path {self.path} {verb} {name}")
         return self
 
@@ -88,7 +88,7 @@ class Bin(Model):
     @model_validator(mode="after")
     def _in_order(self) -> Self:
         if self.between[0] > self.between[1]:
-            raise ValueError("between is [from, to] with from not larger than to")
+            raise ValueError(f"between is [from, to], but {self.between[0]:g} is above {self.between[1]:g}")
         return self
 
 
@@ -117,7 +117,7 @@ class Horizon(Model):
     @model_validator(mode="after")
     def _whole(self) -> Self:
         if abs(self.above + self.on + self.below - 1.0) > 1e-6:
-            raise ValueError("above, on and below make 1 together")
+            raise ValueError(f"above, on and below must sum to 1, not {self.above + self.on + self.below:g}")
         return self
 
 
@@ -217,5 +217,5 @@ class EncountersConfig(Model):
     @model_validator(mode="after")
     def _one_way(self) -> Self:
         if bool(self.encounters) == (self.draw is not None):
-            raise ValueError("give either encounters or draw")
+            raise ValueError("set either encounters or draw")
         return self

@@ -92,7 +92,7 @@ def _planned_and_recorded(recording: Recording, record: IntrudersPlan) -> list[t
     found = sorted((info for info in recording.actors if info.kind == "intruder"), key=lambda info: info.instance_id)
     if len(found) != len(record.intruders):
         raise DatasetError(
-            f"{recording.folder}: {len(record.intruders)} intruders are planned, {len(found)} are among the actors"
+            f"{recording.folder}: {len(record.intruders)} intruders are planned, but {len(found)} are recorded"
         )
     return list(enumerate(found))
 
@@ -129,19 +129,19 @@ class _Flight:
         for row in near.tolist():
             shot = self.shots[row]
             ids, tags = codec.mask_ids_and_tags(recording.folder / shot.files[INSTANCE])
-            mine = ids == self.info.instance_id
-            visible_px = int(np.count_nonzero(mine))
+            intruder_mask = ids == self.info.instance_id
+            visible_px = int(np.count_nonzero(intruder_mask))
             semantic = codec.decode_tags(recording.folder / shot.files[_SEMANTIC]) if _SEMANTIC in shot.files else None
             known = tags if semantic is None else semantic
             small = float(boxes_px[row, 2] * boxes_px[row, 3]) < few_px
             states.append(SEEN if visible_px else self._unseen(middle_px[row], known) if small else HIDDEN)
-            found.append(_bounds(mine) if visible_px else boxes_px[row])
+            found.append(_bounds(intruder_mask) if visible_px else boxes_px[row])
             counts.append(visible_px)
-            sides.append(horizon_side(found[-1], mine, semantic, ids=ids, tags=tags))
-        shown = kept(np.array(states, dtype=np.int64))
-        box_px = np.array(found, dtype=np.float64).reshape(-1, 4)[shown]
-        visible = np.array(counts, dtype=np.int64)[shown]
-        at = near[shown]
+            sides.append(horizon_side(found[-1], intruder_mask, semantic, ids=ids, tags=tags))
+        is_labelled = labelled_images(np.array(states, dtype=np.int64))
+        box_px = np.array(found, dtype=np.float64).reshape(-1, 4)[is_labelled]
+        visible = np.array(counts, dtype=np.int64)[is_labelled]
+        rows = near[is_labelled]
         camera = self.shots[0].camera
         size_px = (camera.width_px, camera.height_px)
         closing: FloatArray = (
@@ -153,16 +153,16 @@ class _Flight:
             instance_id=self.info.instance_id,
             cpa_m=cpa.distance_m,
             cpa_us=round(cpa.time_s * 1e6),
-            frame=at,
-            map_SE3_intruder=self.map_SE3_box[at] if len(at) else SE3.identity((0,)),
-            range_m=approach.range_m(own_m, other_m)[at],
-            closing_mps=closing[at],
-            bearing_deg=approach.bearing_deg(flu_m)[at],
+            frame=rows,
+            map_SE3_intruder=self.map_SE3_box[rows] if len(rows) else SE3.identity((0,)),
+            range_m=approach.range_m(own_m, other_m)[rows],
+            closing_mps=closing[rows],
+            bearing_deg=approach.bearing_deg(flu_m)[rows],
             box_px=box_px,
-            aot_px=aot_boxes(box_px, middle_px[at], body_px[at], size_px=size_px),
+            aot_px=aot_boxes(box_px, middle_px[rows], body_px[rows], size_px=size_px),
             from_mask=np.asarray(visible > 0, dtype=np.int64),
             visible_px=visible,
-            horizon=np.array(sides, dtype=np.int64)[shown],
+            horizon=np.array(sides, dtype=np.int64)[is_labelled],
         )
 
     def _projected_px(self) -> FloatArray:
@@ -217,21 +217,21 @@ def _pose_in(frame: RecordedFrame, instance_id: int) -> SE3:
     return frame.actors.map_SE3_actor[row]
 
 
-def _bounds(mine: BoolArray) -> FloatArray:
+def _bounds(mask: BoolArray) -> FloatArray:
     """Return (4,) left, top, width, height of the true pixels of an (H, W) mask."""
-    columns, lines = np.flatnonzero(mine.any(axis=0)), np.flatnonzero(mine.any(axis=1))
+    columns, lines = np.flatnonzero(mask.any(axis=0)), np.flatnonzero(mask.any(axis=1))
     left, top = float(columns[0]), float(lines[0])
     return np.array([left, top, columns[-1] + 1 - left, lines[-1] + 1 - top])
 
 
 def horizon_side(
-    box_px: FloatArray, mine: BoolArray, semantic: UInt8Array | None, *, ids: UInt16Array, tags: UInt8Array
+    box_px: FloatArray, intruder_mask: BoolArray, semantic: UInt8Array | None, *, ids: UInt16Array, tags: UInt8Array
 ) -> int:
     """Return the side of the horizon behind an intruder from the other pixels in and around its box: sky, no sky, or both.
 
     Args:
         box_px: (4,) left, top, width, height.
-        mine: (H, W) bool, the intruder's pixels.
+        intruder_mask: (H, W) bool, the intruder's pixels.
         semantic: (H, W) tags of the semantic image; None without one: the mask's tags replace it if they contain sky.
         ids: (H, W) instance ids of the mask.
         tags: (H, W) semantic tags of the mask.
@@ -244,14 +244,14 @@ def horizon_side(
     right, bottom = int(np.ceil(box_px[0] + box_px[2])), int(np.ceil(box_px[1] + box_px[3]))
     x = slice(max(left - _RING_PX, 0), min(right + _RING_PX, width))
     y = slice(max(top - _RING_PX, 0), min(bottom + _RING_PX, height))
-    around = ~mine[y, x]
+    around = ~intruder_mask[y, x]
     if not around.any():
         return UNKNOWN
     sky = float((known[y, x][around] == SKY_TAG).mean())
     return ABOVE if sky >= _SKY_SHARE else BELOW if sky <= 1.0 - _SKY_SHARE else ON
 
 
-def kept(states: IntArray) -> BoolArray:
+def labelled_images(states: IntArray) -> BoolArray:
     """Return (K,) bool, True for labelled images; an ``OPEN`` image follows the previous one, a leading one the next."""
     decided = np.flatnonzero(states != OPEN)
     if not len(decided):
