@@ -127,9 +127,9 @@ def test_connection_with_distant_ends_is_a_warning():
     jump = section(lane(-1, after=-1), lane(-2, after=-1)), section(lane(-1, before=-1), s=50.0)
     town = build(network(road("1", *jump)), "T")
     cut = cut_lanes(town)
-    assert len(cut.unsaid) == 1
+    assert len(cut.unconnected) == 1
     osm_file(town)
-    assert sum("not said" in warning for warning in town.warnings) == 1
+    assert sum("is not connected to" in warning for warning in town.warnings) == 1
 
 
 def test_triangle_has_no_long_sides():

@@ -227,18 +227,18 @@ def carparks(town: TownLanes) -> Layer:
     ]
     lanes = shapely.STRtree(polygons_of([piece.ring_m for piece in pieces]))
     spaces = [
-        (road, thing)
+        (road, parking_space)
         for road in town.network.roads.values()
-        for thing in road.objects
-        if thing.type.startswith("parking")
+        for parking_space in road.objects
+        if parking_space.type.startswith("parking")
     ]
-    outlines = [outline_on_map(road, thing) for road, thing in spaces]
+    outlines = [outline_on_map(road, parking_space) for road, parking_space in spaces]
     centres = shapely.points(np.array([ring[:, :2].mean(axis=0) for ring in outlines]).reshape(-1, 2))
     covered = set(lanes.query(centres, predicate="intersects")[0].tolist())
-    for number, ((road, thing), ring) in enumerate(zip(spaces, outlines, strict=True)):
-        if number not in covered and len(ring) > 2 and min(thing.size_m) > 0.1:
-            yaw = road.heading_rad(thing.s_m) + thing.heading_rad
-            rings.append((("space", road.id, thing.id, number), road, ring, yaw))
+    for number, ((road, parking_space), ring) in enumerate(zip(spaces, outlines, strict=True)):
+        if number not in covered and len(ring) > 2 and min(parking_space.size_m) > 0.1:
+            yaw = road.heading_rad(parking_space.s_m) + parking_space.heading_rad
+            rings.append((("space", road.id, parking_space.id, number), road, ring, yaw))
     shapes = valid(polygons_of([ring for _, _, ring, _ in rings]))
     return Layer.of(
         (

@@ -72,11 +72,6 @@ class LanePiece:
     yaw_rad: FloatArray
 
     @property
-    def widest_m(self) -> float:
-        """Largest width."""
-        return float(np.linalg.norm(self.left_m[:, :2] - self.right_m[:, :2], axis=1).max())
-
-    @property
     def ring_m(self) -> FloatArray:
         """(2 M, 3) polygon, counter-clockwise."""
         return np.concatenate([self.right_m, self.left_m[::-1]])
@@ -290,6 +285,6 @@ def lane_records(network: Network, pieces: dict[Key, LanePiece]) -> tuple[list[L
             first.lane.type == "bidirectional" or any(other in connected for other in neighbours)
         ):
             record.is_isolated = True
-            text = f"lane {lane} is ground and no lane: none leads to it or from it"
+            text = f"lane {lane} is left out of the lanes: no lane is connected to it"
             network.faults.append(Fault(road, first.section.s_m, text))
     return records, sorted(edges)

@@ -50,7 +50,7 @@ def compare_lanelets(data: bytes, name: str) -> dict[str, Any]:
         "ways": len(expected_ways),
         "missing": sorted(expected_ways - ways),
         "added": sorted(ways - expected_ways),
-        "unsaid": sum("not said" in warning for warning in town.warnings),
+        "unconnected": sum("is not connected to" in warning for warning in town.warnings),
         "left_out": sum("left out" in warning and warning.startswith("lanelet2") for warning in town.warnings),
         "lane_changes": sum(graph.left(one) is not None or graph.right(one) is not None for one in roads.values()),
         "border_off_m": _border_off_m(town, roads),

@@ -1,6 +1,6 @@
 """Vehicles under CARLA's Traffic Manager, walkers under its controllers, and a town's parked vehicles."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
@@ -158,8 +158,9 @@ def read_parked(context: SpawnContext, record: ParkedPlan) -> Spawned:
 
 
 def parked_objects(world: carla.World) -> list[carla.EnvironmentObject]:
-    """Return the town's parked vehicles in the order of their numbers."""
-    return in_order(o for label in _LABELS for o in world.get_environment_objects(label))
+    """Return the town's parked vehicles in the order of their names, then of their ids."""
+    objects = [o for label in _LABELS for o in world.get_environment_objects(label)]
+    return sorted(objects, key=lambda o: (str(o.name), int(o.id)))
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
@@ -171,27 +172,21 @@ class _Parked(Spawned):
         return parked_vehicles(parked_objects(self.world), first_instance_id=first_instance_id)
 
 
-def in_order(objects: Iterable[Any]) -> list[Any]:
-    """Return a town's objects in the order of their numbers: by name, then by id."""
-    return sorted(objects, key=lambda o: (str(o.name), int(o.id)))
-
-
-def parked_vehicles(objects: Iterable[Any], *, first_instance_id: int) -> Parked:
-    """Describe environment objects as standing vehicles, in the order of their names.
+def parked_vehicles(objects: Sequence[Any], *, first_instance_id: int) -> Parked:
+    """Describe environment objects as standing vehicles.
 
     The origin of an environment object is arbitrary, so the middle of its box's bottom replaces it. CARLA gives the box in
     world coordinates.
     """
-    found = in_order(objects)
-    if not found:
+    if not objects:
         return NOTHING_PARKED
-    boxes = [o.bounding_box for o in found]
+    boxes = [o.bounding_box for o in objects]
     half = np.array([(b.extent.x, b.extent.y, b.extent.z) for b in boxes], dtype=np.float64)
     ue_euler_deg = np.array([(b.rotation.roll, b.rotation.pitch, b.rotation.yaw) for b in boxes], dtype=np.float64)
     centres_ue_m = np.array([(b.location.x, b.location.y, b.location.z) for b in boxes], dtype=np.float64)
     map_SE3_box = unreal.map_SE3_flu_from_ue(centres_ue_m, ue_euler_deg=ue_euler_deg)
     bottom_m = half * (0.0, 0.0, -1.0)
-    ids = np.arange(first_instance_id, first_instance_id + len(found), dtype=np.int64)
+    ids = np.arange(first_instance_id, first_instance_id + len(objects), dtype=np.int64)
     infos = tuple(
         ActorInfo(
             instance_id=int(ids[row]),
@@ -204,9 +199,9 @@ def parked_vehicles(objects: Iterable[Any], *, first_instance_id: int) -> Parked
             semantic_tag=int(parked_object.type),
             attributes={"role_name": "parked"},
         )
-        for row, parked_object in enumerate(found)
+        for row, parked_object in enumerate(objects)
     )
-    still = np.zeros((len(found), 3))
+    still = np.zeros((len(objects), 3))
     map_SE3_actor = SE3(map_SE3_box.quat_wxyz, map_SE3_box.apply(bottom_m))
     states = ActorStates(ids, map_SE3_actor, ue_euler_deg, still, still, still)
     return Parked(infos, states)

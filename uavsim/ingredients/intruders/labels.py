@@ -125,7 +125,9 @@ class _Flight:
         cpa = approach.closest_approach(self.time_s, own_m, other_m)
         optical_m = self.map_SE3_optical.apply_inverse(other_m)
         boxes_px, (middle_px, body_px) = self._projected_px(), self._body_px(optical_m)
-        near, states, found, counts, sides = np.flatnonzero(self._reaches_in(boxes_px)), [], [], [], []
+        with np.errstate(invalid="ignore"):
+            near = np.flatnonzero((boxes_px[:, 2:] > 0.0).all(axis=1))
+        states, found, counts, sides = [], [], [], []
         for row in near.tolist():
             shot = self.shots[row]
             ids, tags = codec.mask_ids_and_tags(recording.folder / shot.files[INSTANCE])
@@ -181,10 +183,6 @@ class _Flight:
         boxes: FloatArray = np.concatenate([low, high - low], axis=1)
         boxes[behind.any(axis=1) & ~behind.all(axis=1)] = [0.0, 0.0, *size_px]
         return boxes
-
-    def _reaches_in(self, boxes_px: FloatArray) -> BoolArray:
-        with np.errstate(invalid="ignore"):
-            return np.asarray((boxes_px[:, 2:] > 0.0).all(axis=1))
 
     def _body_px(self, optical_m: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the (K, 2) centre, and (K, 2) width and height, pixels, of the ellipsoid inside the box, as if far away.

@@ -56,7 +56,6 @@ class Sighting:
     Args:
         time_s: (K,) times.
         range_m: (K,) distances from the camera.
-        bearing_deg: (K, 2) azimuth and elevation in the camera.
         over_horizon_deg: (K,) elevation less the horizon's elevation.
         in_image: (K,) bool, True if its centre is inside the image.
         pixel: (K, 2) pixels of its centre; NaN behind the camera.
@@ -64,7 +63,6 @@ class Sighting:
 
     time_s: FloatArray
     range_m: FloatArray
-    bearing_deg: FloatArray
     over_horizon_deg: FloatArray
     in_image: BoolArray
     pixel: FloatArray
@@ -84,7 +82,6 @@ def sighting(plan: ScenePlan, intruder: IntruderPlan) -> Sighting:
     return Sighting(
         time_s=np.asarray(np.arange(len(places_m)) * (plan.step_us * 1e-6), dtype=np.float64),
         range_m=approach.range_m(map_SE3_camera.translation_m, places_m),
-        bearing_deg=approach.bearing_deg(map_SE3_camera.inverse().apply(places_m)),
         over_horizon_deg=elevation - horizon,
         in_image=pinhole.pixel_in_image(pixel, width_px=spec.camera.width_px, height_px=spec.camera.height_px),
         pixel=pixel,

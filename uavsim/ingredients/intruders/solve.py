@@ -95,11 +95,6 @@ class Encounter:
     elevation_deg: float
     speed_mps: float
 
-    @property
-    def time_to_cpa_s(self) -> float:
-        """Time from the begin to the closest approach."""
-        return self.cpa.time_s - self.spec.begin_s
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Setting:

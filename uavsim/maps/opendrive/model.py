@@ -30,11 +30,10 @@ class Fault(NamedTuple):
 
 
 class RoadLink(NamedTuple):
-    """The link of a road's end: ``kind`` is road or junction, ``contact`` the end of the other road."""
+    """The link of a road's end; ``kind`` is road or junction."""
 
     kind: str
     id: str
-    contact: str
 
 
 class Mark(NamedTuple):
@@ -108,7 +107,6 @@ class Signal:
 
     id: str
     type: str
-    subtype: str
     name: str
     s_m: float
     t_m: float

@@ -181,7 +181,7 @@ def _profile(element: Element, path: str, road: Road, faults: list[Fault]) -> Cu
 def _link(element: Element | None) -> RoadLink | None:
     if element is None or element.get("elementId") is None:
         return None
-    return RoadLink(element.get("elementType", "road"), element.get("elementId", ""), element.get("contactPoint", ""))
+    return RoadLink(element.get("elementType", "road"), element.get("elementId", ""))
 
 
 def _sections(element: Element, road: Road, faults: list[Fault]) -> list[Section]:
@@ -205,7 +205,7 @@ def _sections(element: Element, road: Road, faults: list[Fault]) -> list[Section
                     faults.append(Fault(road.id, s, f"lane {child.get('id')} is left out: {error}"))
                     continue
                 if lane.id in lanes:
-                    faults.append(Fault(road.id, s, f"lane {lane.id} comes twice"))
+                    faults.append(Fault(road.id, s, f"lane {lane.id} is defined twice"))
                     continue
                 lanes[lane.id] = lane
         if len(lanes) > _MOST_LANES:
