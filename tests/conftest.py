@@ -41,7 +41,7 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(20_000, 20, 50)
 
 
-SLOW_ROOMS = ("e2e", "flows", "run", "hostile", "supervise", "simulate")
+SLOW_FOLDERS = ("e2e", "flows", "run", "hostile", "supervise", "simulate")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -50,7 +50,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
     def slow_folder_order(item: pytest.Item) -> int:
         folder = item.path.relative_to(here).parts[0] if item.path.is_relative_to(here) else ""
-        return SLOW_ROOMS.index(folder) if folder in SLOW_ROOMS else len(SLOW_ROOMS)
+        return SLOW_FOLDERS.index(folder) if folder in SLOW_FOLDERS else len(SLOW_FOLDERS)
 
     items.sort(key=slow_folder_order)
 

@@ -82,8 +82,8 @@ def make_encounter(folder: Path, *, above_m: float = 30.0, planned: bool = True,
     frames = []
     for step in range(FRAMES):
         pose = SE3(quaternion.IDENTITY, np.array([0.0, 0.0, 100.0]))
-        position_m = place_of(step, above_m=above_m)
-        ids, tags, semantic = painted(position_m)
+        xyz_m = place_of(step, above_m=above_m)
+        ids, tags, semantic = painted(xyz_m)
         rgb = np.stack([90 + 10 * semantic, 60 + 3 * semantic, np.full_like(semantic, 40 + step)], axis=-1)
         files = {kind: f"{kind}/{step:06d}.png" for kind in FRONT.modalities}
         images = (codec.encode_png(rgb.astype(np.uint8)), codec.encode_mask_ids(ids, tags), codec.encode_tags(semantic))
@@ -91,12 +91,7 @@ def make_encounter(folder: Path, *, above_m: float = 30.0, planned: bool = True,
         shot = SensorReading(plan.sensors[0], pose @ FLU_SE3_OPTICAL, (0.0, 0.0, 0.0), files)
         still = np.zeros((1, 3))
         states = ActorStates(
-            np.array([INSTANCE]),
-            SE3(quaternion.from_yaw(np.array([np.pi])), position_m[None]),
-            still,
-            still,
-            still,
-            still,
+            np.array([INSTANCE]), SE3(quaternion.from_yaw(np.array([np.pi])), xyz_m[None]), still, still, still, still
         )
         drones = (DroneState(0, pose, np.zeros(3), pose),)
         weather = tuple(plan.weather.values[0].tolist())

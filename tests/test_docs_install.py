@@ -136,12 +136,10 @@ def test_a_printed_line_works(line: str, clone: Path) -> None:
     installed = subprocess.run([python, "-c", listed], check=True, capture_output=True, text=True).stdout.split()
     assert "uavsim" not in installed, "somebody else's"
     if "uavsim-datagen" in installed:
-        statement = "import uavsim; print(uavsim.__file__, uavsim.__distribution__)"
-        printed_words = subprocess.run(
-            [python, "-P", "-c", statement], check=True, capture_output=True, text=True, cwd="/"
-        ).stdout
-        assert printed_words.split()[1] == "uavsim-datagen"
-        assert Path(printed_words.split()[0]).is_relative_to(python.parents[1])
+        code = "import uavsim; print(uavsim.__file__, uavsim.__distribution__)"
+        words = subprocess.run([python, "-P", "-c", code], check=True, capture_output=True, text=True, cwd="/").stdout
+        assert words.split()[1] == "uavsim-datagen"
+        assert Path(words.split()[0]).is_relative_to(python.parents[1])
 
 
 def test_lines_are_found() -> None:

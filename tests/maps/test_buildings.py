@@ -49,21 +49,16 @@ def town(own_simulator: RunningSimulator) -> VectorMap:
 
 
 def test_footprints_equal_the_towns_triangles(town: VectorMap) -> None:
-    town_geometry = load_town(town.name)
-    houses = {
-        town_object.name: town_object.object_id for town_object in town_geometry.objects if town_object.tag == TAG
-    }
+    source = load_town(town.name)
+    houses = {row.name: row.object_id for row in source.objects if row.tag == TAG}
     layer = town.layer("building")
     assert sorted(houses) == sorted(row["uav_name"] for row in layer.fields)
-    numbers = town_geometry.mesh.object_id
+    numbers = source.mesh.object_id
     order = np.argsort(numbers, kind="stable")
     for shape, row in zip(layer.shapes, layer.fields, strict=True):
         first, last = np.searchsorted(numbers[order], [houses[row["uav_name"]], houses[row["uav_name"]] + 1])
-        corners = town_geometry.mesh.vertices_m[town_geometry.mesh.triangles[order[first:last]]].reshape(-1, 3) * (
-            1.0,
-            -1.0,
-            1.0,
-        )
+        corners_ue_m = source.mesh.vertices_m[source.mesh.triangles[order[first:last]]].reshape(-1, 3)
+        corners = corners_ue_m * (1.0, -1.0, 1.0)
         inside = shapely.distance(shapely.force_2d(shape), shapely.points(corners[:, :2])).max() < 0.01
         ring = shapely.get_coordinates(shape)
         sides = shapely.linestrings(np.stack([ring[:-1], ring[1:]], axis=1))
@@ -80,12 +75,11 @@ def test_depth_cameras_see_roofs_at_their_position_and_height(
     captured = np.load(tmp_path / "seen.npz")
     roofs = captured["points_map_m"][captured["tags"] == TAG]
     assert len(roofs) > 10_000
-    distance = shapely.distance(shapely.union_all(town.layer("building").shapes), shapely.points(roofs[:, :2]))
+    points = shapely.points(roofs[:, :2])
+    distance = shapely.distance(shapely.union_all(town.layer("building").shapes), points)
     assert distance.max() < 0.05
     buildings = town.layer("building")
-    which, found = shapely.STRtree(buildings.shapes).query(
-        shapely.points(roofs[:, :2]), predicate="dwithin", distance=0.05
-    )
+    which, found = shapely.STRtree(buildings.shapes).query(points, predicate="dwithin", distance=0.05)
     tops = np.array([row["uav_height_m"][1] for row in buildings.fields])
     assert (roofs[which, 2] < tops[found] + 0.05).all()
     highest = np.full(len(buildings), -np.inf)

@@ -68,7 +68,7 @@ class MessageLinks(Model):
         return tuple(key for key in ("range_m", "latency_s_per_km", "line_of_sight") if getattr(self, key))
 
     @model_validator(mode="after")
-    def _in_order(self) -> Self:
+    def _latency_bounds_ascend(self) -> Self:
         if self.latency_s[0] > self.latency_s[1]:
             raise ValueError(f"latency_s is [least, most], but {self.latency_s[0]:g} is above {self.latency_s[1]:g}")
         return self
@@ -95,10 +95,10 @@ class Clocks(Model):
     messages: MessageLinks = MessageLinks()
 
     @model_validator(mode="after")
-    def _known_before_the_flight(self) -> Self:
+    def _ground_agents_have_simple_links(self) -> Self:
         keys = self.messages.position_keys or ("bandwidth_mbps",) * (self.messages.size_kb is None)
         if self.ground and (drone_only := [key for key in keys if getattr(self.messages, key)]):
-            instead = "set size_kb, too" if drone_only[0] == "bandwidth_mbps" else "remove it"
+            instead = "set size_kb, too" if drone_only[0] == "bandwidth_mbps" else "leave it out"
             raise ValueError(f"messages.{drone_only[0]} supports only drones, but ground is true; {instead}")
         return self
 
@@ -121,9 +121,7 @@ def planner(town: TownPlan) -> ScenePlanner:
         links = _Links(block.messages, sending_s, town.town if block.messages.line_of_sight else None)
         ground = [plan for plan in scene.planned.values() if isinstance(plan, AgentsPlan)]
         if any(shutter_of(spec) for rig in (town.rig, *(plan.rig for plan in ground)) for spec in rig):
-            what = (
-                "a camera has a shutter, whose extra ticks would disturb other agents' images; remove shutter or clocks"
-            )
+            what = "a camera has a shutter, whose extra ticks would disturb other agents' images; leave shutter or clocks out"
             raise dataset.error(("clocks",), what)
         others = [agent for plan in ground for agent in plan.agents if block.ground]
         agents = (*map(Agent, scene.swarm.drone_ids), *others)
@@ -143,7 +141,7 @@ def _check(dataset: Loaded[DatasetConfig], block: Clocks) -> None:
     step_s, period_s = dataset.model.step_s, 1.0 / block.rate_hz
     if dataset.model.captures is not None or dataset.model.sweeps_per_keyframe:
         raise dataset.error(
-            ("clocks",), "clocks set the times of images between keyframes; remove captures and sweeps_per_keyframe"
+            ("clocks",), "clocks set the times of images between keyframes; leave captures and sweeps_per_keyframe out"
         )
     if period_s < step_s:
         instead = f"reduce it to {1.0 / step_s:g}, or set step_s: {period_s:g}"
@@ -294,14 +292,14 @@ def _waits_s(fires: IntArray, step: IntArray, *, step_s: float, sending_s: float
 def _hidden(town: TownConfig, from_m: FloatArray, to_m: FloatArray) -> BoolArray:
     """Return (N,) bool, True where the line between (N, 3) map points meets an obstacle of the town."""
     hidden = np.zeros(len(from_m), dtype=bool)
-    for one in town.obstacles:
-        low = np.array([one.x_m[0], one.y_m[0], -np.inf])
-        high = np.array([one.x_m[1], one.y_m[1], town.ground_z_m + one.top_m])
-        way_m = to_m - from_m
+    for obstacle in town.obstacles:
+        low = np.array([obstacle.x_m[0], obstacle.y_m[0], -np.inf])
+        high = np.array([obstacle.x_m[1], obstacle.y_m[1], town.ground_z_m + obstacle.top_m])
+        direction_m = to_m - from_m
         with np.errstate(divide="ignore", invalid="ignore"):
-            shares = np.stack([(low - from_m) / way_m, (high - from_m) / way_m])
-        beside = (way_m == 0) & ((from_m < low) | (from_m > high))
-        shares = np.where(way_m == 0, np.array([-np.inf, np.inf])[:, None, None], shares)
+            shares = np.stack([(low - from_m) / direction_m, (high - from_m) / direction_m])
+        beside = (direction_m == 0) & ((from_m < low) | (from_m > high))
+        shares = np.where(direction_m == 0, np.array([-np.inf, np.inf])[:, None, None], shares)
         enter, leave = shares.min(axis=0).max(axis=1), shares.max(axis=0).min(axis=1)
         hidden |= ~beside.any(axis=1) & (np.maximum(enter, 0) <= np.minimum(leave, 1))
     return hidden

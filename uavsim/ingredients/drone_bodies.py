@@ -106,7 +106,7 @@ def _airsims_own(town: TownPlan) -> ScenePlanner:
     """
     block: DroneBodies = town.block
     if "blueprint" in block.model_fields_set:
-        what = "topology merged shows AirSim's own bodies; remove blueprint"
+        what = "topology merged shows AirSim's own bodies; leave blueprint out"
         raise town.dataset.error(("drone_bodies", "blueprint"), what)
     planned = DroneBodiesPlan(AIRSIM_BODY, block.size_m, block.above_m or 0.0)
     return lambda _: planned

@@ -79,7 +79,7 @@ class Roadside(OnGround):
     """Height of the rig above the ground."""
 
     @model_validator(mode="after")
-    def _some(self) -> Self:
+    def _has_units(self) -> Self:
         if not self.count + len(self.at):
             raise ValueError("no roadside unit is configured; set count or at")
         return self
@@ -135,13 +135,13 @@ def poles_at_junctions(
     """
     away_m = [float(np.linalg.norm(way_m[:, :2] - j.middle_m[:2], axis=1).min()) for j in junctions]
     passed = [junctions[i] for i in np.argsort(away_m, kind="stable") if away_m[i] <= within_m]
-    rooms = [_apart(junction.beside_m) for junction in passed]
-    turns = range(max(map(len, rooms), default=0))
+    candidates = [_apart(junction.beside_m) for junction in passed]
+    ranks = range(max(map(len, candidates), default=0))
     found = [
-        (junction, room[turn])
-        for turn in turns
-        for junction, room in zip(passed, rooms, strict=True)
-        if turn < len(room)
+        (junction, places[rank])
+        for rank in ranks
+        for junction, places in zip(passed, candidates, strict=True)
+        if rank < len(places)
     ]
     if len(found) < count:
         raise SceneVoid(

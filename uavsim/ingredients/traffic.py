@@ -208,14 +208,14 @@ def thin_out(places_m: FloatArray, *, taken_m: FloatArray, gap_m: float) -> list
         gap_m: least distance between centres.
     """
     selected: list[int] = []
-    room = np.empty((len(taken_m) + len(places_m), 3))
-    room[: len(taken_m)] = taken_m
-    filled = len(taken_m)
+    occupied_m = np.empty((len(taken_m) + len(places_m), 3))
+    occupied_m[: len(taken_m)] = taken_m
+    count = len(taken_m)
     for row, candidate in enumerate(places_m):
-        if filled and np.min(np.sum((room[:filled] - candidate) ** 2, axis=1)) < gap_m**2:
+        if count and np.min(np.sum((occupied_m[:count] - candidate) ** 2, axis=1)) < gap_m**2:
             continue
-        room[filled] = candidate
-        filled += 1
+        occupied_m[count] = candidate
+        count += 1
         selected.append(row)
     return selected
 

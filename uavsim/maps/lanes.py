@@ -264,10 +264,10 @@ def lane_records(network: Network, pieces: dict[Key, LanePiece]) -> tuple[list[L
     for key in pieces:
         if key in continued:
             continue
-        chain, at = {key: None}, follows(key)
-        while at is not None and at not in chain:
-            chain[at] = None
-            at = follows(at)
+        chain, following = {key: None}, follows(key)
+        while following is not None and following not in chain:
+            chain[following] = None
+            following = follows(following)
         index_of.update(dict.fromkeys(chain, len(records)))
         records.append(LaneRecord([pieces[k] for k in chain]))
     edges = {

@@ -44,10 +44,8 @@ def case(*, half_m: tuple[float, float, float] = (0.5, 0.4, 0.3), least_px: int 
     return CornerCasePlan("boxes", "carton", "lane", "along", 1.0, least_px, (part,))
 
 
-def placed(
-    case_plan: CornerCasePlan, where: Lanes, ground: PaperGround, taken: tuple[CasePlace, ...] = ()
-) -> CasePlace:
-    return find_place(case_plan, where, EYES, ground=ground, taken=taken, rng=np.random.default_rng(1))[1]
+def placed(plan: CornerCasePlan, where: Lanes, ground: PaperGround, taken: tuple[CasePlace, ...] = ()) -> CasePlace:
+    return find_place(plan, where, EYES, ground=ground, taken=taken, rng=np.random.default_rng(1))[1]
 
 
 def test_a_case_stands_on_the_ground_and_faces_along_the_lane() -> None:
@@ -126,9 +124,8 @@ def test_a_place_needs_a_quarter_of_the_outline_in_sight() -> None:
     focal_px = 0.5 * eye.spec.camera.width_px / np.tan(np.radians(eye.spec.camera.fov_deg) / 2)
     flat = case(half_m=(2.0, 1.0, 0.001))
 
-    case_place = find_place(
-        flat, lanes((x, y)), [eye], ground=PaperGround(0.0), taken=(), rng=np.random.default_rng(1)
-    )[1]
+    rng = np.random.default_rng(1)
+    _, case_place = find_place(flat, lanes((x, y)), [eye], ground=PaperGround(0.0), taken=(), rng=rng)
     # seen from straight above, where the ground is z away: 4 m x 2 m
     assert case_place.expected_px == pytest.approx(0.25 * 8.0 * (focal_px / z) ** 2, rel=1e-2)
 
@@ -138,8 +135,7 @@ def test_two_cases_keep_their_clearance() -> None:
     first = CasePlace(SE3(first.map_SE3_case.quat_wxyz, np.array([-20.0, -30.0, 0.0])), 1.0, 100.0)
     near, far = (-18.0, -30.0), (-14.0, -30.0)
     with pytest.raises(SceneVoid, match=r"1 taken by another case; possible there: clearance_m: 0\.3$"):
-        placed(
-            case(), lanes(near), PaperGround(), (first,)
-        )  # 2 m, less 1 m and half of the 1.28 m from corner to corner
+        # 2 m, less 1 m and half of the 1.28 m from corner to corner
+        placed(case(), lanes(near), PaperGround(), (first,))
     case_place = placed(case(), lanes(near, far), PaperGround(), (first,))
     np.testing.assert_allclose(case_place.map_SE3_case.translation_m[:2], far)

@@ -119,7 +119,7 @@ class Part(Model):
         return {"blueprint": value} if isinstance(value, str) else value
 
     @model_validator(mode="after")
-    def _of_its_kind(self) -> Self:
+    def _keys_fit_blueprint(self) -> Self:
         if (self.blueprint == PROP_MESH) != (self.mesh is not None):
             raise ValueError(f"mesh needs blueprint {PROP_MESH}, and this blueprint needs mesh")
         if self.mesh is not None and self.mesh_name not in MESHES:
@@ -127,7 +127,7 @@ class Part(Model):
         drives = self.blueprint.startswith(_VEHICLE)
         for key, is_set in (("color", self.color), ("lights", self.lights), ("doors", self.doors != "closed")):
             if is_set and not drives:
-                raise ValueError(f"{key} needs a vehicle, and {self.blueprint} is none; remove it")
+                raise ValueError(f"{key} needs a vehicle, and {self.blueprint} is none; leave it out")
         return self
 
     @property
@@ -154,9 +154,9 @@ class Case(Model):
     """Attributes for the tables: state, cause and others."""
 
     @model_validator(mode="after")
-    def _one_part_is_the_object(self) -> Self:
+    def _some_part_has_the_tag(self) -> Self:
         if all(part.tag not in (None, self.tag) for part in self.parts):
-            raise ValueError(f"no part has the tag {self.tag!r}; remove the key tag from at least one part")
+            raise ValueError(f"no part has the tag {self.tag!r}; leave the key tag out of at least one part")
         return self
 
 
@@ -180,7 +180,7 @@ class CornerCases(Model):
             used_tags += [(("training_sets", name, "tags", k), tag) for k, tag in enumerate(training_set.tags)]
         for key, tag in used_tags:
             if tag not in self.tags and tag not in LABELS:
-                return key, f"unknown tag {tag!r}{self._meant(tag)}"
+                return key, f"unknown tag {tag!r}{self._hint(tag)}"
         owner = {word: word for word in (*self.tags, *LABELS)}
         for tag, entry in self.tags.items():
             for k, word in enumerate(entry.synonyms):
@@ -188,7 +188,7 @@ class CornerCases(Model):
                     return ("tags", tag, "synonyms", k), f"{word!r} already stands for {owner[word]!r}"
         return None
 
-    def _meant(self, word: str) -> str:
+    def _hint(self, word: str) -> str:
         """Offer the canonical word of a synonym, else the nearest word."""
         for tag, entry in self.tags.items():
             if word in entry.synonyms:

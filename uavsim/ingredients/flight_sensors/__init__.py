@@ -89,7 +89,7 @@ class FlightSensors(Units):
     """The same sensors for each sensing car (key ``vehicles``); its motion is known only at the simulator's steps."""
 
     @model_validator(mode="after")
-    def _some(self) -> Self:
+    def _has_sensors(self) -> Self:
         if not [*self.configured(), *(self.vehicles.configured() if self.vehicles else ())]:
             raise ValueError(f"no sensor is configured; set one of {', '.join(KINDS)} ({{}} for its defaults)")
         return self

@@ -64,38 +64,38 @@ def write_streams(recording: Recording, record: FlightSensorsPlan) -> dict[str, 
         StorageError: the folder cannot be written.
     """
     plan, moves, tracks = recording.plan, dict[str, str](), dict[Agent, Track]()
-    for one in _carried(plan, record):
-        if one.agent not in tracks:
-            tracks[one.agent] = (_planned if one.motion == "planned" else _reported)(recording, one.agent)
-        seed = one.seed(record)
-        found = one.unit.read(tracks[one.agent].at(one.times_us(plan)), np.random.default_rng(seed))
-        about = {"kind": one.kind, "channel": one.channel, "motion": one.motion, "seed": seed}
+    for stream in _carried(plan, record):
+        if stream.agent not in tracks:
+            tracks[stream.agent] = (_planned if stream.motion == "planned" else _reported)(recording, stream.agent)
+        seed = stream.seed(record)
+        found = stream.unit.read(tracks[stream.agent].at(stream.times_us(plan)), np.random.default_rng(seed))
+        about = {"kind": stream.kind, "channel": stream.channel, "motion": stream.motion, "seed": seed}
         about["origin_deg_m"] = recording.facts.origin_deg_m
-        final = one.path(plan)
+        final = stream.path(plan)
         path = recording.folder / final
         with storage_errors(f"write {path}"):
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(to_parquet(found, about | {"model": one.unit.model_dump()}))
+            path.write_bytes(to_parquet(found, about | {"model": stream.unit.model_dump()}))
         moves[final] = final
     return moves
 
 
 def rows(labels: SceneLabels, record: FlightSensorsPlan, tables: Tables) -> Tables:
     """Return the table ``stream``."""
-    plan, made = labels.plan, list[StreamRow](tables.get(STREAM.name, ()))
-    for one in _carried(plan, record):
+    plan, rows_made = labels.plan, list[StreamRow](tables.get(STREAM.name, ()))
+    for stream in _carried(plan, record):
         row: StreamRow = {
-            "token": token(plan.dataset, plan.scene_name, STREAM.name, one.channel),
+            "token": token(plan.dataset, plan.scene_name, STREAM.name, stream.channel),
             "scene_token": token(plan.dataset, plan.scene_name, "scene"),
-            "channel": one.channel,
-            "kind": one.kind,
-            "motion": one.motion,
-            "rate_hz": one.unit.hz,
-            "count": len(one.times_us(plan)),
-            "filename": one.path(plan),
+            "channel": stream.channel,
+            "kind": stream.kind,
+            "motion": stream.motion,
+            "rate_hz": stream.unit.hz,
+            "count": len(stream.times_us(plan)),
+            "filename": stream.path(plan),
         }
-        made.append(row)
-    return {STREAM.name: made}
+        rows_made.append(row)
+    return {STREAM.name: rows_made}
 
 
 def _carried(plan: ScenePlan, record: FlightSensorsPlan) -> Iterator[_Carried]:

@@ -70,7 +70,7 @@ class ExplicitEncounter(Model):
         return self
 
     @model_validator(mode="after")
-    def _path_has_what_it_needs(self) -> Self:
+    def _path_has_its_keys(self) -> Self:
         required = {"turning": ("turn_dps",), "non_cooperative": ("turn_dps", "weave_s"), "climbing": ("climb_mps",)}
         for name in ("turn_dps", "weave_s", "climb_mps"):
             if bool(getattr(self, name)) != (name in required.get(self.path, ())):
@@ -86,7 +86,7 @@ class Bin(Model):
     between: tuple[Number, Number]
 
     @model_validator(mode="after")
-    def _in_order(self) -> Self:
+    def _bounds_ascend(self) -> Self:
         if self.between[0] > self.between[1]:
             raise ValueError(f"between is [from, to], but {self.between[0]:g} is above {self.between[1]:g}")
         return self
@@ -115,7 +115,7 @@ class Horizon(Model):
     below: Share
 
     @model_validator(mode="after")
-    def _whole(self) -> Self:
+    def _shares_sum_to_one(self) -> Self:
         if abs(self.above + self.on + self.below - 1.0) > 1e-6:
             raise ValueError(f"above, on and below must sum to 1, not {self.above + self.on + self.below:g}")
         return self
@@ -215,7 +215,7 @@ class EncountersConfig(Model):
     notes: Text = ""
 
     @model_validator(mode="after")
-    def _one_way(self) -> Self:
+    def _either_explicit_or_drawn(self) -> Self:
         if bool(self.encounters) == (self.draw is not None):
             raise ValueError("set either encounters or draw")
         return self

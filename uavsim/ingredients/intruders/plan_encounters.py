@@ -65,10 +65,9 @@ def planner(town: TownPlan) -> ScenePlanner:
     def plan(scene: SceneToFill) -> IntrudersPlan | None:
         inputs = EncounterScene(town.town, town.rig, scene.whole, dataset.model.step_s, image_every_steps=every)
         found = scene_intruders(config, inputs, seed=scene.dataset_seed, number=scene.number)
-        flown = len(scene.swarm.map_SE3_flu)  # the encounters' values refer to the whole scene
-        return (
-            IntrudersPlan(tuple(replace(one, map_SE3_flu=one.map_SE3_flu[:flown]) for one in found)) if found else None
-        )
+        steps = len(scene.swarm.map_SE3_flu)  # the encounters' values refer to the whole scene
+        flown = tuple(replace(intruder, map_SE3_flu=intruder.map_SE3_flu[:steps]) for intruder in found)
+        return IntrudersPlan(flown) if flown else None
 
     return plan
 
@@ -86,8 +85,9 @@ def without(
         raise InputError(
             f"{where}: {len(planned.intruders)} intruders are planned, but {len(flown)} are recorded; it is damaged"
         )
-    remaining = [one for instance_id, one in zip(flown, planned.intruders, strict=True) if instance_id not in hidden]
-    return IntrudersPlan(tuple(remaining)) if remaining else None
+    pairs = zip(flown, planned.intruders, strict=True)
+    remaining = tuple(intruder for instance_id, intruder in pairs if instance_id not in hidden)
+    return IntrudersPlan(remaining) if remaining else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

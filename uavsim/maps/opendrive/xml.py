@@ -65,7 +65,7 @@ class _Builder(TreeBuilder):
 
     def doctype(self, name: str, pubid: str | None, system: str | None) -> None:  # noqa: ARG002 - called by the parser
         """Refuse a document type."""
-        raise ValueError("document types and entities (<!DOCTYPE ...>) are not supported; remove them")
+        raise ValueError("document types and entities (<!DOCTYPE ...>) are not supported; write the file without them")
 
     def start(self, tag: str, attrs: dict[str, str]) -> Element:
         """Add an element."""
