@@ -27,7 +27,7 @@ GAP = road("2", section(lane(-1))).replace("</planView>", APART)
 @pytest.mark.parametrize(
     ("broken", "said"),
     [
-        (road("2", section(lane(-1)), x="nan"), "road 2, s 0.00: the road is left out: geometry: x is nan"),
+        (road("2", section(lane(-1)), x="nan"), "road 2, s 0.00: the road is left out: geometry: x is out of range: nan"),
         (road("2", section(lane(-1)), length=-3), "the road is left out: a geometry is -3 m long"),
         (road("2", section(lane(-1)), shape="<circle/>"), "a geometry has an unknown shape"),
         (road("2", section(lane(-1)), shape="<arc/>"), "arc has no curvature"),
@@ -111,7 +111,7 @@ def test_invalid_file_is_refused_in_little_memory(data, said, tmp_path):
     ("bound", "most", "said"),
     [
         ("opendrive.xml._MOST_PARTS", 20, "more than 20 elements and attributes in an element"),
-        ("opendrive.xml._MOST_ELEMENTS", 20, "or 20 in all"),
+        ("opendrive.xml._MOST_ELEMENTS", 20, "or 20 elements"),
         ("opendrive.read._MOST_BYTES", 5000, "its roads need more than 0 MB"),
         ("lanes._MOST_POINTS", 3, "3 points, of lanes"),
         ("areas._MOST_HOLES", -1, "more than -1 holes"),

@@ -165,7 +165,7 @@ def read_expansion(data: bytes, *, name: str) -> VectorMap:
     try:
         return _Reader(orjson.loads(data)).vector_map(name)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, shapely.errors.ShapelyError) as error:
-        raise DatasetError(f"{name}: not a nuScenes map expansion: {type(error).__name__}: {error}") from error
+        raise DatasetError(f"{name}: not a map expansion of nuScenes: {type(error).__name__}: {error}") from error
 
 
 class _Reader:
