@@ -39,7 +39,7 @@ def clocks_of(plan: ScenePlan) -> ClocksPlan:
     return found
 
 
-def test_each_image_is_within_half_a_step_of_the_asked_time(tmp_path: Path) -> None:
+def test_each_image_is_within_half_a_step_of_the_requested_time(tmp_path: Path) -> None:
     plan, other = plans(tmp_path)
     clocks = clocks_of(plan)
     residual_us = clocks.step * plan.step_us - clocks.asked_us
@@ -73,7 +73,7 @@ def test_without_clocks_nothing_changes(tmp_path: Path) -> None:
     assert plan.capture_steps == range(0, 401, 100)
 
 
-def test_who_is_on_the_ground_has_a_clock_where_asked_for(tmp_path: Path) -> None:
+def test_ground_agents_have_clocks_if_configured(tmp_path: Path) -> None:
     """Ground clocks do not change the drones' clocks; a car's rig with a shutter is refused like a drone's."""
     ground = "vehicles: {count: 1}\nroadside: {count: 1}\ntraffic: {vehicles: 2}\n"
     plan, drones = (plans(tmp_path, block + ground)[0] for block in (CLOCKS.replace("}", ", ground: true}"), CLOCKS))
@@ -97,10 +97,10 @@ def test_by_its_own_clock_a_drone_fires_evenly(
 ) -> None:
     block = Clocks(rate_hz=rate_hz)
     times_s = _instants(block, phase_s, drift_ppm, offset_s, until_s=4.0, rng=np.random.default_rng(1))
-    shown_s = times_s * (1 + drift_ppm * 1e-6) + offset_s
-    turns = (shown_s - phase_s) * rate_hz
-    assert np.abs(turns - np.round(turns)).max() < 1e-6
-    assert np.abs(np.diff(turns) - 1).max() < 1e-6
+    clock_s = times_s * (1 + drift_ppm * 1e-6) + offset_s
+    periods = (clock_s - phase_s) * rate_hz
+    assert np.abs(periods - np.round(periods)).max() < 1e-6
+    assert np.abs(np.diff(periods) - 1).max() < 1e-6
     assert times_s[0] < 1 / rate_hz * 1.002  # none is left out at the beginning
     assert times_s[-1] > 4.0 - 1 / rate_hz * 1.002
 
@@ -130,7 +130,7 @@ def test_messages_overtake_each_other_get_lost_and_end_at_the_range(tmp_path: Pa
         plans(tmp_path, more % "1")
 
 
-def test_what_is_sent_waits_for_its_radio_and_takes_longer_from_afar(tmp_path: Path) -> None:
+def test_messages_queue_for_bandwidth_and_are_delayed_by_distance(tmp_path: Path) -> None:
     """At 10 Mbit/s, 50 kB take 0.04 s; the second of two triggers 0.02 s apart waits 0.02 s."""
     drone, step = np.array([0, 1, 0, 0]), np.array([0, 0, 4, 200])
     assert _waits_s(drone, step, step_s=0.005, sending_s=0.04) == pytest.approx([0.04, 0.04, 0.06, 0.04])
@@ -144,7 +144,7 @@ def test_what_is_sent_waits_for_its_radio_and_takes_longer_from_afar(tmp_path: P
     assert (clocks.arrival_us - sent.arrival_us) / 1e6 == pytest.approx(0.04 + apart_m / 1000, abs=1e-9)
 
 
-def test_who_is_asked_fires_when_that_arrives(tmp_path: Path) -> None:
+def test_a_requested_agent_fires_when_the_request_arrives(tmp_path: Path) -> None:
     """Drone 0 sends a request every 0.1 s; each drone that receives it triggers 0.02 to 0.03 s later."""
     more = "clocks: {rate_hz: 10, trigger: request, messages: {latency_s: [0.02, 0.03], loss: 0.2}}\n"
     clocks = clocks_of(plans(tmp_path, more)[0])
@@ -169,7 +169,7 @@ def test_nothing_arrives_through_an_obstacle() -> None:
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "reason"),
     [
         (
             "clocks: {rate_hz: 10, messages: {bandwidth_mbps: 10, size_kb: 500}}\n",
@@ -196,7 +196,7 @@ def test_nothing_arrives_through_an_obstacle() -> None:
         ("clocks: {rate_hz: 10, ground: true, messages: {bandwidth_mbps: 9}}\n", "ground is true; set size_kb, too"),
     ],
 )
-def test_impossible_values_are_refused(tmp_path: Path, more: str, said: str) -> None:
+def test_impossible_values_are_refused(tmp_path: Path, more: str, reason: str) -> None:
     with pytest.raises(ConfigError, match=r"own\.yaml:\d") as refused:
         plans(tmp_path, more)
-    assert said in str(refused.value)
+    assert reason in str(refused.value)

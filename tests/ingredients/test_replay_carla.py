@@ -176,7 +176,7 @@ def measured(*, off_m: float = 0.0, turned_deg: float = 0.0, light: int = 0) -> 
     )
 
 
-def test_the_recorded_state_stands_for_what_is_proven_to_be_there() -> None:
+def test_proven_returns_recorded_states_or_refuses_differences() -> None:
     traffic = spawned(Server())
     traffic.before_tick(0)
     proven_states = traffic.proven(states(), measured(turned_deg=360.0))

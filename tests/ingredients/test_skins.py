@@ -107,7 +107,7 @@ def test_colours_are_drawn_with_their_weights() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("twins: 2\n", "nothing differs: give weather, sun"),
         ("sun_altitude_deg: [60, 20]\n", "sun_altitude_deg: from smaller than to"),
@@ -118,11 +118,11 @@ def test_colours_are_drawn_with_their_weights() -> None:
         ("weather: {draw: {hard_rian: 1}}\n", ":1: weather: unknown weather 'hard_rian'; did you mean 'hard_rain'?"),
     ],
 )
-def test_nonsense_is_refused(tmp_path: Path, text: str, said: str) -> None:
+def test_nonsense_is_refused(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "skin.yaml").write_text(text)
     with pytest.raises(ConfigError) as refused:
         check_names(Library.of().of_ingredient("skin", str(tmp_path / "skin.yaml")))
-    assert said in str(refused.value)
+    assert message in str(refused.value)
 
 
 def test_an_unknown_skin_is_named(recorded: Path) -> None:

@@ -35,15 +35,15 @@ def test_a_plan_lists_its_maps(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         ("maps: [expansio]\n", "expansion"),
         ("maps: []\n", "at least 1"),
         ("maps: [buildings]\n", r"buildings are a layer .* \[expansion, buildings\]"),
     ],
 )
-def test_what_is_no_map_is_refused(tmp_path: Path, words: str, said: str) -> None:
-    with pytest.raises(ConfigError, match=said):
+def test_unknown_map_formats_are_refused(tmp_path: Path, words: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
         plans(tmp_path, words)
 
 

@@ -93,8 +93,8 @@ def test_parked_vehicles_stand_on_the_middle_of_their_boxs_bottom() -> None:
     """A box centred at ue (10, 20, 1) lies on its right side: its bottom points to ue's left, map +y."""
     box = carla.BoundingBox(carla.Location(10.0, 20.0, 1.0), carla.Vector3D(2.0, 1.0, 0.5))
     box.rotation = carla.Rotation(roll=90.0)
-    thing = SimpleNamespace(name="Parked_1", id=5, type=14, bounding_box=box)
-    parked = parked_vehicles([thing], first_instance_id=8)
+    parked_object = SimpleNamespace(name="Parked_1", id=5, type=14, bounding_box=box)
+    parked = parked_vehicles([parked_object], first_instance_id=8)
     states = parked.states
     centre = (states.map_SE3_actor @ parked.infos[0].actor_SE3_box).translation_m
     np.testing.assert_allclose(centre, [[10, -20, 1]], atol=1e-12)

@@ -85,12 +85,12 @@ def test_impossible_values_are_refused_with_their_line(tmp_path: Path, more: str
         plan(tmp_path, more)
 
 
-def test_another_topology_asked_for_is_refused_too(tmp_path: Path) -> None:
+def test_an_overridden_topology_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"own.yaml:5: vehicles: topology bridge supports only drones"):
         plan(tmp_path, BOTH, Overrides(topology="bridge"))
 
 
-def test_which_cars_is_in_the_plan(tmp_path: Path) -> None:
+def test_the_selection_of_cars_is_in_the_plan(tmp_path: Path) -> None:
     more = "vehicles: {count: 2, near: route, within_m: 80, blueprint: vehicle.audi.*, at: [[1, 2]]}\n"
     more += "roadside: {count: 1, within_m: 60}\n"
     found = unpack_plan(pack_plan(plan(tmp_path, more)))

@@ -38,7 +38,7 @@ def test_who_it_is(record: VehiclesPlan, ids: list[int]) -> None:
     assert chosen(TRAFFIC[::-1], record, WAY_M) == ids
 
 
-def test_too_few_are_said_with_the_request() -> None:
+def test_too_few_cars_are_refused_with_the_request() -> None:
     message = (
         r"2 vehicles need the rig own, which fits on 4 cars of the traffic \(.*\); only 1 of these match "
         r"blueprint vehicle.audi.\* within 30 m of the swarm's route"

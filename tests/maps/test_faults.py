@@ -25,7 +25,7 @@ GAP = road("2", section(lane(-1))).replace("</planView>", APART)
 
 
 @pytest.mark.parametrize(
-    ("broken", "said"),
+    ("broken", "message"),
     [
         (road("2", section(lane(-1)), x="nan"), "road 2, s 0.00: the road is left out: geometry: x is out of range: nan"),
         (road("2", section(lane(-1)), length=-3), "the road is left out: a geometry is -3 m long"),
@@ -49,10 +49,10 @@ GAP = road("2", section(lane(-1))).replace("</planView>", APART)
         ),
     ],
 )  # fmt: skip
-def test_faulty_part_is_left_out_and_named(broken, said):
+def test_faulty_part_is_left_out_and_named(broken, message):
     town = build(network(GOOD, broken), "T")
     assert len(town.layer("lane")) >= 1
-    assert any(said in warning for warning in town.warnings), town.warnings
+    assert any(message in warning for warning in town.warnings), town.warnings
 
 
 def test_junction_of_no_size_is_left_out():
@@ -82,7 +82,7 @@ LONG = [road(number, section(lane(-1)), length=99_999) for number in range(60)]
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "message"),
     [
         (b"not xml", "not OpenDRIVE"),
         (b"<OpenDRIVE/>", "has no usable road"),
@@ -98,17 +98,17 @@ LONG = [road(number, section(lane(-1)), length=99_999) for number in range(60)]
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_invalid_file_is_refused_in_little_memory(data, said, tmp_path):
+def test_invalid_file_is_refused_in_little_memory(data, message, tmp_path):
     path = tmp_path / "f.xodr"
     path.write_bytes(data)
     peak_mib, line = _read_in_a_process(path)
     assert line.startswith("InputError: f.xodr: ")
-    assert said in line
+    assert message in line
     assert peak_mib < 600
 
 
 @pytest.mark.parametrize(
-    ("bound", "most", "said"),
+    ("bound", "most", "message"),
     [
         ("opendrive.xml._MOST_PARTS", 20, "more than 20 elements and attributes in an element"),
         ("opendrive.xml._MOST_ELEMENTS", 20, "or 20 elements"),
@@ -117,9 +117,9 @@ def test_invalid_file_is_refused_in_little_memory(data, said, tmp_path):
         ("areas._MOST_HOLES", -1, "more than -1 holes"),
     ],
 )
-def test_network_beyond_a_limit_is_refused(monkeypatch, bound, most, said):
+def test_network_beyond_a_limit_is_refused(monkeypatch, bound, most, message):
     monkeypatch.setattr(f"uavsim.maps.{bound}", most)
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         build(network(GOOD, road("2", section(lane(-1)))), "T")
 
 

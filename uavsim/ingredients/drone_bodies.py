@@ -22,7 +22,7 @@ __all__ = ["AIRSIM_BODY", "INGREDIENT", "DroneBodies", "DroneBodiesPlan", "plann
 INGREDIENT: Final = Ingredient(
     key="drone_bodies",
     block=Named(f"{__name__}:DroneBodies"),
-    about="The swarm's drones are seen: each has a body, with a box, a mask and a track.",
+    about="Bodies of the swarm's drones, each with a box, a mask and a track.",
     order=80,
     records=(Named(f"{__name__}:DroneBodiesPlan"),),
     planner=Named(f"{__name__}:planner"),
@@ -58,7 +58,7 @@ class DroneBodies(Model):
     """Bodies that show the swarm's drones."""
 
     blueprint: Annotated[str, Field(min_length=1)] = "static.prop.drone"
-    """A blueprint of the simulator, or a static mesh of its content, /Game/...; a stock CARLA has nothing that flies."""
+    """A blueprint of the simulator, or a static mesh of its content, /Game/...; a stock CARLA has no flying object."""
     size_m: Metres3 = (1.2, 1.2, 0.5)
     """Length, width and height of the body's box."""
     above_m: Annotated[float, Field(gt=0, le=5)] | None = None

@@ -83,7 +83,7 @@ class Traffic(Model):
     """``uav3d``: its 17 cars; ``all``: every four-wheeler; or a list of CARLA blueprint ids."""
     hybrid_physics: bool = False
     speed_difference_percent: Annotated[float, Field(ge=-300, le=100)] = 0.0
-    """Below the speed limit; negative drives faster."""
+    """Speed below the limit; negative is faster than the limit."""
     following_distance_m: Annotated[float, Field(ge=0, le=100)] = 2.5
     spawn_on_waypoints: bool = True
     """Whether to place vehicles on lanes when the map has too few spawn points."""

@@ -83,7 +83,7 @@ class Vehicles(OnGround):
     near: Near = "start"
     """Nearest to the swarm's start, or to the whole path of its first drone (``route``)."""
     within_m: Annotated[float, Field(gt=0, le=10_000)] | None = None
-    """Greatest distance from there; a scene in which one gets farther from every drone is void."""
+    """Greatest distance from there; the scene is void if a sensing car gets farther from every drone."""
     blueprint: Annotated[str, Field(min_length=1)] = "*"
     """Pattern of their blueprint: ``vehicle.tesla.*``."""
     at: Annotated[tuple[Metres2, ...], Field(max_length=50)] = ()

@@ -116,7 +116,7 @@ def test_ground_is_level_and_free_or_none(hit: Any, height_m: float | None) -> N
     assert WorldGround(Rays(hit)).level(points_m) == (pytest.approx(height_m) if height_m is not None else None)
 
 
-def test_what_is_met_on_the_way_hides_and_what_is_met_at_the_end_does_not() -> None:
+def test_ray_hits_before_the_target_occlude_it() -> None:
     eye_m, target_m = np.array([0.0, 0.0, 20.0]), np.array([0.0, 0.0, 0.3])
     tree = Rays(lambda *_: (carla.Location(0.0, 0.0, 6.0), BUILDING))
     road = Rays(lambda *_: (carla.Location(0.0, 0.0, 0.35), ROAD))

@@ -36,7 +36,7 @@ def test_a_plain_blueprint_is_a_part_where_the_case_stands(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("was", "becomes", "said"),
+    ("was", "becomes", "message"),
     [
         ("tag: lost_cone", "tag: lost_coen", "street.yaml:9: cases.cones.tag: unknown tag 'lost_coen'; did you mean"),
         ("tag: lost_cone", "tag: drum", "unknown tag 'drum'; it is a synonym of 'barrel', write 'barrel'"),
@@ -55,9 +55,9 @@ def test_a_plain_blueprint_is_a_part_where_the_case_stands(tmp_path: Path) -> No
         ),
     ],
 )
-def test_a_mistake_is_one_line_with_a_suggestion(tmp_path: Path, was: str, becomes: str, said: str) -> None:
+def test_a_mistake_is_one_line_with_a_suggestion(tmp_path: Path, was: str, becomes: str, message: str) -> None:
     assert was in GOOD
     with pytest.raises(ConfigError) as caught:
         checked(tmp_path, GOOD.replace(was, becomes))
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)

@@ -65,7 +65,7 @@ def test_the_domain_follows_from_town_and_weather(tmp_path: Path, weather: str, 
 
 
 @pytest.mark.parametrize(
-    ("cases", "extra", "said"),
+    ("cases", "extra", "message"),
     [
         (
             "{from: road_hazard}",
@@ -82,16 +82,16 @@ def test_the_domain_follows_from_town_and_weather(tmp_path: Path, weather: str, 
         (
             "{from: road_hazards, kinds: [tyres], min_visible_px: 4000}",
             "altitude_m: 20",
-            "cases.tyres: covers only 726 px for sure from 20 m above it, but min_visible_px is 4000; fly at 8 m or lower",
+            "cases.tyres: is guaranteed only 726 px from 20 m up, but min_visible_px is 4000; fly at 8 m or lower",
         ),
     ],
 )
 def test_an_impossible_request_is_refused_with_the_nearest_possible(
-    tmp_path: Path, cases: str, extra: str, said: str
+    tmp_path: Path, cases: str, extra: str, message: str
 ) -> None:
     with pytest.raises(ConfigError) as caught:
         planned(tmp_path, cases, extra=extra)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 

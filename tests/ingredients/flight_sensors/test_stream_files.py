@@ -108,7 +108,7 @@ def test_every_agent_has_the_origin_of_the_towns_map(flown: Recording) -> None:
 
 
 @pytest.mark.parametrize("recorded", ["none", "keyframes"])
-def test_motion_that_was_not_kept_is_refused(flown: Recording, recorded: str) -> None:
+def test_motion_that_was_not_recorded_is_refused(flown: Recording, recorded: str) -> None:
     assert flown.motion is not None
     motion = None if recorded == "none" else replace(flown.motion.open(), step=np.arange(21) * 10).packed()
     with pytest.raises(DatasetError, match="need the motion of every step, which was not recorded"):

@@ -183,7 +183,7 @@ def test_pressure_is_the_standard_atmospheres() -> None:
     np.testing.assert_allclose(found["pressure_pa"], 89_874.6, rtol=1e-4)  # the table's value at 1,000 m
 
 
-def test_a_receivers_errors_are_as_large_as_asked_for() -> None:
+def test_gnss_errors_have_the_configured_size() -> None:
     motion = moved(np.zeros((2001, 3)), np.zeros(2001), rate_hz=20)
     unit = Gnss(rate_hz=20.0, horizontal_m=2.0, vertical_m=3.0, velocity_mps=0.1)
     found = read(unit, motion, 5)

@@ -47,7 +47,7 @@ def made_of(tmp_path: Path, text: str, where: EncounterScene) -> tuple[IntruderP
     return scene_intruders(load(tmp_path / "e.yaml", EncountersConfig), where, seed=1, number=3)
 
 
-def test_what_is_asked_for_is_flown(tmp_path: Path) -> None:
+def test_the_planned_path_matches_the_requested_encounter(tmp_path: Path) -> None:
     where = scene_inputs()
     (made,) = made_of(tmp_path, ONE, where)
 
@@ -72,7 +72,7 @@ def test_two_of_a_kind_have_two_names_and_keep_apart(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (("cpa_m: 100", "cpa_mm: 100"), r"e.yaml:3: encounters\[0\].cpa_mm: unknown key; did you mean 'cpa_m'\?"),
         (("aeroplane", "airplane"), r"unknown value 'airplane'; did you mean 'aeroplane'\?"),
@@ -90,8 +90,8 @@ def test_two_of_a_kind_have_two_names_and_keep_apart(tmp_path: Path) -> None:
         (("camera: FRONT", "camera: FRONT\ndrone: 4"), r"drone: the formation has drones 0 to 0, not 4"),
     ],
 )
-def test_bad_input_is_one_line_with_a_remedy(tmp_path: Path, change: tuple[str, str], said: str) -> None:
-    with pytest.raises(ConfigError, match=said) as caught:
+def test_bad_input_is_one_line_with_a_remedy(tmp_path: Path, change: tuple[str, str], message: str) -> None:
+    with pytest.raises(ConfigError, match=message) as caught:
         made_of(tmp_path, ONE.replace(*change), scene_inputs())
     assert "\n" not in str(caught.value)
 

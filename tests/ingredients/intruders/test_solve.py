@@ -104,7 +104,7 @@ def test_a_refusal_names_the_nearest_possible_request() -> None:
     assert refuse(HEAD_ON, EAST_10, AHEAD) is None
 
 
-def test_what_it_must_keep_clear_of_is_asked() -> None:
+def test_clearance_conflicts_are_refused() -> None:
     refusal = refuse(HEAD_ON, EAST_10, AHEAD, clearance=lambda places: "a wall" if places[0, 2] < 150 else None)
 
     assert refusal is not None

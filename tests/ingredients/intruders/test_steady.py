@@ -42,7 +42,7 @@ def test_a_square_stays_around_the_middle_inside_the_image() -> None:
     assert made.tolist() == [[-2.0, 510.0, 4.0, 4.0]]
 
 
-def test_what_nothing_decides_stays_as_it_was() -> None:
+def test_undecided_images_keep_the_last_label() -> None:
     states = np.array([OPEN, SEEN, OPEN, OPEN, HIDDEN, OPEN, SEEN])
     assert labelled_images(states).tolist() == [True, True, True, True, False, False, True]
     assert not labelled_images(np.array([OPEN, OPEN])).any()

@@ -84,13 +84,13 @@ class TrainingSet(Model):
     tags: tuple[Tag, ...] = ()
     """Tags of the objects that it labels."""
     towns: tuple[Name, ...] = ()
-    """A scene in one of these, in one of its weathers, is in its domain; without towns none is."""
+    """Towns of its domain; without towns, no scene is in its domain."""
     weather: tuple[Reference, ...] = ()
-    """Weathers of its domain; any by default."""
+    """Weathers of its domain; default: all."""
 
 
 class Part(Model):
-    """One actor; a plain blueprint stands where the case stands."""
+    """One actor; a plain blueprint is a part at the case's position."""
 
     shorthand: ClassVar = {"type": "string"}
 

@@ -213,6 +213,6 @@ def _check_size(
             lower = f"fly at {lower_m:.0f} m or lower, or " if lower_m >= _LOWEST_M else ""
             raise cases.error(
                 ("cases", case.name),
-                f"covers only {best_px} px for sure from {low_m:.0f} m above it, but min_visible_px is {case.min_visible_px}; "
+                f"is guaranteed only {best_px} px from {low_m:.0f} m up, but min_visible_px is {case.min_visible_px}; "
                 f"{lower}reduce it to {best_px}",
             )

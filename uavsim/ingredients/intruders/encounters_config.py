@@ -50,11 +50,11 @@ class ExplicitEncounter(Model):
     begin_s: Seconds = 0.0
     """Begin of the encounter in the scene's time."""
     passing_deg: Annotated[float, Field(ge=0, le=360)] | None = None
-    """On which side it passes: 0 right, 90 above, 180 left; the first that is possible by default."""
+    """Passing side: 0 right, 90 above, 180 left; default: the first possible side."""
     turn_dps: Annotated[float, Field(ge=-60, le=60)] = 0.0
-    """turning: degrees a second, to the right; non_cooperative: the fastest of its weave."""
+    """turning: turn rate to the right, degrees per second; non_cooperative: greatest turn rate of its weave."""
     weave_s: Annotated[float, Field(ge=0, le=600)] = 0.0
-    """non_cooperative: period in which it turns to and fro."""
+    """non_cooperative: period of its weave."""
     climb_mps: Annotated[float, Field(ge=-50, le=50)] = 0.0
     """climbing: gain of its vertical speed."""
     climb_before_s: Annotated[float, Field(gt=0, le=600)] = 10.0
@@ -155,9 +155,9 @@ class EncounterSampling(Sampling):
     """Distributions of the encounters of a scene. With profile aot its first one is valid by AOT's rule."""
 
     further: Annotated[tuple[Sampling, ...], Field(max_length=10)] = ()
-    """Further encounters of a scene, by distributions of their own: steep ones begin nearer, and are slower."""
+    """Distributions of further encounters, such as steep ones that begin nearer and are slower."""
     unplanned: Annotated[tuple[Sampling, ...], Field(max_length=10)] = ()
-    """Other objects in the air, like AOT's birds: labelled, but without a range in AOT's files."""
+    """Distributions of other flying objects, such as birds: labelled, but without a range in AOT's files."""
 
 
 class Limits(Model):
