@@ -36,7 +36,7 @@ __all__ = ["CASES_CLEAR_M", "PlacedCases", "WorldGround", "finish", "rows_on", "
 
 CASES_CLEAR_M: Final = 30.0
 """Least distance of a vehicle's start from a case: the traffic manager does not see props."""
-_EVERY_M: Final = 2.0
+_WAYPOINT_SPACING_M: Final = 2.0
 _SPAWN_ABOVE_M: Final = 200.0  # free space; then the actor is moved to its place
 _LOOK_ABOVE_M: Final = 14.0
 _LOOK_BELOW_M: Final = 4.0
@@ -144,7 +144,7 @@ class PlacedCases:
     def lanes_for(self, on: str, at: Site | None) -> Lanes:
         """Return the places that the rule ``on`` of a case allows."""
         if (on, at) not in self._lanes:
-            ways = self._world.get_map().generate_waypoints(_EVERY_M)
+            ways = self._world.get_map().generate_waypoints(_WAYPOINT_SPACING_M)
             rows = [row for way in ways if at is not None or not way.is_junction for row in rows_on(way, on)]
             table = np.array(sorted(set(rows)), dtype=np.float64).reshape(-1, 5)
             places_m = unreal.map_vector_from_ue(table[:, :3])

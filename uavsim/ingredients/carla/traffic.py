@@ -42,7 +42,7 @@ def spawn_vehicles(context: SpawnContext, record: TrafficPlan) -> Spawned:
     known = [_facts(b) for b in library.filter("vehicle.*")]
     choices = choose_blueprints(record.blueprints, known)
     rng = context.rng(1)
-    places = _places(context, record, rng)
+    places = _spawn_poses(context, record, rng)
     commands, port = [], manager.get_port()
     for order in order_vehicles(count=record.vehicles, choices=choices, places=len(places), rng=rng):
         blueprint = library.find(order.blueprint)
@@ -68,7 +68,7 @@ def _steer(manager: carla.TrafficManager, context: SpawnContext, record: Traffic
     manager.set_random_device_seed(context.plan.traffic_seed % 2**31)
 
 
-def _places(context: SpawnContext, record: TrafficPlan, rng: np.random.Generator) -> list[carla.Transform]:
+def _spawn_poses(context: SpawnContext, record: TrafficPlan, rng: np.random.Generator) -> list[carla.Transform]:
     """Return recommended spawn points, then lane waypoints if the map has too few; none near reserved places."""
     town, kept_free = context.world.get_map(), context.kept_free
     places = [p for p in town.get_spawn_points() if context.is_near(p.location) and _is_clear(p, kept_free)]

@@ -24,7 +24,7 @@ from uavsim.records.recording import Recording
 from uavsim.records.sensors import Agent
 from uavsim.typing import IntArray
 
-_MOST_ASIDE_M = 1e-3  # simulators take and return float32 poses
+_MOST_DEVIATION_M = 1e-3  # simulators take and return float32 poses
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,10 +117,10 @@ def _planned(recording: Recording, agent: Agent) -> Track:
     poses = recording.plan.swarm.map_SE3_flu[:, recording.plan.swarm.drone_ids.index(agent.number)]
     for frame in recording.frames:
         flown = next(drone for drone in frame.drones if drone.agent == agent)
-        aside_m = float(np.abs(flown.map_SE3_flu.translation_m - poses.translation_m[frame.step]).max())
-        if aside_m > _MOST_ASIDE_M:
+        deviation_m = float(np.abs(flown.map_SE3_flu.translation_m - poses.translation_m[frame.step]).max())
+        if deviation_m > _MOST_DEVIATION_M:
             raise DatasetError(
-                f"{recording.plan.scene_name}: drone {agent.id} was {aside_m:.3f} m from its plan at step {frame.step}; its "
+                f"{recording.plan.scene_name}: drone {agent.id} was {deviation_m:.3f} m from its plan at step {frame.step}; "
                 "flight_sensors support only planned motion"
             )
     return Track(

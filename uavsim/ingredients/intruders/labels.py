@@ -21,13 +21,13 @@ from uavsim.typing import BoolArray, FloatArray, IntArray, UInt8Array, UInt16Arr
 SKY_TAG: Final = 11  # of CARLA's palette
 _SEMANTIC: Final = "semantic"
 _SKY_SHARE: Final = 0.95
-_HIDE_NOTHING: Final = frozenset({0, 1, 2, 10, SKY_TAG, 23, 24, 25})  # sky, ground of all kinds, water
+_BACKGROUND_TAGS: Final = frozenset({0, 1, 2, 10, SKY_TAG, 23, 24, 25})  # sky, ground of all kinds, water
 _RING_PX: Final = 4
 _NEAR_M: Final = 0.1
 _FEW_PX: Final = 24.0  # a smaller unoccluded intruder may have no pixel in the mask
 _FEW_OF_FLOCK_PX: Final = 160.0  # measured with 150 poses of every kind: 22, of a flock 151
 # labels of small intruders must not flicker: undecided images keep the last state, sizes change with hysteresis
-HIDDEN, OPEN, SEEN = 0, 1, 2
+HIDDEN, UNDECIDED, VISIBLE = 0, 1, 2
 _AOT_WIDTH_PX: Final = 2448.0
 _SQUARES_PX: Final = (6.0, 16.0)  # in an image of AOT's width
 _SURE_PX: Final = 16.0  # in any image: smaller masks miss wings and tails
@@ -136,7 +136,8 @@ class _Flight:
             semantic = codec.decode_tags(recording.folder / shot.files[_SEMANTIC]) if _SEMANTIC in shot.files else None
             known = tags if semantic is None else semantic
             small = float(boxes_px[row, 2] * boxes_px[row, 3]) < few_px
-            states.append(SEEN if visible_px else self._unseen(middle_px[row], known) if small else HIDDEN)
+            state = VISIBLE if visible_px else HIDDEN
+            states.append(self._state_without_pixels(middle_px[row], known) if small and not visible_px else state)
             found.append(_bounds(intruder_mask) if visible_px else boxes_px[row])
             counts.append(visible_px)
             sides.append(horizon_side(found[-1], intruder_mask, semantic, ids=ids, tags=tags))
@@ -197,7 +198,7 @@ class _Flight:
             body_px = 2.0 * camera.intrinsic[0, 0] * half_m / optical_m[:, 2:]
         return camera.project(optical_m, beyond=True), np.where(optical_m[:, 2:] > _NEAR_M, body_px, np.inf)
 
-    def _unseen(self, middle_px: FloatArray, tags: UInt8Array) -> int:
+    def _state_without_pixels(self, middle_px: FloatArray, tags: UInt8Array) -> int:
         """Return the visibility of an intruder without mask pixels that may be too small for one."""
         camera = self.shots[0].camera
         if not pinhole.pixel_in_image(middle_px, width_px=camera.width_px, height_px=camera.height_px):
@@ -205,7 +206,7 @@ class _Flight:
         column, line = (
             min(int(v), size - 1) for v, size in zip(middle_px, (camera.width_px, camera.height_px), strict=True)
         )
-        return SEEN if int(tags[line, column]) in _HIDE_NOTHING else OPEN
+        return VISIBLE if int(tags[line, column]) in _BACKGROUND_TAGS else UNDECIDED
 
 
 def _pose_in(frame: RecordedFrame, instance_id: int) -> SE3:
@@ -250,12 +251,12 @@ def horizon_side(
 
 
 def labelled_images(states: IntArray) -> BoolArray:
-    """Return (K,) bool, True for labelled images; an ``OPEN`` image follows the previous one, a leading one the next."""
-    decided = np.flatnonzero(states != OPEN)
+    """Return (K,) bool, True for labelled images; an ``UNDECIDED`` image follows the previous one, a leading one the next."""
+    decided = np.flatnonzero(states != UNDECIDED)
     if not len(decided):
         return np.zeros(len(states), dtype=np.bool_)
     last = np.maximum(np.searchsorted(decided, np.arange(len(states)), side="right") - 1, 0)
-    return np.asarray(states[decided[last]] == SEEN)
+    return np.asarray(states[decided[last]] == VISIBLE)
 
 
 def aot_boxes(
