@@ -147,7 +147,7 @@ def _of_scene(words: tuple[str, ...], scene: str) -> list[str]:
     return [word for prefix, _, word in parts if prefix in ("", scene)]
 
 
-def _may_go(info: ActorInfo) -> bool:
+def _can_be_hidden(info: ActorInfo) -> bool:
     """Return whether an actor is traffic, not part of the town, a corner case or the swarm."""
     kind = actor_kind(info.kind)
     return kind.may_hide and not kind.is_of_town
@@ -178,7 +178,7 @@ def _hidden(
                 last = max((info.instance_id for info in actors), default=0)
                 raise InputError(f"{where} has no actor {word}; it has {f'1 to {last}' if last else 'none'}")
         elif word == ALL:
-            found = {i.instance_id for i in actors if _may_go(i)} - carriers
+            found = {i.instance_id for i in actors if _can_be_hidden(i)} - carriers
         elif word in LABELS:
             found = {i.instance_id for i in actors if (kind := class_of(i)) is not None and kind.label == word}
         elif "." in word:

@@ -169,7 +169,7 @@ class CornerCases(Model):
     training_sets: dict[Name, TrainingSet] = Field(default_factory=dict)
     cases: Annotated[dict[Name, Case], Field(min_length=1, max_length=1000)]
 
-    def wrong_word(self) -> tuple[Place, str] | None:
+    def first_tag_error(self) -> tuple[Place, str] | None:
         """Return the key of the first unknown or ambiguous tag and the correction; None if all are good."""
         used_tags: list[tuple[Place, str]] = []
         for name, case in self.cases.items():

@@ -37,7 +37,7 @@ def check_words(cases: Loaded[CornerCases]) -> Loaded[CornerCases]:
     Raises:
         ConfigError: a tag is unknown, or a word has two meanings.
     """
-    wrong = cases.model.wrong_word()
+    wrong = cases.model.first_tag_error()
     if wrong is not None:
         raise cases.error(*wrong)
     return cases
