@@ -41,18 +41,18 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(20_000, 20, 50)
 
 
-SLOW_ROOMS = ("e2e", "flows", "run", "hostile", "supervise", "simulate")
+SLOW_FOLDERS = ("e2e", "flows", "run", "hostile", "supervise", "simulate")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put slow folders first: workers take files in this order, so that no long file runs alone at the end."""
     here = Path(__file__).parent
 
-    def place(item: pytest.Item) -> int:
-        room = item.path.relative_to(here).parts[0] if item.path.is_relative_to(here) else ""
-        return SLOW_ROOMS.index(room) if room in SLOW_ROOMS else len(SLOW_ROOMS)
+    def slow_folder_order(item: pytest.Item) -> int:
+        folder = item.path.relative_to(here).parts[0] if item.path.is_relative_to(here) else ""
+        return SLOW_FOLDERS.index(folder) if folder in SLOW_FOLDERS else len(SLOW_FOLDERS)
 
-    items.sort(key=place)
+    items.sort(key=slow_folder_order)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -74,23 +74,23 @@ class RunningPrefect:
 @pytest.fixture(scope="session")
 def prefect(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[RunningPrefect]:
     """Yield one Prefect server for all tests; the first test worker that needs it starts it, and the last one ends it."""
-    own = tmp_path_factory.getbasetemp()
-    folder = own.parent if hasattr(request.config, "workerinput") else own
+    base_folder = tmp_path_factory.getbasetemp()
+    folder = base_folder.parent if hasattr(request.config, "workerinput") else base_folder
     reported = folder / "prefect"
     with (
         (folder / "prefect.users").open("w") as users,
         (folder / "prefect.start").open("w") as start,
-        contextlib.ExitStack() as ours,
+        contextlib.ExitStack() as stack,
     ):
         fcntl.flock(start, fcntl.LOCK_EX)
         fcntl.flock(users, fcntl.LOCK_SH)
         if not reported.exists():
             home = folder / "prefect.home"
             home.mkdir(exist_ok=True)
-            server = ours.enter_context(prefect_server(home))
-            ours.callback(reported.unlink, missing_ok=True)
-            ours.callback(fcntl.flock, users, fcntl.LOCK_EX)  # last but one: no user is left
-            ours.callback(fcntl.flock, start, fcntl.LOCK_EX)  # first: no new user
+            server = stack.enter_context(prefect_server(home))
+            stack.callback(reported.unlink, missing_ok=True)
+            stack.callback(fcntl.flock, users, fcntl.LOCK_EX)  # last but one: no user is left
+            stack.callback(fcntl.flock, start, fcntl.LOCK_EX)  # first: no new user
             reported.write_text(f"{server.api} {server.key}")
         fcntl.flock(start, fcntl.LOCK_UN)
         yield RunningPrefect(*reported.read_text().split())

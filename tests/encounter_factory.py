@@ -44,7 +44,7 @@ def place_of(step: int, *, above_m: float) -> np.ndarray:
 
 
 def encounter_plan(*, above_m: float = 30.0, planned: bool = True, scene_index: int = 0) -> ScenePlan:
-    own = SE3(quaternion.IDENTITY, np.tile([0.0, 0.0, 100.0], (FRAMES, 1, 1)))
+    drone_poses = SE3(quaternion.IDENTITY, np.tile([0.0, 0.0, 100.0], (FRAMES, 1, 1)))
     path = np.stack([place_of(step, above_m=above_m) for step in range(FRAMES)])
     intruder = IntruderPlan(
         kind="aeroplane", path="rectilinear", profile="aot", name="Airplane1", blueprint="static.prop.aeroplane",
@@ -55,7 +55,7 @@ def encounter_plan(*, above_m: float = 30.0, planned: bool = True, scene_index: 
     scene = f"scene_{scene_index:04d}"
     return replace(
         make_plan(scene=scene, scene_index=scene_index, dataset="air", samples=1, sweeps=0, drones=1),
-        samples=FRAMES, step_us=STEP_US, keyframe_every_steps=1, rig=(FRONT,), swarm=SwarmTrajectory((0,), own),
+        samples=FRAMES, step_us=STEP_US, keyframe_every_steps=1, rig=(FRONT,), swarm=SwarmTrajectory((0,), drone_poses),
         ingredients={"traffic": TrafficPlan(0), "intruders": IntrudersPlan((intruder,))},
     )  # fmt: skip
 
@@ -82,8 +82,8 @@ def make_encounter(folder: Path, *, above_m: float = 30.0, planned: bool = True,
     frames = []
     for step in range(FRAMES):
         pose = SE3(quaternion.IDENTITY, np.array([0.0, 0.0, 100.0]))
-        place = place_of(step, above_m=above_m)
-        ids, tags, semantic = painted(place)
+        xyz_m = place_of(step, above_m=above_m)
+        ids, tags, semantic = painted(xyz_m)
         rgb = np.stack([90 + 10 * semantic, 60 + 3 * semantic, np.full_like(semantic, 40 + step)], axis=-1)
         files = {kind: f"{kind}/{step:06d}.png" for kind in FRONT.modalities}
         images = (codec.encode_png(rgb.astype(np.uint8)), codec.encode_mask_ids(ids, tags), codec.encode_tags(semantic))
@@ -91,7 +91,7 @@ def make_encounter(folder: Path, *, above_m: float = 30.0, planned: bool = True,
         shot = SensorReading(plan.sensors[0], pose @ FLU_SE3_OPTICAL, (0.0, 0.0, 0.0), files)
         still = np.zeros((1, 3))
         states = ActorStates(
-            np.array([INSTANCE]), SE3(quaternion.from_yaw(np.array([np.pi])), place[None]), still, still, still, still
+            np.array([INSTANCE]), SE3(quaternion.from_yaw(np.array([np.pi])), xyz_m[None]), still, still, still, still
         )
         drones = (DroneState(0, pose, np.zeros(3), pose),)
         weather = tuple(plan.weather.values[0].tolist())

@@ -28,7 +28,7 @@ def add_streams(folder: Path, *, drones: int, units: Units | None = None) -> Non
                 start_us=plan.start_timestamp_us,
                 origin_deg_m=(0.0, 0.0, 0.0),
             )
-            for kind, unit in chosen.asked_for():
+            for kind, unit in chosen.configured():
                 channel = f"{kind.upper()}_id_{drone}"
                 times_us = np.arange(plan.start_timestamp_us, last_us + 1, round(1e6 / unit.hz))
                 path = f"streams/{channel}/{name}__{channel}.parquet"

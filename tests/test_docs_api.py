@@ -19,7 +19,7 @@ NO_LIBRARY = {"commands", "controls", "dividers", "areas", "lanes", "changes"}  
 BUILT = ROOT / "out/site/docs"
 
 
-def shown() -> list[str]:
+def reference_names() -> list[str]:
     return [name for page in PAGES for name in re.findall(r"^::: ([\w.]+)$", page.read_text("utf-8"), re.MULTILINE)]
 
 
@@ -40,21 +40,21 @@ def members(name: str) -> Iterator[griffe.Object]:
         each = waiting.pop()
         yield each
         for inner in each.members.values() if each.is_module or each.is_class else ():
-            own = not inner.is_alias or each.path == "uavsim"
-            if own and inner.is_public and not inner.name.startswith("_") and not inner.is_module:
+            is_defined_here = not inner.is_alias or each.path == "uavsim"
+            if is_defined_here and inner.is_public and not inner.name.startswith("_") and not inner.is_module:
                 waiting.append(inner.final_target if inner.is_alias else inner)
 
 
 def test_every_public_name_is_in_the_reference() -> None:
-    names = set(shown())
+    names = set(reference_names())
     assert "uavsim" in names
     assert {f"uavsim_benchmarks.evaluate.{module}" for module in evaluate._NAMES} <= names
-    rooms = {path.stem for path in (ROOT / "uavsim/maps").glob("[a-z]*.py")} - NO_LIBRARY
-    assert {f"uavsim.maps.{room}" for room in rooms} <= names
+    modules = {path.stem for path in (ROOT / "uavsim/maps").glob("[a-z]*.py")} - NO_LIBRARY
+    assert {f"uavsim.maps.{module}" for module in modules} <= names
     voxels = {path.stem for path in (ROOT / "uavsim/occupancy").glob("[a-z]*.py")} - NO_LIBRARY
-    assert {f"uavsim.occupancy.{room}" for room in voxels} <= names
+    assert {f"uavsim.occupancy.{module}" for module in voxels} <= names
     probing = {path.stem for path in (ROOT / "uavsim/probing").glob("[a-z]*.py")} - NO_LIBRARY
-    assert {f"uavsim.probing.{room}" for room in probing} <= names
+    assert {f"uavsim.probing.{module}" for module in probing} <= names
     assert {"uavsim.replays.requests", "uavsim.replays.twins"} <= names
     assert {"uavsim.viewing.report", "uavsim.viewing.view"} <= names
     assert {"headless_simulator.testing", "headless_simulator.pytest_plugin"} <= names
@@ -64,7 +64,7 @@ def test_every_public_name_is_in_the_reference() -> None:
 
 def test_every_name_says_what_it_is_and_arrays_have_shapes() -> None:
     missing, shapeless = [], []
-    for each in (member for name in shown() for member in members(name)):
+    for each in (member for name in reference_names() for member in members(name)):
         if each.is_attribute and "property" not in each.labels:
             continue  # in the docstring of its class
         text = each.docstring.value if each.docstring else ""

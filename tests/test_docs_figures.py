@@ -61,14 +61,14 @@ def test_the_page_on_extending_names_every_kind_of_plug_in() -> None:
     assert [registry.group for registry in REGISTRIES if f"`{registry.group}`" not in text] == []
 
 
-def test_the_architecture_has_the_rooms_of_the_import_contract() -> None:
+def test_the_architecture_has_the_packages_of_the_import_contract() -> None:
     contracts = configparser.ConfigParser()
     contracts.read(ROOT / ".importlinter", "utf-8")
     sections = (contracts[name] for name in contracts.sections())
     layers = next(s["layers"].split("\n")[1:] for s in sections if s.get("containers", "").split() == ["uavsim"])
     table = (ROOT / "docs/architecture.md").read_text("utf-8").split("| packages, top to bottom |")[1].split("\n\n")[0]
-    rooms = [set(re.findall(r"`(\w+)`", line.split("|")[1])) for line in table.splitlines()[2:]]
-    assert rooms == [set(re.findall(r"\w+", layer)) for layer in layers]
+    packages = [set(re.findall(r"`(\w+)`", line.split("|")[1])) for line in table.splitlines()[2:]]
+    assert packages == [set(re.findall(r"\w+", layer)) for layer in layers]
 
 
 def test_every_how_to_page_is_in_the_table_of_what_can_be_added() -> None:

@@ -65,7 +65,7 @@ def needed_by(distribution: str, *extras: str) -> set[str]:
             needed = Requirement(line)
             name_of_it = canonicalize_name(needed.name)
             if name_of_it not in found and (needed.marker is None or needed.marker.evaluate({"extra": extra})):
-                waiting += [(name_of_it, wanted) for wanted in ("", *needed.extras)]
+                waiting += [(name_of_it, extra) for extra in ("", *needed.extras)]
     return found
 
 
@@ -136,10 +136,10 @@ def test_a_printed_line_works(line: str, clone: Path) -> None:
     installed = subprocess.run([python, "-c", listed], check=True, capture_output=True, text=True).stdout.split()
     assert "uavsim" not in installed, "somebody else's"
     if "uavsim-datagen" in installed:
-        own = "import uavsim; print(uavsim.__file__, uavsim.__distribution__)"
-        shown = subprocess.run([python, "-P", "-c", own], check=True, capture_output=True, text=True, cwd="/").stdout
-        assert shown.split()[1] == "uavsim-datagen"
-        assert Path(shown.split()[0]).is_relative_to(python.parents[1])
+        code = "import uavsim; print(uavsim.__file__, uavsim.__distribution__)"
+        words = subprocess.run([python, "-P", "-c", code], check=True, capture_output=True, text=True, cwd="/").stdout
+        assert words.split()[1] == "uavsim-datagen"
+        assert Path(words.split()[0]).is_relative_to(python.parents[1])
 
 
 def test_lines_are_found() -> None:

@@ -30,7 +30,7 @@ nbformat.write(notebook, sys.argv[2])
 MOST_DIFFERENT = 3.0  # grey levels in the mean: JPEG's and a font's own way of rounding
 
 
-def shown(path: Path) -> Iterator[tuple[str, str | FloatArray]]:
+def cell_outputs(path: Path) -> Iterator[tuple[str, str | FloatArray]]:
     """Yield each output of the cells, a text or an (H, W, C) image, with the cell's id."""
     cells: list[JsonDict] = json.loads(path.read_text("utf-8"))["cells"]
     for cell in cells:
@@ -56,7 +56,7 @@ def test_the_notebook_shows_what_is_stored_in_it(tmp_path: Path) -> None:
     command = [str(python), "-W", "ignore", "-c", RUN, str(NOTEBOOK), str(tmp_path / "run.ipynb")]
     run = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr[-3000:]
-    stored, made = list(shown(NOTEBOOK)), list(shown(tmp_path / "run.ipynb"))
+    stored, made = list(cell_outputs(NOTEBOOK)), list(cell_outputs(tmp_path / "run.ipynb"))
     assert [cell for cell, _ in stored] == [cell for cell, _ in made]
     assert sum(isinstance(value, np.ndarray) for _, value in made) == 3
     for (cell, old), (_, new) in zip(stored, made, strict=True):

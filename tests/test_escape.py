@@ -36,10 +36,10 @@ PLANTED = [
 @pytest.mark.parametrize("text", [*PLANTED, "Town10HD", "hard_rain", "vehicle.car", "a, b; c: 1,200 (0.5)"])
 def test_markdown_shows_the_text_alone(text: str) -> None:
     assert not re.search(r"\w://|\bwww\.", markdown_text(text))  # GitHub makes links of these
-    shown = GFM.parse(markdown_text(text))
-    assert [token.type for token in shown] == ["paragraph_open", "inline", "paragraph_close"]
-    assert {part.type for part in shown[1].children or ()} <= {"text", "text_special"}
-    assert "".join(part.content for part in shown[1].children or ()) == visible(text).strip()
+    tokens = GFM.parse(markdown_text(text))
+    assert [token.type for token in tokens] == ["paragraph_open", "inline", "paragraph_close"]
+    assert {part.type for part in tokens[1].children or ()} <= {"text", "text_special"}
+    assert "".join(part.content for part in tokens[1].children or ()) == visible(text).strip()
 
 
 @pytest.mark.parametrize("text", ["Town10HD", "hard_rain", "vehicle.car", "a, b; c: 1,200 (0.5)"])
@@ -49,11 +49,11 @@ def test_plain_names_stay_unchanged(text: str) -> None:
 
 @given(st.text())
 def test_html_holds_no_element_and_comes_back(text: str) -> None:
-    shown = html_text(text)
-    assert not {"<", ">", '"', "'"} & set(shown)
-    assert html.unescape(shown).isprintable()
+    escaped = html_text(text)
+    assert not {"<", ">", '"', "'"} & set(escaped)
+    assert html.unescape(escaped).isprintable()
     if text.isprintable():
-        assert html.unescape(shown) == text
+        assert html.unescape(escaped) == text
 
 
 @given(st.text())

@@ -79,9 +79,9 @@ def test_the_citation_is_of_this_version() -> None:
 @pytest.mark.timeout(600)
 def test_the_action_starts_a_simulator_that_the_example_ticks(tmp_path: Path) -> None:
     (start,) = [step for step in steps_of(ACTION) if step.get("id") == "start"]
-    given = {"PYTHON": sys.executable, "TOWN": "Town10HD", "RUNNER_TEMP": str(tmp_path)}
-    given |= {name: str(tmp_path / name) for name in ("GITHUB_OUTPUT", "GITHUB_ENV")}
-    subprocess.run(["bash", "-e", "-o", "pipefail", "-c", start["run"]], env=os.environ | given, check=True)
+    inputs = {"PYTHON": sys.executable, "TOWN": "Town10HD", "RUNNER_TEMP": str(tmp_path)}
+    inputs |= {name: str(tmp_path / name) for name in ("GITHUB_OUTPUT", "GITHUB_ENV")}
+    subprocess.run(["bash", "-e", "-o", "pipefail", "-c", start["run"]], env=os.environ | inputs, check=True)
     variables = dict(line.split("=") for line in (tmp_path / "GITHUB_ENV").read_text().split())
     try:
         example = ROOT / "packages/headless_simulator/docs/tick_a_world.py"

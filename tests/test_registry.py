@@ -44,7 +44,7 @@ def test_a_typo_suggests_the_plug_in(install: Callable[..., None]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "source", "said"),
+    ("name", "source", "message"),
     [
         (
             "crumbling",
@@ -57,12 +57,12 @@ def test_a_typo_suggests_the_plug_in(install: Callable[..., None]) -> None:
     ],
 )
 def test_a_package_that_breaks_ends_python_or_lacks_its_object_is_named_in_one_line_and_breaks_nothing_else(
-    install: Callable[..., None], name: str, source: str, said: str
+    install: Callable[..., None], name: str, source: str, message: str
 ) -> None:
     install(name, adds={"arc": f"{name}:arc"}, source=source)
     shapes = _shapes(expects=Callable)  # type: ignore[arg-type]
 
-    with pytest.raises(InputError, match=f"package {said}"):
+    with pytest.raises(InputError, match=f"package {message}"):
         shapes.pick("arc")
 
     assert shapes.pick("line") is len

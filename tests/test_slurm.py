@@ -20,8 +20,8 @@ def test_a_job_that_gets_two_signals_is_queued_again_when_its_run_has_ended(tmp_
     for name, text in {"uavsim": UAVSIM, "scontrol": '#!/bin/bash\necho "$@" >> "$LOG"\n'}.items():
         (tmp_path / name).write_text(text)
         (tmp_path / name).chmod(0o755)
-    own = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "LOG": str(log), "SLURM_JOB_ID": "7", "TMPDIR": str(tmp_path)}
-    job = subprocess.Popen(["bash", ROOT / "scripts/slurm", "--dataset", "mine"], env={**os.environ, **own})
+    env = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "LOG": str(log), "SLURM_JOB_ID": "7", "TMPDIR": str(tmp_path)}
+    job = subprocess.Popen(["bash", ROOT / "scripts/slurm", "--dataset", "mine"], env={**os.environ, **env})
     wait_for(lambda: scratch.exists() and scratch.read_text() != "")
     folder = Path(scratch.read_text().strip())
     assert folder.is_dir()

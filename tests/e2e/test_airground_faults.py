@@ -102,7 +102,7 @@ def test_a_run_that_is_killed_goes_on_to_the_same_bytes(plans: Path, calm: dict[
         ({"drone_bodies": {"blueprint": "static.prop.nothing"}}, "static.prop.nothing"),
         (
             {"vehicles": {"count": 2, "rig": "car.yaml", "blueprint": "vehicle.nobody.*"}},
-            "are a vehicle.nobody.*: sensors",
+            "of these match blueprint vehicle.nobody.*",
         ),
     ],
 )

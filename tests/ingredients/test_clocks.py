@@ -39,7 +39,7 @@ def clocks_of(plan: ScenePlan) -> ClocksPlan:
     return found
 
 
-def test_each_image_is_within_half_a_step_of_the_asked_time(tmp_path: Path) -> None:
+def test_each_image_is_within_half_a_step_of_the_requested_time(tmp_path: Path) -> None:
     plan, other = plans(tmp_path)
     clocks = clocks_of(plan)
     residual_us = clocks.step * plan.step_us - clocks.asked_us
@@ -73,14 +73,14 @@ def test_without_clocks_nothing_changes(tmp_path: Path) -> None:
     assert plan.capture_steps == range(0, 401, 100)
 
 
-def test_who_is_on_the_ground_has_a_clock_where_asked_for(tmp_path: Path) -> None:
+def test_ground_agents_have_clocks_if_configured(tmp_path: Path) -> None:
     """Ground clocks do not change the drones' clocks; a car's rig with a shutter is refused like a drone's."""
     ground = "vehicles: {count: 1}\nroadside: {count: 1}\ntraffic: {vehicles: 2}\n"
-    plan, kept = (plans(tmp_path, clocks + ground)[0] for clocks in (CLOCKS.replace("}", ", ground: true}"), CLOCKS))
+    plan, drones = (plans(tmp_path, block + ground)[0] for block in (CLOCKS.replace("}", ", ground: true}"), CLOCKS))
     clocks = clocks_of(plan)
     assert [agent.id for agent in clocks.agents] == ["0", "1", "2", "3", "4", "v0", "r0"]
     assert {s.agent for step in clocks.step.tolist() for s in plan.sensors_at(step)} == set(clocks.agents)
-    assert np.array_equal(clocks_of(kept).asked_us, clocks_of(plans(tmp_path)[0]).asked_us)
+    assert np.array_equal(clocks_of(drones).asked_us, clocks_of(plans(tmp_path)[0]).asked_us)
     (tmp_path / "bent.yaml").write_text(RIG)
     with pytest.raises(ConfigError, match="has a shutter"):
         plans(tmp_path, CLOCKS + ground.replace("vehicles: {count: 1}", "vehicles: {count: 1, rig: bent.yaml}"))
@@ -97,10 +97,10 @@ def test_by_its_own_clock_a_drone_fires_evenly(
 ) -> None:
     block = Clocks(rate_hz=rate_hz)
     times_s = _instants(block, phase_s, drift_ppm, offset_s, until_s=4.0, rng=np.random.default_rng(1))
-    shown_s = times_s * (1 + drift_ppm * 1e-6) + offset_s
-    turns = (shown_s - phase_s) * rate_hz
-    assert np.abs(turns - np.round(turns)).max() < 1e-6
-    assert np.abs(np.diff(turns) - 1).max() < 1e-6
+    clock_s = times_s * (1 + drift_ppm * 1e-6) + offset_s
+    periods = (clock_s - phase_s) * rate_hz
+    assert np.abs(periods - np.round(periods)).max() < 1e-6
+    assert np.abs(np.diff(periods) - 1).max() < 1e-6
     assert times_s[0] < 1 / rate_hz * 1.002  # none is left out at the beginning
     assert times_s[-1] > 4.0 - 1 / rate_hz * 1.002
 
@@ -126,11 +126,11 @@ def test_messages_overtake_each_other_get_lost_and_end_at_the_range(tmp_path: Pa
     link = (clocks.fires[clocks.message] == 0) & (clocks.receiver == 1) & ~lost
     assert (np.diff(clocks.arrival_us[link]) < 0).any(), "none overtakes another"
     assert (clocks.receiver != clocks.fires[clocks.message]).all()
-    with pytest.raises(ConfigError, match="no message ever arrives"):
+    with pytest.raises(ConfigError, match="no message arrives"):
         plans(tmp_path, more % "1")
 
 
-def test_what_is_sent_waits_for_its_radio_and_takes_longer_from_afar(tmp_path: Path) -> None:
+def test_messages_queue_for_bandwidth_and_are_delayed_by_distance(tmp_path: Path) -> None:
     """At 10 Mbit/s, 50 kB take 0.04 s; the second of two triggers 0.02 s apart waits 0.02 s."""
     drone, step = np.array([0, 1, 0, 0]), np.array([0, 0, 4, 200])
     assert _waits_s(drone, step, step_s=0.005, sending_s=0.04) == pytest.approx([0.04, 0.04, 0.06, 0.04])
@@ -144,15 +144,15 @@ def test_what_is_sent_waits_for_its_radio_and_takes_longer_from_afar(tmp_path: P
     assert (clocks.arrival_us - sent.arrival_us) / 1e6 == pytest.approx(0.04 + apart_m / 1000, abs=1e-9)
 
 
-def test_who_is_asked_fires_when_that_arrives(tmp_path: Path) -> None:
+def test_a_requested_agent_fires_when_the_request_arrives(tmp_path: Path) -> None:
     """Drone 0 sends a request every 0.1 s; each drone that receives it triggers 0.02 to 0.03 s later."""
     more = "clocks: {rate_hz: 10, trigger: request, messages: {latency_s: [0.02, 0.03], loss: 0.2}}\n"
     clocks = clocks_of(plans(tmp_path, more)[0])
-    asks_s, heard_s = (clocks.asked_us[own] / 1e6 for own in (clocks.fires == 0, clocks.fires != 0))
-    assert asks_s == pytest.approx(np.arange(21) * 0.1)
-    late_s = (heard_s[:, None] - asks_s).clip(min=0).min(axis=1, initial=9, where=heard_s[:, None] >= asks_s)
+    sent_s, received_s = (clocks.asked_us[rows] / 1e6 for rows in (clocks.fires == 0, clocks.fires != 0))
+    assert sent_s == pytest.approx(np.arange(21) * 0.1)
+    late_s = (received_s[:, None] - sent_s).clip(min=0).min(axis=1, initial=9, where=received_s[:, None] >= sent_s)
     assert 0.02 <= late_s.min() < late_s.max() <= 0.03
-    assert 0.65 < len(heard_s) / (4 * 20) < 0.95
+    assert 0.65 < len(received_s) / (4 * 20) < 0.95
 
 
 def test_nothing_arrives_through_an_obstacle() -> None:
@@ -169,34 +169,34 @@ def test_nothing_arrives_through_an_obstacle() -> None:
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "reason"),
     [
         (
             "clocks: {rate_hz: 10, messages: {bandwidth_mbps: 10, size_kb: 500}}\n",
-            "sends a message of 500 kB in 0.4 s, and another comes every 0.1 s; the least is 40, or a smaller size_kb",
+            "sends a message of 500 kB in 0.4 s, but one is due every 0.1 s; raise it to 40, or reduce size_kb",
         ),
         (
             "clocks: {rate_hz: 400}\n",
-            "rate_hz=400 is faster than a step of 0.005 s; the most is 200, or step_s: 0.0025",
+            "rate_hz=400 needs several images in a step of 0.005 s; reduce it to 200, or set step_s: 0.0025",
         ),
         (
             "clocks: {rate_hz: 100, jitter_s: 0.01}\n",
-            "jitter_s=0.01 lets two firings meet in one step of 0.005 s; the most is 0.00083",
+            "jitter_s=0.01 allows two images in a step of 0.005 s; reduce it to 0.00083",
         ),
         (
             "clocks: {rate_hz: 200, drift_ppm: 50}\n",
-            "drift_ppm=50 lets two firings meet in one step of 0.005 s; the most is 0",
+            "drift_ppm=50 allows two images in a step of 0.005 s; reduce it to 0",
         ),
-        ("clocks: {rate_hz: 10, messages: {latency_s: [9, 9]}}\n", "which ends after 2 s: latency_s is longer"),
+        ("clocks: {rate_hz: 10, messages: {latency_s: [9, 9]}}\n", "which ends after 2 s; reduce latency_s"),
         ("clocks: {rate_hz: 10, phase_s: [0.2, 0.1]}\n", "phase_s is"),
         ("clocks: {rate_hz: 10, messages: {loss: 1}}\n", "loss"),
         ("clocks: {rate_hz: 10, messages: {latency_s: [1, 0.5]}}\n", "latency_s"),
         ("clocks: {rate_hz: 10}\nsweeps_per_keyframe: 1\n", "sweeps_per_keyframe"),
-        ("clocks: {rate_hz: 10, ground: true, messages: {range_m: 9}}\n", "messages.range_m is of drones alone"),
-        ("clocks: {rate_hz: 10, ground: true, messages: {bandwidth_mbps: 9}}\n", "ground is true: give size_kb, too"),
+        ("clocks: {rate_hz: 10, ground: true, messages: {range_m: 9}}\n", "messages.range_m supports only drones"),
+        ("clocks: {rate_hz: 10, ground: true, messages: {bandwidth_mbps: 9}}\n", "ground is true; set size_kb, too"),
     ],
 )
-def test_impossible_values_are_refused(tmp_path: Path, more: str, said: str) -> None:
+def test_impossible_values_are_refused(tmp_path: Path, more: str, reason: str) -> None:
     with pytest.raises(ConfigError, match=r"own\.yaml:\d") as refused:
         plans(tmp_path, more)
-    assert said in str(refused.value)
+    assert reason in str(refused.value)

@@ -41,19 +41,19 @@ def test_a_merged_build_has_airsims_own_bodies(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("pitch_deg", "above_m", "seen"), [(0, 0.3, True), (0, 0.7, False), (-30, 0.3, False), (60, 3, True)]
+    ("pitch_deg", "above_m", "is_visible"), [(0, 0.3, True), (0, 0.7, False), (-30, 0.3, False), (60, 3, True)]
 )
-def test_a_camera_sees_the_body_from_below(pitch_deg: float, above_m: float, seen: bool) -> None:
+def test_a_camera_sees_the_body_from_below(pitch_deg: float, above_m: float, is_visible: bool) -> None:
     # level, half of 58.7 degrees up: the rim 0.6 m ahead is out of sight 0.34 m up, and the body reaches 0.25 m down
-    assert sees_own_body(camera(pitch_deg), size_lwh_m=(1.2, 1.2, 0.5), above_m=above_m) is seen
+    assert sees_own_body(camera(pitch_deg), size_lwh_m=(1.2, 1.2, 0.5), above_m=above_m) is is_visible
 
 
-@pytest.mark.parametrize(("upper_deg", "seen"), [(2.0, False), (10.0, True)])
-def test_a_lidar_sees_the_body_if_a_beam_rises_to_it(upper_deg: float, seen: bool) -> None:
+@pytest.mark.parametrize(("upper_deg", "is_visible"), [(2.0, False), (10.0, True)])
+def test_a_lidar_sees_the_body_if_a_beam_rises_to_it(upper_deg: float, is_visible: bool) -> None:
     lidar = SensorSpec(
         "", (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), LidarParams(32, 50.0, 1000, 20.0, upper_deg, -30.0), ("lidar",)
     )
-    assert sees_own_body(lidar, size_lwh_m=(1.2, 1.2, 0.5), above_m=0.3) is seen  # its corner is 3.4 degrees up
+    assert sees_own_body(lidar, size_lwh_m=(1.2, 1.2, 0.5), above_m=0.3) is is_visible  # its corner is 3.4 degrees up
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_a_lidar_sees_the_body_if_a_beam_rises_to_it(upper_deg: float, seen: boo
     [
         (
             "rig: aot\ndrone_bodies: {above_m: 0.1}",
-            r"own.yaml:4: drone_bodies: \w+ of the drones' rig would see its own",
+            r"own.yaml:4: drone_bodies: \w+ of the rig would see its own",
         ),
         (
             "rig: uav3d\ntopology: merged\ndrone_bodies:\n  blueprint: static.prop.drone",

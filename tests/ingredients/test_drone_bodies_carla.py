@@ -48,8 +48,8 @@ def drones() -> list[DroneState]:
 def states(ids: list[int], origins_map_m: list[list[float]]) -> ActorStates:
     n = len(ids)
     zeros = np.zeros((n, 3))
-    place = SE3(np.tile(LEVEL, (n, 1)), np.array(origins_map_m))
-    return ActorStates(np.array(ids), place, zeros, zeros, zeros, zeros)
+    poses = SE3(np.tile(LEVEL, (n, 1)), np.array(origins_map_m))
+    return ActorStates(np.array(ids), poses, zeros, zeros, zeros, zeros)
 
 
 CAR, FIRST, SECOND = [0.0, 0.0, 0.0], [10.0, 20.0, 30.2], [-5.0, 0.0, 40.2]  # 0.3 m above less the mesh's 0.1
@@ -59,27 +59,27 @@ def test_a_box_is_above_its_drone_and_has_its_velocity() -> None:
     client = Client()
     flown = bodies(client)
     flown.on_drone_poses(drones())
-    found = np.array([[at.x, at.y, at.z] for at in client.placed])
+    found = np.array([[xyz.x, xyz.y, xyz.z] for xyz in client.placed])
     np.testing.assert_allclose(found, [[10, -20, 30.2], [-5, 0, 40.2]], atol=1e-5)  # the simulator's y is flipped
-    seen = flown.proven(states([1, 4, 5], [CAR, FIRST, SECOND]), None)  # type: ignore[arg-type]
-    assert seen.velocity_map_mps.tolist() == [[0, 0, 0], [1, 2, 0], [2, 2, 0]]
+    actor_states = flown.proven(states([1, 4, 5], [CAR, FIRST, SECOND]), None)  # type: ignore[arg-type]
+    assert actor_states.velocity_map_mps.tolist() == [[0, 0, 0], [1, 2, 0], [2, 2, 0]]
 
 
 def test_a_body_elsewhere_or_gone_is_a_missed_tick() -> None:
     flown = bodies(Client())
     flown.on_drone_poses(drones())
-    with pytest.raises(MissedTick, match=r"the body of drone 1 is 0\.500 m from where it was put"):
+    with pytest.raises(MissedTick, match=r"the body of drone 1 is 0\.500 m from its commanded position"):
         flown.proven(states([4, 5], [FIRST, [-5.0, 0.5, 40.2]]), None)  # type: ignore[arg-type]
-    with pytest.raises(MissedTick, match="the body of a drone is gone"):
+    with pytest.raises(MissedTick, match="a drone body is missing"):
         flown.proven(states([1, 4], [CAR, FIRST]), None)  # type: ignore[arg-type]
-    with pytest.raises(MissedTick, match="2 bodies of drones could not be placed: no such actor"):
+    with pytest.raises(MissedTick, match="2 drone bodies could not be moved: no such actor"):
         bodies(Client(error="no such actor")).on_drone_poses(drones())
 
 
 def test_a_body_larger_than_the_dataset_says_is_refused() -> None:
-    with pytest.raises(SimulatorError, match=r"is 2\.00 x 1\.20 x 0\.50 m, the dataset says 1\.20 x 1\.20 x 0\.50"):
+    with pytest.raises(SimulatorError, match=r"measures 2\.00 x 1\.20 x 0\.50 m, but size_m is 1\.20 x 1\.20 x 0\.50"):
         bodies(Client(), half_m=(1.0, 0.6, 0.25))
-    with pytest.raises(SimulatorError, match="give drone_bodies"):
+    with pytest.raises(SimulatorError, match="set size_m to"):
         bodies(Client(), half_m=(0.0, 0.0, 0.0))
 
 

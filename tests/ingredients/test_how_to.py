@@ -41,9 +41,9 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (entry,) = re.findall(r"^ground_drones = \"(.*)\"$", PAGE, re.MULTILINE)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: ground_drones\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text(f"[uavsim.ingredients]\nground_drones = {entry}\n")
-    (wanted,) = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
+    (block,) = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
     (folder / "rig.yaml").write_text(RIG)
-    (folder / "drones.yaml").write_text(DATASET + wanted)
+    (folder / "drones.yaml").write_text(DATASET + block)
     words = ["--dataset", str(folder / "drones.yaml"), "--out", str(folder / "out")]
     run(folder, "generate", *words)
     return folder / "out"
@@ -76,19 +76,19 @@ def test_its_table_is_written_and_validated(out: Path) -> None:
     rows = table(out, "ground_drone")
     assert {row["instance_token"] for row in rows} <= {row["token"] for row in table(out, "instance")}
     assert all(row["asked"] == 12 for row in rows)
-    said = json.loads((out / "v1.0-mini" / "uav_dataset.json").read_text())["references"]
-    assert said == {"ground_drone": {"scene_token": "scene", "instance_token": "instance"}}
+    references = json.loads((out / "v1.0-mini" / "uav_dataset.json").read_text())["references"]
+    assert references == {"ground_drone": {"scene_token": "scene", "instance_token": "instance"}}
     assert "ground drones" in run(out.parent, "plan", "--dataset", str(out.parent / "drones.yaml"))
 
 
-def test_what_it_leaves_out_is_refused_with_its_line(out: Path) -> None:
+def test_an_unknown_key_is_refused_with_its_line(out: Path) -> None:
     wrong = out.parent / "wrong.yaml"
     wrong.write_text(DATASET + "ground_drones: {cuont: 3}\n")
-    said = run(out.parent, "plan", "--dataset", str(wrong), code=2)
-    assert "wrong.yaml:7: ground_drones.cuont: unknown key; did you mean 'count'?" in said
+    output = run(out.parent, "plan", "--dataset", str(wrong), code=2)
+    assert "wrong.yaml:7: ground_drones.cuont: unknown key; did you mean 'count'?" in output
 
 
-def test_what_is_wrong_with_its_table_is_found(out: Path) -> None:
+def test_a_damaged_table_is_found(out: Path) -> None:
     rows = table(out, "ground_drone")
     wrong = [rows[0] | {"instance_token": "f" * 32}, *rows[1:], rows[-1]]
     (out / "v1.0-mini" / "ground_drone.json").write_text(json.dumps(wrong))

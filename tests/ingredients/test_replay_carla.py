@@ -176,11 +176,11 @@ def measured(*, off_m: float = 0.0, turned_deg: float = 0.0, light: int = 0) -> 
     )
 
 
-def test_the_recorded_state_stands_for_what_is_proven_to_be_there() -> None:
+def test_proven_returns_recorded_states_or_refuses_differences() -> None:
     traffic = spawned(Server())
     traffic.before_tick(0)
-    shown = traffic.proven(states(), measured(turned_deg=360.0))
-    np.testing.assert_array_equal(shown.velocity_map_mps, states().velocity_map_mps)
+    proven_states = traffic.proven(states(), measured(turned_deg=360.0))
+    np.testing.assert_array_equal(proven_states.velocity_map_mps, states().velocity_map_mps)
     for wrong, reason in (
         (measured(off_m=0.01), "0.010 m"),
         (measured(turned_deg=1.0), "1.00 degrees"),

@@ -20,11 +20,11 @@ def test_each_junction_gets_one_before_any_gets_two() -> None:
 
 def test_poles_look_at_the_middle() -> None:
     for pole, junction in zip(poles_at_junctions(TOWN, WAY_M, count=2, pole_m=5.0), (NEAR, FARTHER), strict=True):
-        seen = pole.apply_inverse(junction.middle_m)
-        assert seen[0] > 5
-        assert abs(seen[1]) < 1e-9
+        middle_flu_m = pole.apply_inverse(junction.middle_m)
+        assert middle_flu_m[0] > 5
+        assert abs(middle_flu_m[1]) < 1e-9
 
 
 def test_too_many_are_refused_with_the_possible_number() -> None:
-    with pytest.raises(SceneVoid, match=r"4 roadside units need places at junctions, 3 are within 100 m"):
+    with pytest.raises(SceneVoid, match=r"4 roadside units need places at junctions, but only 3 are within 100 m"):
         poles_at_junctions(TOWN, WAY_M, count=4, pole_m=5.0)

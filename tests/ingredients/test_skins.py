@@ -49,14 +49,14 @@ def twins_of(recorded: Path, text: str) -> tuple[Path, tuple[Twin, ...]]:
 
 
 def plans_of(recorded: Path, text: str) -> list[ScenePlan]:
-    _, asked = twins_of(recorded, text)
-    requests = requests_of(recorded, recorded.parent / "twins", asked)
+    _, twins = twins_of(recorded, text)
+    requests = requests_of(recorded, recorded.parent / "twins", twins)
     return [resolve(request).plan_of("scene_0000") for request in requests.values()]
 
 
 def test_each_twin_draws_differently_and_reproducibly(recorded: Path) -> None:
-    path, asked = twins_of(recorded, SKIN)
-    assert [(twin.name, twin.kind, twin.words) for twin in asked] == [
+    path, twins = twins_of(recorded, SKIN)
+    assert [(twin.name, twin.kind, twin.words) for twin in twins] == [
         ("skin-mine-0", "skin", ("mine", "0")),
         ("skin-mine-1", "skin", ("mine", "1")),
     ]
@@ -66,7 +66,7 @@ def test_each_twin_draws_differently_and_reproducibly(recorded: Path) -> None:
     altitudes = [plan.weather.values[0, WEATHER_PARAMETERS.index("sun_altitude_angle")] for plan in (first, second)]
     assert 20 <= min(altitudes) < max(altitudes) <= 60
     assert {first.weather.name, second.weather.name} <= {"cloudy_noon", "hard_rain"}
-    requests = requests_of(recorded, recorded.parent / "twins", asked)
+    requests = requests_of(recorded, recorded.parent / "twins", twins)
     marks = {resolve(request).identity["fingerprint"] for request in requests.values()}
     assert len(marks) == 2  # neither is continued in the other's folder
     path.unlink()  # the request holds the skin
@@ -79,8 +79,8 @@ def test_vehicles_with_a_colour_get_another_and_the_others_none(recorded: Path) 
         for text in colours.values():
             red, green, blue = map(int, text.split(","))
             assert red <= green <= blue >= 127  # hues from 200 to 240 degrees
-        shown = {info.instance_id: info.attributes.get("color") for info in plan.ingredients["replay"].actors}
-        assert shown == {1: colours["1"], 2: colours["2"], 3: None}
+        actor_colours = {info.instance_id: info.attributes.get("color") for info in plan.ingredients["replay"].actors}
+        assert actor_colours == {1: colours["1"], 2: colours["2"], 3: None}
 
 
 def test_other_traffic_is_no_replay_but_the_same_flight(recorded: Path) -> None:
@@ -107,7 +107,7 @@ def test_colours_are_drawn_with_their_weights() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("twins: 2\n", "nothing differs: give weather, sun"),
         ("sun_altitude_deg: [60, 20]\n", "sun_altitude_deg: from smaller than to"),
@@ -118,11 +118,11 @@ def test_colours_are_drawn_with_their_weights() -> None:
         ("weather: {draw: {hard_rian: 1}}\n", ":1: weather: unknown weather 'hard_rian'; did you mean 'hard_rain'?"),
     ],
 )
-def test_nonsense_is_refused(tmp_path: Path, text: str, said: str) -> None:
+def test_nonsense_is_refused(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "skin.yaml").write_text(text)
     with pytest.raises(ConfigError) as refused:
         check_names(Library.of().of_ingredient("skin", str(tmp_path / "skin.yaml")))
-    assert said in str(refused.value)
+    assert message in str(refused.value)
 
 
 def test_an_unknown_skin_is_named(recorded: Path) -> None:

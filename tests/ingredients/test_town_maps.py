@@ -35,20 +35,20 @@ def test_a_plan_lists_its_maps(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         ("maps: [expansio]\n", "expansion"),
         ("maps: []\n", "at least 1"),
         ("maps: [buildings]\n", r"buildings are a layer .* \[expansion, buildings\]"),
     ],
 )
-def test_what_is_no_map_is_refused(tmp_path: Path, words: str, said: str) -> None:
-    with pytest.raises(ConfigError, match=said):
+def test_unknown_map_formats_are_refused(tmp_path: Path, words: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
         plans(tmp_path, words)
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+def drawn_roads(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     """Return the recorded roads of all made maps."""
     found: list[bytes] = []
 
@@ -68,16 +68,16 @@ def recording(folder: Path, roads: bytes) -> Recording:
     return cast(Recording, SimpleNamespace(folder=folder, plan=plan))
 
 
-def test_a_town_is_drawn_once(tmp_path: Path, asked: list[bytes]) -> None:
+def test_a_town_is_drawn_once(tmp_path: Path, drawn_roads: list[bytes]) -> None:
     output: Any = LocalOutput(tmp_path / "out")
     for number in range(3):
         keep_town_files(output, recording(tmp_path / str(number), b"roads"))
-    assert asked == [b"roads"]
+    assert drawn_roads == [b"roads"]
     town = scene_plan().town.name
     assert output.read(f"maps/expansion/{town}.json") == b"roadsexpansion"
 
 
-def test_buildings_are_those_of_the_first_scene(tmp_path: Path, asked: list[bytes]) -> None:
+def test_buildings_are_those_of_the_first_scene(tmp_path: Path, drawn_roads: list[bytes]) -> None:
     output: Any = LocalOutput(tmp_path / "out")
     for number, top_m in enumerate((9.5, 7.0)):
         flown = recording(tmp_path / str(number), b"roads")
@@ -85,21 +85,21 @@ def test_buildings_are_those_of_the_first_scene(tmp_path: Path, asked: list[byte
         (flown.folder / BUILDINGS_NAME).write_text(json.dumps([row]))
         keep_town_files(output, flown)
     assert output.read(f"maps/expansion/{scene_plan().town.name}.json") == b"roadsexpansion house 9.5"
-    assert asked == [b"roads"]
+    assert drawn_roads == [b"roads"]
 
 
-def test_other_roads_under_the_same_name_are_refused(tmp_path: Path, asked: list[bytes]) -> None:
+def test_other_roads_under_the_same_name_are_refused(tmp_path: Path, drawn_roads: list[bytes]) -> None:
     output: Any = LocalOutput(tmp_path / "out")
     keep_town_files(output, recording(tmp_path / "0", b"roads"))
     with pytest.raises(DatasetError, match="has other roads than in the scenes before"):
         keep_town_files(output, recording(tmp_path / "1", b"other"))
-    assert asked == [b"roads"]
+    assert drawn_roads == [b"roads"]
 
 
-def test_a_map_of_another_program_stays(tmp_path: Path, asked: list[bytes]) -> None:
+def test_a_map_of_another_program_stays(tmp_path: Path, drawn_roads: list[bytes]) -> None:
     output: Any = LocalOutput(tmp_path / "out")
     key = f"maps/expansion/{scene_plan().town.name}.json"
     output.create(key, b"theirs")
     with pytest.raises(StorageError, match="is there and is not ours"):
         keep_town_files(output, recording(tmp_path / "0", b"roads"))
-    assert (output.read(key), len(asked)) == (b"theirs", 1)
+    assert (output.read(key), len(drawn_roads)) == (b"theirs", 1)

@@ -52,8 +52,8 @@ def test_groups_lists_and_old_names():
 
 def test_the_towns_number_goes_before_the_datasets():
     block = Traffic(vehicles=60, walkers=3, blueprints=Blueprints(ids=("uav3d",)))
-    for own, vehicles in ((None, 60), (0, 0), (9, 9)):
-        town: Any = SimpleNamespace(block=block, share=TownShare(scenes=1, vehicles=own))
+    for town_vehicles, vehicles in ((None, 60), (0, 0), (9, 9)):
+        town: Any = SimpleNamespace(block=block, share=TownShare(scenes=1, vehicles=town_vehicles))
         assert plan_vehicles(town) == TrafficPlan(vehicles, blueprints(("uav3d",)))
 
 
@@ -72,7 +72,7 @@ def test_same_seed_same_order_and_no_place_twice() -> None:
     other = order_vehicles(count=30, choices=CATALOGUE, places=40, rng=np.random.default_rng(4))
     assert first == again
     assert first != other
-    assert len({order.place for order in first}) == 30
+    assert len({order.spawn_index for order in first}) == 30
 
 
 def test_no_more_vehicles_than_places() -> None:
@@ -83,9 +83,9 @@ def test_no_more_vehicles_than_places() -> None:
 def test_thinned_places_keep_their_distance(points: list[tuple[float, float]], gap_m: float) -> None:
     places = np.array([(x, y, 0.0) for x, y in points]).reshape(-1, 3)
     taken = np.array([[0.0, 0.0, 0.0]])
-    kept = places[thin_out(places, taken_m=taken, gap_m=gap_m)]
-    everyone = np.vstack([taken, kept])
-    apart = np.linalg.norm(everyone[:, None] - everyone[None], axis=2) + 1e9 * np.eye(len(everyone))
+    selected = places[thin_out(places, taken_m=taken, gap_m=gap_m)]
+    vehicles = np.vstack([taken, selected])
+    apart = np.linalg.norm(vehicles[:, None] - vehicles[None], axis=2) + 1e9 * np.eye(len(vehicles))
     assert apart.min() >= gap_m - 1e-9
 
 
@@ -93,8 +93,8 @@ def test_parked_vehicles_stand_on_the_middle_of_their_boxs_bottom() -> None:
     """A box centred at ue (10, 20, 1) lies on its right side: its bottom points to ue's left, map +y."""
     box = carla.BoundingBox(carla.Location(10.0, 20.0, 1.0), carla.Vector3D(2.0, 1.0, 0.5))
     box.rotation = carla.Rotation(roll=90.0)
-    thing = SimpleNamespace(name="Parked_1", id=5, type=14, bounding_box=box)
-    parked = parked_vehicles([thing], first_instance_id=8)
+    parked_object = SimpleNamespace(name="Parked_1", id=5, type=14, bounding_box=box)
+    parked = parked_vehicles([parked_object], first_instance_id=8)
     states = parked.states
     centre = (states.map_SE3_actor @ parked.infos[0].actor_SE3_box).translation_m
     np.testing.assert_allclose(centre, [[10, -20, 1]], atol=1e-12)

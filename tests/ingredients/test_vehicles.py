@@ -54,29 +54,29 @@ def test_without_them_plans_are_what_they_were(tmp_path: Path) -> None:
     [
         (
             "vehicles: {count: 4}",
-            r"own.yaml:5: vehicles.count: 4 vehicles of the traffic .* sensors, Town10HD has 3",
+            r"own.yaml:5: vehicles.count: Town10HD has only 3 vehicles .* for 4",
         ),
         ("vehicles: {count: 1, rig: nuscenes_cat}", r"own.yaml:5: vehicles.rig: .*nuscenes_car"),
         ("vehicles: {rig: nuscenes_car}", r"own.yaml:5: vehicles.count: is missing"),
-        ("roadside: {}", r"own.yaml:5: roadside: no unit: give count, or places under at"),
+        ("roadside: {}", r"own.yaml:5: roadside: no roadside unit is configured; set count or at"),
         ("roadside: {at: [{position_m: [5000, 0], yaw_deg: 0}]}", r"own.yaml:5: .*x=5000 y=0 is outside Town10HD"),
         (
             "roadside: {at: [{position_m: [-80, 0], yaw_deg: 0}], pole_m: 10}",
             r"own.yaml:5: roadside.at\[0\].position_m: x=-80 y=0 is inside 'building 2' of Town10HD .* 45 m high",
         ),
         ("vehicles: {count: 1, at: [[5000, 0]]}", r"own.yaml:5: vehicles.at\[0\]: x=5000 y=0 is outside Town10HD"),
-        ("vehicles: {count: 1, at: [[0, 0], [1, 0]]}", r"own.yaml:5: vehicles: at names 2 places for 1 vehicles"),
+        ("vehicles: {count: 1, at: [[0, 0], [1, 0]]}", r"own.yaml:5: vehicles: at has 2 places, but count is 1"),
         (
             "vehicles: {count: 1, near: swarm}",
             r"own.yaml:5: vehicles.near: unknown value 'swarm'; did you mean 'start'",
         ),
         (
             "topology: bridge\nvehicles: {count: 1}",
-            r"own.yaml:6: vehicles: topology bridge has sensors on drones alone",
+            r"own.yaml:6: vehicles: topology bridge supports only drones",
         ),
         (
             "topology: merged\nroadside: {count: 1}",
-            r"own.yaml:6: roadside: topology merged has sensors on drones alone",
+            r"own.yaml:6: roadside: topology merged supports only drones",
         ),
     ],
 )
@@ -85,12 +85,12 @@ def test_impossible_values_are_refused_with_their_line(tmp_path: Path, more: str
         plan(tmp_path, more)
 
 
-def test_another_topology_asked_for_is_refused_too(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"own.yaml:5: vehicles: topology bridge has sensors on drones alone"):
+def test_an_overridden_topology_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"own.yaml:5: vehicles: topology bridge supports only drones"):
         plan(tmp_path, BOTH, Overrides(topology="bridge"))
 
 
-def test_which_cars_is_in_the_plan(tmp_path: Path) -> None:
+def test_the_selection_of_cars_is_in_the_plan(tmp_path: Path) -> None:
     more = "vehicles: {count: 2, near: route, within_m: 80, blueprint: vehicle.audi.*, at: [[1, 2]]}\n"
     more += "roadside: {count: 1, within_m: 60}\n"
     found = unpack_plan(pack_plan(plan(tmp_path, more)))

@@ -18,19 +18,19 @@ TRAFFIC = [
 ]
 
 
-def asked(count: int, **more: Any) -> VehiclesPlan:
+def vehicles_plan(count: int, **more: Any) -> VehiclesPlan:
     return VehiclesPlan(tuple(Agent(n, "vehicle") for n in range(count)), (), "own", False, **more)
 
 
 @pytest.mark.parametrize(
     ("record", "ids"),
     [
-        (asked(2), [4, 5]),  # both 30 m away: by id
-        (asked(2, near="route"), [7, 5]),
-        (asked(2, blueprint="vehicle.audi.*"), [7, 9]),
-        (asked(3, at=((-150.0, 0.0),)), [9, 4, 5]),
-        (asked(2, at=((99.0, 0.0), (99.0, 0.0))), [7, 5]),  # no car twice
-        (asked(3, near="route", within_m=40.0), [7, 5, 4]),
+        (vehicles_plan(2), [4, 5]),  # both 30 m away: by id
+        (vehicles_plan(2, near="route"), [7, 5]),
+        (vehicles_plan(2, blueprint="vehicle.audi.*"), [7, 9]),
+        (vehicles_plan(3, at=((-150.0, 0.0),)), [9, 4, 5]),
+        (vehicles_plan(2, at=((99.0, 0.0), (99.0, 0.0))), [7, 5]),  # no car twice
+        (vehicles_plan(3, near="route", within_m=40.0), [7, 5, 4]),
     ],
 )
 def test_who_it_is(record: VehiclesPlan, ids: list[int]) -> None:
@@ -38,12 +38,12 @@ def test_who_it_is(record: VehiclesPlan, ids: list[int]) -> None:
     assert chosen(TRAFFIC[::-1], record, WAY_M) == ids
 
 
-def test_too_few_are_said_with_what_was_asked() -> None:
+def test_too_few_cars_are_refused_with_the_request() -> None:
     message = (
-        r"2 vehicles are to carry the rig own, and 1 of the traffic's 4 cars on which it fits are a vehicle.audi.\* within "
-        r"30 m of the swarm's route: sensors"
+        r"2 vehicles need the rig own, which fits on 4 cars of the traffic \(.*\); only 1 of these match "
+        r"blueprint vehicle.audi.\* within 30 m of the swarm's route"
     )
     with pytest.raises(SceneVoid, match=message):
-        chosen(TRAFFIC, asked(2, near="route", within_m=30.0, blueprint="vehicle.audi.*"), WAY_M)
-    with pytest.raises(SceneVoid, match=r"5 vehicles .* 4 of the traffic's 4 cars on which it fits are there: sensors"):
-        chosen(TRAFFIC, asked(5), WAY_M)
+        chosen(TRAFFIC, vehicles_plan(2, near="route", within_m=30.0, blueprint="vehicle.audi.*"), WAY_M)
+    with pytest.raises(SceneVoid, match=r"5 vehicles .* fits on 4 cars .*; only 4 of these match blueprint \*$"):
+        chosen(TRAFFIC, vehicles_plan(5), WAY_M)

@@ -49,15 +49,16 @@ def town(own_simulator: RunningSimulator) -> VectorMap:
 
 
 def test_footprints_equal_the_towns_triangles(town: VectorMap) -> None:
-    own = load_town(town.name)
-    houses = {thing.name: thing.object_id for thing in own.objects if thing.tag == TAG}
+    source = load_town(town.name)
+    houses = {row.name: row.object_id for row in source.objects if row.tag == TAG}
     layer = town.layer("building")
     assert sorted(houses) == sorted(row["uav_name"] for row in layer.fields)
-    numbers = own.mesh.object_id
+    numbers = source.mesh.object_id
     order = np.argsort(numbers, kind="stable")
     for shape, row in zip(layer.shapes, layer.fields, strict=True):
         first, last = np.searchsorted(numbers[order], [houses[row["uav_name"]], houses[row["uav_name"]] + 1])
-        corners = own.mesh.vertices_m[own.mesh.triangles[order[first:last]]].reshape(-1, 3) * (1.0, -1.0, 1.0)
+        corners_ue_m = source.mesh.vertices_m[source.mesh.triangles[order[first:last]]].reshape(-1, 3)
+        corners = corners_ue_m * (1.0, -1.0, 1.0)
         inside = shapely.distance(shapely.force_2d(shape), shapely.points(corners[:, :2])).max() < 0.01
         ring = shapely.get_coordinates(shape)
         sides = shapely.linestrings(np.stack([ring[:-1], ring[1:]], axis=1))
@@ -71,24 +72,25 @@ def test_depth_cameras_see_roofs_at_their_position_and_height(
     town: VectorMap, own_simulator: RunningSimulator, tmp_path: Path
 ) -> None:
     subprocess.run([sys.executable, JUDGE, own_simulator.carla, tmp_path / "seen.npz"], check=True)
-    seen = np.load(tmp_path / "seen.npz")
-    roofs = seen["points_map_m"][seen["tags"] == TAG]
+    captured = np.load(tmp_path / "seen.npz")
+    roofs = captured["points_map_m"][captured["tags"] == TAG]
     assert len(roofs) > 10_000
-    distance = shapely.distance(shapely.union_all(town.layer("building").shapes), shapely.points(roofs[:, :2]))
+    points = shapely.points(roofs[:, :2])
+    distance = shapely.distance(shapely.union_all(town.layer("building").shapes), points)
     assert distance.max() < 0.05
-    own = town.layer("building")
-    which, found = shapely.STRtree(own.shapes).query(shapely.points(roofs[:, :2]), predicate="dwithin", distance=0.05)
-    tops = np.array([row["uav_height_m"][1] for row in own.fields])
+    buildings = town.layer("building")
+    which, found = shapely.STRtree(buildings.shapes).query(points, predicate="dwithin", distance=0.05)
+    tops = np.array([row["uav_height_m"][1] for row in buildings.fields])
     assert (roofs[which, 2] < tops[found] + 0.05).all()
-    highest = np.full(len(own), -np.inf)
+    highest = np.full(len(buildings), -np.inf)
     np.maximum.at(highest, found, roofs[which, 2])
-    west, south, east, north = shapely.bounds(own.shapes).T
-    whole = np.zeros(len(own), bool)
-    for x, y, z in seen["cameras_map_m"]:
-        reach = (z - tops) * seen["reach"]  # at the height of the roof, from the image's middle to its border
-        whole |= (west > x - reach) & (east < x + reach) & (south > y - reach) & (north < y + reach) & (tops < z)
-    assert whole.sum() > 10
-    assert np.abs(highest - tops)[whole].max() < 0.05
+    west, south, east, north = shapely.bounds(buildings.shapes).T
+    inside = np.zeros(len(buildings), bool)
+    for x, y, z in captured["cameras_map_m"]:
+        reach = (z - tops) * captured["reach"]  # at the height of the roof, from the image's middle to its border
+        inside |= (west > x - reach) & (east < x + reach) & (south > y - reach) & (north < y + reach) & (tops < z)
+    assert inside.sum() > 10
+    assert np.abs(highest - tops)[inside].max() < 0.05
     over = town.roof_map_m(roofs)
     assert np.isfinite(over).mean() > 0.99  # the rest are walls
     assert np.nanmin(over - roofs[:, 2]) > -0.05
@@ -136,9 +138,9 @@ def test_buildings_are_drawn() -> None:
 def test_plan_draws_a_written_map(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("T.json").write_bytes(expansion_json(build(crossing(), "T", HOUSES)))
-    asked = ["plan", "--dataset", "smoke", "--town", "Town10HD", "--png", "T.png", "--xodr", "T.json"]
-    done = CliRunner().invoke(build_app("plan"), asked)
-    assert done.exit_code == 0, done.output
+    arguments = ["plan", "--dataset", "smoke", "--town", "Town10HD", "--png", "T.png", "--xodr", "T.json"]
+    result = CliRunner().invoke(build_app("plan"), arguments)
+    assert result.exit_code == 0, result.output
     image = decode_rgb(Path("T.png").read_bytes())
     assert {(209, 205, 222), (205, 203, 198)} <= set(map(tuple, image.reshape(-1, 3).tolist()))
 

@@ -25,18 +25,18 @@ GAP = road("2", section(lane(-1))).replace("</planView>", APART)
 
 
 @pytest.mark.parametrize(
-    ("broken", "said"),
+    ("broken", "message"),
     [
-        (road("2", section(lane(-1)), x="nan"), "road 2, s 0.00: the road is left out: geometry: x is nan"),
+        (road("2", section(lane(-1)), x="nan"), "road 2, s 0.00: the road is left out: geometry: x is out of range: nan"),
         (road("2", section(lane(-1)), length=-3), "the road is left out: a geometry is -3 m long"),
-        (road("2", section(lane(-1)), shape="<circle/>"), "a geometry is of no known kind"),
+        (road("2", section(lane(-1)), shape="<circle/>"), "a geometry has an unknown shape"),
         (road("2", section(lane(-1)), shape="<arc/>"), "arc has no curvature"),
         (road("2"), "it has no lane section"),
-        (road("2", section(lane(-1, wide="wide"))), "road 2, s 0.00: lane -1 is left out: width: a is 'wide', no number"),
+        (road("2", section(lane(-1, wide="wide"))), "road 2, s 0.00: lane -1 is left out: width: a is 'wide', not a number"),
         (road("2", section(lane(-1, wide=1e6))), "lane -1 is left out: its width is impossible"),
-        (road("2", section(lane(-1)), shape='<spiral curvStart="0" curvEnd="9"/>'), "a geometry turns round more often"),
-        (road("2", section(lane(-1)), shape='<arc curvature="3"/>'), "a geometry turns round more often"),
-        (COIL, "lane -1 is left out: it turns round more often"),
+        (road("2", section(lane(-1)), shape='<spiral curvStart="0" curvEnd="9"/>'), "a geometry makes too many turns"),
+        (road("2", section(lane(-1)), shape='<arc curvature="3"/>'), "a geometry makes too many turns"),
+        (COIL, "lane -1 is left out: it makes too many turns"),
         (road("1", section(lane(-1))), "road 1, s 0.00: a second road of this id is left out"),
         (
             road("2", section(lane(-1, inside='<speed sOffset="0" max="9" unit="knots"/>'))),
@@ -49,10 +49,10 @@ GAP = road("2", section(lane(-1))).replace("</planView>", APART)
         ),
     ],
 )  # fmt: skip
-def test_faulty_part_is_left_out_and_named(broken, said):
+def test_faulty_part_is_left_out_and_named(broken, message):
     town = build(network(GOOD, broken), "T")
     assert len(town.layer("lane")) >= 1
-    assert any(said in warning for warning in town.warnings), town.warnings
+    assert any(message in warning for warning in town.warnings), town.warnings
 
 
 def test_junction_of_no_size_is_left_out():
@@ -82,44 +82,44 @@ LONG = [road(number, section(lane(-1)), length=99_999) for number in range(60)]
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "message"),
     [
         (b"not xml", "not OpenDRIVE"),
-        (b"<OpenDRIVE/>", "holds no road"),
-        (text(road("2", section(lane(-1)), x="inf")), "holds no road: road 2, s 0.00"),
+        (b"<OpenDRIVE/>", "has no usable road"),
+        (text(road("2", section(lane(-1)), x="inf")), "has no usable road: road 2, s 0.00"),
         (f"{HEAD}?><!--{'x' * 100_001}--><!DOCTYPE a [<!ENTITY b 'c'>]>{BODY}".encode(), "document types"),
         (f"<?xml version='1.0' encoding='utf-16'?><!DOCTYPE a>{BODY}".encode("utf-16"), "document types"),
         (f"{HEAD}?><!DOCTYPE a [<!ATTLIST b c CDATA 'd'>]>{BODY}".encode(), "document types"),
         (f"{HEAD} encoding='zlib_codec'?>{BODY}".encode(), "'zlib_codec' is not a text encoding"),
         (text(GOOD, "<a>" * 100 + "</a>" * 100), "nested more than 100 deep"),
         (text(GOOD, *(f"<a{number}/>" for number in range(10_001))), "10,000 names"),
-        (text(GOOD, f"<a b='{'x' * (5 << 20)}'/>"), "one element is larger"),
+        (text(GOOD, f"<a b='{'x' * (5 << 20)}'/>"), "an element is too large"),
         (text(*LONG), "more than 5,000 km"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_invalid_file_is_refused_in_little_memory(data, said, tmp_path):
+def test_invalid_file_is_refused_in_little_memory(data, message, tmp_path):
     path = tmp_path / "f.xodr"
     path.write_bytes(data)
     peak_mib, line = _read_in_a_process(path)
     assert line.startswith("InputError: f.xodr: ")
-    assert said in line
+    assert message in line
     assert peak_mib < 600
 
 
 @pytest.mark.parametrize(
-    ("bound", "most", "said"),
+    ("bound", "most", "message"),
     [
-        ("opendrive.xml._MOST_PARTS", 20, "more than 20 elements and attributes in one"),
-        ("opendrive.xml._MOST_ELEMENTS", 20, "or 20 in all"),
+        ("opendrive.xml._MOST_PARTS", 20, "more than 20 elements and attributes in an element"),
+        ("opendrive.xml._MOST_ELEMENTS", 20, "or 20 elements"),
         ("opendrive.read._MOST_BYTES", 5000, "its roads need more than 0 MB"),
         ("lanes._MOST_POINTS", 3, "3 points, of lanes"),
-        ("areas._MOST_HOLES", -1, "cross each other more often"),
+        ("areas._MOST_HOLES", -1, "more than -1 holes"),
     ],
 )
-def test_network_beyond_a_limit_is_refused(monkeypatch, bound, most, said):
+def test_network_beyond_a_limit_is_refused(monkeypatch, bound, most, message):
     monkeypatch.setattr(f"uavsim.maps.{bound}", most)
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         build(network(GOOD, road("2", section(lane(-1)))), "T")
 
 
@@ -170,7 +170,7 @@ def test_reading_time_is_linear_in_geometries():
 
 def test_every_kind_of_road_is_read():
     town = build(read_network((Path(__file__).parent / "every_kind.xodr").read_bytes(), name="every.xodr"), "T")
-    assert [w for w in town.warnings if "lane -2 is ground and no lane" not in w] == []
+    assert [w for w in town.warnings if "lane -2 is left out of the lanes" not in w] == []
     assert all(len(town.layer(name)) for name in town.layers)
 
 

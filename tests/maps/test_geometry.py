@@ -35,10 +35,10 @@ def test_spiral_equals_fresnel_integrals():
 
 
 def test_poly3_uses_s_as_curve_length():
-    place = one(RIGHT, length=60.0, shape='<poly3 a="0" b="0" c="0.01" d="0"/>').plan(np.array([40.0]))[0][0]
-    length, _ = quad(lambda u: np.hypot(1, 0.02 * u), 0, place[0])
+    xy_m = one(RIGHT, length=60.0, shape='<poly3 a="0" b="0" c="0.01" d="0"/>').plan(np.array([40.0]))[0][0]
+    length, _ = quad(lambda u: np.hypot(1, 0.02 * u), 0, xy_m[0])
     assert length == pytest.approx(40.0, abs=1e-3)
-    assert place[1] == pytest.approx(0.01 * place[0] ** 2)
+    assert xy_m[1] == pytest.approx(0.01 * xy_m[0] ** 2)
 
 
 def test_param_poly3_ends_at_its_last_parameter():

@@ -115,8 +115,8 @@ def test_duplicate_points_do_not_reverse_borders(tmp_path):
 
 def test_speed_limit_is_the_lanes_else_the_roads(tmp_path):
     typed = '<type s="0" type="town"><speed max="30" unit="mph"/></type><planView>'
-    own = lane(-2, inside='<speed sOffset="0" max="20" unit="km/h"/>')
-    data = text(road("1", section(lane(-1), own))).replace(b"<planView>", typed.encode())
+    limited_lane = lane(-2, inside='<speed sOffset="0" max="20" unit="km/h"/>')
+    data = text(road("1", section(lane(-1), limited_lane))).replace(b"<planView>", typed.encode())
     found = loaded(build(read_network(data, name="limits.xodr"), "T"), tmp_path)
     rules = lanelet2.traffic_rules.create("de", lanelet2.traffic_rules.Participants.VehicleCar)
     limits = {round(one.leftBound[0].y, 1): rules.speedLimit(one).speedLimit for one in of_subtype(found, "road")}
@@ -127,9 +127,9 @@ def test_connection_with_distant_ends_is_a_warning():
     jump = section(lane(-1, after=-1), lane(-2, after=-1)), section(lane(-1, before=-1), s=50.0)
     town = build(network(road("1", *jump)), "T")
     cut = cut_lanes(town)
-    assert len(cut.unsaid) == 1
+    assert len(cut.unconnected) == 1
     osm_file(town)
-    assert sum("not said" in warning for warning in town.warnings) == 1
+    assert sum("is not connected to" in warning for warning in town.warnings) == 1
 
 
 def test_triangle_has_no_long_sides():

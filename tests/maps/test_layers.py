@@ -161,7 +161,7 @@ def test_continuing_sections_are_one_lane():
 
 
 def test_network_without_driving_lanes_is_refused():
-    with pytest.raises(InputError, match=r"drawn.xodr: holds no lane that vehicles drive on"):
+    with pytest.raises(InputError, match=r"drawn.xodr: has no driving lane"):
         build(network(road("1", section(lane(-1, "sidewalk")))), "T")
 
 

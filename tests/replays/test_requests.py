@@ -161,7 +161,7 @@ def test_hiding_a_corner_case_is_refused(tmp_path: Path) -> None:
         ({"hide": ("9",)}, "has no actor 9; it has 1 to 3"),
         ({"hide": ("buss",)}, "did you mean 'bus'"),
         ({"weather": "hard_rian"}, "did you mean 'hard_rain'"),
-        ({"topology": "merged", "sensors": "+optical_flow"}, "merged cannot give"),
+        ({"topology": "merged", "sensors": "+optical_flow"}, "merged does not provide it"),
         (
             {"rig": "rolling"},
             "recorded for 0 steps after its last image, and a shutter of this rig takes 3: replay it with",
@@ -176,13 +176,13 @@ def test_unknown_options_are_refused_in_one_line(recorded: Path, words: dict[str
 
 def test_unusable_recordings_are_refused(tmp_path: Path) -> None:
     still = record(tmp_path / "still", moves=None)
-    with pytest.raises(InputError, match="holds no motion: it was made by an older version"):
+    with pytest.raises(InputError, match="has no motion: an older version of uavsim made it"):
         resolve(ask(still))
     other = record(tmp_path / "other", moves=motion(11, 3, drones=5), seed=99)
     with pytest.raises(InputError, match="scene_0000 was recorded with seed 99, its configuration now gives"):
         resolve(ask(other))
     fewer = record(tmp_path / "fewer", moves=motion(11, 4, drones=5))
-    with pytest.raises(InputError, match="moves actor 4, which it does not describe"):
+    with pytest.raises(InputError, match="moves actor 4 but does not describe it"):
         resolve(ask(fewer))
     log = tmp_path / "other/.uavsim/recordings/scene_0000/log.msgpack"
     log.write_bytes(b"\x81\xa6format\xa9uavsim-99")

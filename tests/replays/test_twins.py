@@ -43,9 +43,9 @@ def hidden(occluder: int = 9, *, visible: int = 40, covered: int = 70, cut: floa
 
 
 def test_twin_is_a_replay_with_one_change(recorded: Path) -> None:
-    asked = requested_twins(recorded, weather=["night", "night"], without=["bus", "scene_0000:2"], occluders=False)
-    assert [twin.name for twin in asked] == ["weather-night", "without-bus", "without-scene_0000_2"]
-    requests = requests_of(recorded, recorded.parent / "twins", asked)
+    requested = requested_twins(recorded, weather=["night", "night"], without=["bus", "scene_0000:2"], occluders=False)
+    assert [twin.name for twin in requested] == ["weather-night", "without-bus", "without-scene_0000_2"]
+    requests = requests_of(recorded, recorded.parent / "twins", requested)
     plans = {name: resolve(request).plan_of("scene_0000") for name, request in requests.items()}
     assert plans["weather-night"].weather.name == "night"
     assert {
@@ -59,7 +59,7 @@ def test_twin_is_a_replay_with_one_change(recorded: Path) -> None:
 
 def test_twins_of_one_folder_are_refused(recorded: Path) -> None:
     for weather, without in ((["a/fog.yaml", "b/fog.yaml"], ()), ((), ["1:3", "1_3"])):
-        with pytest.raises(InputError, match="would have one name"):
+        with pytest.raises(InputError, match="have the same name"):
             requested_twins(recorded, weather=weather, without=without, occluders=False)
 
 
@@ -72,21 +72,21 @@ def test_actor_of_another_scene_is_not_hidden(recorded: Path) -> None:
 
 
 def test_all_hides_the_whole_traffic(recorded: Path) -> None:
-    asked = requested_twins(recorded, weather=(), without=["all"], occluders=False)
-    (request,) = requests_of(recorded, recorded.parent / "twins", asked).values()
+    requested = requested_twins(recorded, weather=(), without=["all"], occluders=False)
+    (request,) = requests_of(recorded, recorded.parent / "twins", requested).values()
     assert resolve(request).plan_of("scene_0000").ingredients["replay"].hidden == (1, 2, 3)
 
 
 def test_default_twins_are_those_of_the_datasets_yaml(recorded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match="names no twins"):
         requested_twins(recorded, weather=(), without=(), occluders=False)
-    kept = recorded / ".uavsim/configuration.json"
-    reported = json.loads(kept.read_text())
+    configuration = recorded / ".uavsim/configuration.json"
+    reported = json.loads(configuration.read_text())
     name, text = reported["files"]["dataset:smoke"]
     reported["files"]["dataset:smoke"] = [name, text + "\ntwins: {weather: [night, clear_noon], without: [bus]}\n"]
-    kept.write_text(json.dumps(reported))
-    asked = requested_twins(recorded, weather=(), without=(), occluders=False)
-    assert [twin.name for twin in asked] == ["weather-night", "weather-clear_noon", "without-bus"]
+    configuration.write_text(json.dumps(reported))
+    requested = requested_twins(recorded, weather=(), without=(), occluders=False)
+    assert [twin.name for twin in requested] == ["weather-night", "weather-clear_noon", "without-bus"]
     assert Twins().occluders is False
 
 
@@ -98,7 +98,7 @@ def test_only_occlusions_by_one_actor_name_it(recorded: Path, monkeypatch: pytes
     assert (twin.name, twin.words) == ("without-occluders", ("scene_0000:9",))
     assert twin.hides == {"scene_0000": [labels[0]]}
     del labels[0]
-    with pytest.raises(InputError, match="nothing to take away"):
+    with pytest.raises(InputError, match="--occluders finds no object"):
         requested_twins(recorded, weather=(), without=(), occluders=True)
 
 
@@ -113,7 +113,7 @@ def test_car_with_sensors_is_not_hidden(recorded: Path, monkeypatch: pytest.Monk
             yield entry, replace(recording, frames=(replace(first, others=(state,)), *recording.frames[1:]))
 
     monkeypatch.setattr(twins, "_recordings", with_agent)
-    with pytest.raises(InputError, match="nothing to take away"):
+    with pytest.raises(InputError, match="--occluders finds no object"):
         requested_twins(recorded, weather=(), without=(), occluders=True)
 
 
@@ -125,11 +125,11 @@ def test_only_large_objects_hidden_inside_the_image_name_an_occluder() -> None:
 
 def test_cause_is_proven_if_the_twin_shows_the_amodal_pixels(recorded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     again = record(recorded.parent / "twins" / "x", moves=motion(11, 3, drones=5))
-    labels, shown = [hidden()], dict[tuple[str, str], int]()
+    labels, visible_px = [hidden()], dict[tuple[str, str], int]()
     monkeypatch.setattr(
         twins, "occlusions", lambda recording, only: iter(labels if recording.folder == recorded else ())
     )
-    monkeypatch.setattr(twins, "_visible_px", lambda folder, _entry: shown if folder == again else {})
+    monkeypatch.setattr(twins, "_visible_px", lambda folder, _entry: visible_px if folder == again else {})
     twin, out = Twin("x", "without", ("9",)), recorded.parent / "twins"
     assert not list(twins.proven_causes(recorded, out, twin))  # the twin has no such box
     plan = read_recording(recorded / ".uavsim/recordings/scene_0000").plan
@@ -137,7 +137,7 @@ def test_cause_is_proven_if_the_twin_shows_the_amodal_pixels(recorded: Path, mon
     box = token(*base, "annotation", 0, 5)
     image = token(*base, "sample_data", "CAMERA_FRONT_id_0", plan.start_timestamp_us)
     for visible, proven in ((95, True), (85, True), (70, False), (40, False)):
-        shown[box, image] = visible
+        visible_px[box, image] = visible
         (row,) = twins.proven_causes(recorded, out, twin)
         assert (row["sample_annotation_token"], row["sample_data_token"]) == (box, image)
         assert (row["twin_visible_px"], row["proven"]) == (visible, proven)

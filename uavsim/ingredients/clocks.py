@@ -32,7 +32,7 @@ __all__ = ["INGREDIENT", "Clocks", "ClocksPlan", "MessageLinks", "planner", "row
 INGREDIENT: Final = Ingredient(
     key="clocks",
     block=Named(f"{__name__}:Clocks"),
-    about="Each agent takes images by a clock of its own, with phase, jitter and drift; keyframes stay synchronous.",
+    about="A separate clock for each agent's images, with phase, jitter and drift; keyframes stay synchronous.",
     order=110,
     records=(Named("uavsim.records.clocks:ClocksPlan"),),
     planner=Named(f"{__name__}:planner"),
@@ -63,14 +63,14 @@ class MessageLinks(Model):
     """Whether the town's obstacles (``obstacles`` of its YAML) block messages."""
 
     @property
-    def by_place(self) -> tuple[str, ...]:
+    def position_keys(self) -> tuple[str, ...]:
         """Return the configured keys that depend on the positions of sender and receiver."""
         return tuple(key for key in ("range_m", "latency_s_per_km", "line_of_sight") if getattr(self, key))
 
     @model_validator(mode="after")
-    def _in_order(self) -> Self:
+    def _latency_bounds_ascend(self) -> Self:
         if self.latency_s[0] > self.latency_s[1]:
-            raise ValueError(f"latency_s: [least, most], and {self.latency_s[0]:g} is more than {self.latency_s[1]:g}")
+            raise ValueError(f"latency_s is [least, most], but {self.latency_s[0]:g} is above {self.latency_s[1]:g}")
         return self
 
 
@@ -95,11 +95,11 @@ class Clocks(Model):
     messages: MessageLinks = MessageLinks()
 
     @model_validator(mode="after")
-    def _known_before_the_flight(self) -> Self:
-        needs = self.messages.by_place or ("bandwidth_mbps",) * (self.messages.size_kb is None)
-        if self.ground and (given := [key for key in needs if getattr(self.messages, key)]):
-            instead = "give size_kb, too" if given[0] == "bandwidth_mbps" else "leave it out"
-            raise ValueError(f"messages.{given[0]} is of drones alone, and ground is true: {instead}")
+    def _ground_agents_have_simple_links(self) -> Self:
+        keys = self.messages.position_keys or ("bandwidth_mbps",) * (self.messages.size_kb is None)
+        if self.ground and (drone_only := [key for key in keys if getattr(self.messages, key)]):
+            instead = "set size_kb, too" if drone_only[0] == "bandwidth_mbps" else "leave it out"
+            raise ValueError(f"messages.{drone_only[0]} supports only drones, but ground is true; {instead}")
         return self
 
 
@@ -121,16 +121,16 @@ def planner(town: TownPlan) -> ScenePlanner:
         links = _Links(block.messages, sending_s, town.town if block.messages.line_of_sight else None)
         ground = [plan for plan in scene.planned.values() if isinstance(plan, AgentsPlan)]
         if any(shutter_of(spec) for rig in (town.rig, *(plan.rig for plan in ground)) for spec in rig):
-            what = "a camera has a shutter, and its extra ticks would also be in other agents' images"
+            what = "a camera has a shutter, whose extra ticks would disturb other agents' images; leave shutter or clocks out"
             raise dataset.error(("clocks",), what)
         others = [agent for plan in ground for agent in plan.agents if block.ground]
         agents = (*map(Agent, scene.swarm.drone_ids), *others)
         made = _fire(block, links, agents, scene.swarm, step_s=dataset.model.step_s, rng=scene.rng("clocks"))
         end_us = (scene.swarm.map_SE3_flu.translation_m.shape[0] - 1) * dataset.model.step_s * 1e6
         if not (made.arrival_us <= end_us).any() and len(agents) > 1:
-            what = f"no message ever arrives in scene {scene.number}"
+            what = f"no message arrives in scene {scene.number}"
             if np.isfinite(made.arrival_us).any():
-                what += f", which ends after {end_us / 1e6:g} s: latency_s is longer"
+                what += f", which ends after {end_us / 1e6:g} s; reduce latency_s"
             raise dataset.error(("clocks", "messages"), what)
         return made
 
@@ -141,26 +141,24 @@ def _check(dataset: Loaded[DatasetConfig], block: Clocks) -> None:
     step_s, period_s = dataset.model.step_s, 1.0 / block.rate_hz
     if dataset.model.captures is not None or dataset.model.sweeps_per_keyframe:
         raise dataset.error(
-            ("clocks",), "images between keyframes come by the clocks: leave captures and sweeps_per_keyframe out"
+            ("clocks",), "clocks set the times of images between keyframes; leave captures and sweeps_per_keyframe out"
         )
     if period_s < step_s:
-        instead = f"the most is {1.0 / step_s:g}, or step_s: {period_s:g}"
-        what = f"rate_hz={block.rate_hz:g} is faster than a step of {step_s:g} s; {instead}"
+        instead = f"reduce it to {1.0 / step_s:g}, or set step_s: {period_s:g}"
+        what = f"rate_hz={block.rate_hz:g} needs several images in a step of {step_s:g} s; {instead}"
         raise dataset.error(("clocks", "rate_hz"), what)
     fastest_s = period_s / (1 + block.drift_ppm * 1e-6) if block.trigger != "synchronised" else period_s
     if fastest_s < step_s:
         most_ppm = (period_s / step_s - 1) * 1e6
-        what = (
-            f"drift_ppm={block.drift_ppm:g} lets two firings meet in one step of {step_s:g} s; the most is {most_ppm:g}"
-        )
+        what = f"drift_ppm={block.drift_ppm:g} allows two images in a step of {step_s:g} s; reduce it to {most_ppm:g}"
         raise dataset.error(("clocks", "drift_ppm"), what)
     most_s = (fastest_s - step_s) / (2 * _CUT)
     if block.jitter_s > most_s:
-        instead = f"the most is {max(most_s, 0.0):.3g}"
-        what = f"jitter_s={block.jitter_s:g} lets two firings meet in one step of {step_s:g} s; {instead}"
+        instead = f"reduce it to {max(most_s, 0.0):.3g}"
+        what = f"jitter_s={block.jitter_s:g} allows two images in a step of {step_s:g} s; {instead}"
         raise dataset.error(("clocks", "jitter_s"), what)
     if block.phase_s[0] > block.phase_s[1]:
-        what = f"phase_s is [least, most], and {block.phase_s[0]:g} is more than {block.phase_s[1]:g}"
+        what = f"phase_s is [least, most], but {block.phase_s[0]:g} is above {block.phase_s[1]:g}"
         raise dataset.error(("clocks", "phase_s"), what)
 
 
@@ -183,8 +181,8 @@ def _sending_s(dataset: Loaded[DatasetConfig], block: Clocks, rig: Sequence[Sens
     sending_s = size_kb * 8e-3 / links.bandwidth_mbps
     if sending_s * block.rate_hz > 1:
         what = (
-            f"bandwidth_mbps={links.bandwidth_mbps:g} sends a message of {size_kb:g} kB in {sending_s:.3g} s, and another "
-            f"comes every {1 / block.rate_hz:g} s; the least is {size_kb * 8e-3 * block.rate_hz:.4g}, or a smaller size_kb"
+            f"bandwidth_mbps={links.bandwidth_mbps:g} sends a message of {size_kb:g} kB in {sending_s:.3g} s, but one is "
+            f"due every {1 / block.rate_hz:g} s; raise it to {size_kb * 8e-3 * block.rate_hz:.4g}, or reduce size_kb"
         )
         raise dataset.error(("clocks", "messages", "bandwidth_mbps"), what)
     return sending_s
@@ -205,12 +203,12 @@ def _fire(
     offset_s = rng.uniform(-block.offset_s, block.offset_s, count)
     fired = [_instants(block, phase_s[k], drift[k], offset_s[k], until_s=last * step_s, rng=rng) for k in range(count)]
     if block.trigger == "request":
-        fired[1:] = [_asked(block, fired[0], step_s=step_s, until_s=last * step_s, rng=rng) for _ in fired[1:]]
+        fired[1:] = [_requested(block, fired[0], step_s=step_s, until_s=last * step_s, rng=rng) for _ in fired[1:]]
     fires = np.repeat(np.arange(count), [len(t) for t in fired])
-    asked_s = np.concatenate(fired) if fired else np.zeros(0)
-    step = np.rint(asked_s / step_s).astype(np.int64)
+    requested_s = np.concatenate(fired) if fired else np.zeros(0)
+    step = np.rint(requested_s / step_s).astype(np.int64)
     order = np.lexsort((fires, step))
-    fires, step, asked_s = fires[order], step[order], asked_s[order]
+    fires, step, requested_s = fires[order], step[order], requested_s[order]
     message, receiver, arrival_us = _send(links, swarm, fires, step, count=count, step_s=step_s, rng=rng)
     return ClocksPlan(
         agents=agents,
@@ -219,7 +217,7 @@ def _fire(
         offset_us=offset_s * 1e6,
         fires=fires,
         step=step,
-        asked_us=asked_s * 1e6,
+        asked_us=requested_s * 1e6,
         message=message,
         receiver=receiver,
         arrival_us=arrival_us,
@@ -233,22 +231,24 @@ def _instants(
     rate, ahead_s = (1.0, 0.0) if block.trigger == "synchronised" else (1.0 + drift_ppm * 1e-6, offset_s)
     first = int(np.floor((ahead_s - phase_s) * block.rate_hz)) - 1
     most = int(np.ceil((until_s * rate + ahead_s - phase_s) * block.rate_hz)) + 1
-    shown_s = phase_s + np.arange(first, most + 1) / block.rate_hz  # by the agent's clock
-    jitter = np.clip(rng.normal(0.0, 1.0, len(shown_s)), -_CUT, _CUT) * block.jitter_s
-    times_s = (shown_s - ahead_s) / rate + jitter
+    clock_s = phase_s + np.arange(first, most + 1) / block.rate_hz  # by the agent's clock
+    jitter = np.clip(rng.normal(0.0, 1.0, len(clock_s)), -_CUT, _CUT) * block.jitter_s
+    times_s = (clock_s - ahead_s) / rate + jitter
     return np.asarray(times_s[(times_s >= 0) & (times_s <= until_s)], dtype=np.float64)
 
 
-def _asked(block: Clocks, sent_s: FloatArray, *, step_s: float, until_s: float, rng: np.random.Generator) -> FloatArray:
+def _requested(
+    block: Clocks, sent_s: FloatArray, *, step_s: float, until_s: float, rng: np.random.Generator
+) -> FloatArray:
     """Return (K,) true firing times, seconds, of an agent that fires when a request arrives, at most once a step."""
     late_s = np.abs(np.clip(rng.normal(0.0, 1.0, len(sent_s)), -_CUT, _CUT)) * block.jitter_s
-    heard_s = np.sort(sent_s + rng.uniform(*block.messages.latency_s, size=len(sent_s)) + late_s)
-    heard_s = heard_s[(rng.uniform(size=len(sent_s)) >= block.messages.loss) & (heard_s <= until_s)]
-    return heard_s[np.unique(np.rint(heard_s / step_s), return_index=True)[1]]
+    received_s = np.sort(sent_s + rng.uniform(*block.messages.latency_s, size=len(sent_s)) + late_s)
+    received_s = received_s[(rng.uniform(size=len(sent_s)) >= block.messages.loss) & (received_s <= until_s)]
+    return received_s[np.unique(np.rint(received_s / step_s), return_index=True)[1]]
 
 
 def _send(
-    ways: _Links,
+    links: _Links,
     swarm: SwarmTrajectory,
     fires: IntArray,
     step: IntArray,
@@ -258,48 +258,48 @@ def _send(
     rng: np.random.Generator,
 ) -> tuple[IntArray, IntArray, FloatArray]:
     """Send the images of each firing to every other agent: (M,) firings, receivers, and arrivals in us, NaN if lost."""
-    links = ways.block
+    block = links.block
     message = np.repeat(np.arange(len(fires)), count)
     receiver = np.tile(np.arange(count), len(fires))
     others = receiver != fires[message]
     message, receiver = message[others], receiver[others]
-    delay_s = rng.uniform(*links.latency_s, size=len(message))
-    lost = rng.uniform(size=len(message)) < links.loss
-    if links.by_place:  # only drones have such links
+    delay_s = rng.uniform(*block.latency_s, size=len(message))
+    lost = rng.uniform(size=len(message)) < block.loss
+    if block.position_keys:  # only drones have such links
         places_m = swarm.map_SE3_flu.translation_m
         from_m, to_m = places_m[step[message], fires[message]], places_m[step[message], receiver]
         apart_m = np.linalg.norm(from_m - to_m, axis=1)
-        if links.range_m is not None:
-            lost |= apart_m > links.range_m
-        if ways.town is not None:
-            lost |= _hidden(ways.town, from_m, to_m)
-        delay_s += apart_m * 1e-3 * links.latency_s_per_km
+        if block.range_m is not None:
+            lost |= apart_m > block.range_m
+        if links.town is not None:
+            lost |= _hidden(links.town, from_m, to_m)
+        delay_s += apart_m * 1e-3 * block.latency_s_per_km
     arrival_us = np.where(lost, np.nan, (step[message] * step_s + delay_s) * 1e6)
-    if ways.sending_s:
-        arrival_us += _waits_s(fires, step, step_s=step_s, sending_s=ways.sending_s)[message] * 1e6
+    if links.sending_s:
+        arrival_us += _waits_s(fires, step, step_s=step_s, sending_s=links.sending_s)[message] * 1e6
     return message, receiver, arrival_us
 
 
 def _waits_s(fires: IntArray, step: IntArray, *, step_s: float, sending_s: float) -> FloatArray:
     """Return (F,) seconds from each firing to the end of its transmission; a radio sends one message at a time."""
     free_s, waits_s = dict[int, float](), np.zeros(len(fires))
-    for row, (sender, at) in enumerate(zip(fires.tolist(), step.tolist(), strict=True)):
-        free_s[sender] = max(at * step_s, free_s.get(sender, 0.0)) + sending_s
-        waits_s[row] = free_s[sender] - at * step_s
+    for row, (sender, firing_step) in enumerate(zip(fires.tolist(), step.tolist(), strict=True)):
+        free_s[sender] = max(firing_step * step_s, free_s.get(sender, 0.0)) + sending_s
+        waits_s[row] = free_s[sender] - firing_step * step_s
     return waits_s
 
 
 def _hidden(town: TownConfig, from_m: FloatArray, to_m: FloatArray) -> BoolArray:
     """Return (N,) bool, True where the line between (N, 3) map points meets an obstacle of the town."""
     hidden = np.zeros(len(from_m), dtype=bool)
-    for one in town.obstacles:
-        low = np.array([one.x_m[0], one.y_m[0], -np.inf])
-        high = np.array([one.x_m[1], one.y_m[1], town.ground_z_m + one.top_m])
-        way_m = to_m - from_m
+    for obstacle in town.obstacles:
+        low = np.array([obstacle.x_m[0], obstacle.y_m[0], -np.inf])
+        high = np.array([obstacle.x_m[1], obstacle.y_m[1], town.ground_z_m + obstacle.top_m])
+        direction_m = to_m - from_m
         with np.errstate(divide="ignore", invalid="ignore"):
-            shares = np.stack([(low - from_m) / way_m, (high - from_m) / way_m])
-        beside = (way_m == 0) & ((from_m < low) | (from_m > high))
-        shares = np.where(way_m == 0, np.array([-np.inf, np.inf])[:, None, None], shares)
+            shares = np.stack([(low - from_m) / direction_m, (high - from_m) / direction_m])
+        beside = (direction_m == 0) & ((from_m < low) | (from_m > high))
+        shares = np.where(direction_m == 0, np.array([-np.inf, np.inf])[:, None, None], shares)
         enter, leave = shares.min(axis=0).max(axis=1), shares.max(axis=0).min(axis=1)
         hidden |= ~beside.any(axis=1) & (np.maximum(enter, 0) <= np.minimum(leave, 1))
     return hidden
@@ -340,8 +340,8 @@ def rows(labels: SceneLabels, planned: ClocksPlan, tables: Tables) -> Tables:
 def _readings(labels: SceneLabels, planned: ClocksPlan) -> list[ClockReadingRow]:
     plan = labels.plan
     fired = {
-        (step, planned.agents[who].id): n
-        for n, (step, who) in enumerate(zip(planned.step.tolist(), planned.fires.tolist(), strict=True))
+        (step, planned.agents[agent_index].id): n
+        for n, (step, agent_index) in enumerate(zip(planned.step.tolist(), planned.fires.tolist(), strict=True))
     }
     made: list[ClockReadingRow] = []
     for frame in labels.frames:
@@ -349,16 +349,16 @@ def _readings(labels: SceneLabels, planned: ClocksPlan) -> list[ClockReadingRow]
             n = fired.get((frame.step, reading.sensor.agent.id))
             if n is None:
                 continue  # a keyframe, in which all agents take images
-            own = token(plan.dataset, plan.scene_name, "sample_data", reading.channel, frame.timestamp_us)
-            taken_us, who = frame.step * plan.step_us, planned.fires[n]
-            shown_us = taken_us * (1 + planned.drift_ppm[who] * 1e-6) + planned.offset_us[who]
+            reading_token = token(plan.dataset, plan.scene_name, "sample_data", reading.channel, frame.timestamp_us)
+            taken_us, agent_index = frame.step * plan.step_us, planned.fires[n]
+            clock_us = taken_us * (1 + planned.drift_ppm[agent_index] * 1e-6) + planned.offset_us[agent_index]
             made.append(
                 {
-                    "token": own,
-                    "sample_data_token": own,
+                    "token": reading_token,
+                    "sample_data_token": reading_token,
                     "asked_us": float(planned.asked_us[n]),
                     "residual_us": float(taken_us - planned.asked_us[n]),
-                    "agent_timestamp": plan.start_timestamp_us + round(shown_us),
+                    "agent_timestamp": plan.start_timestamp_us + round(clock_us),
                 }
             )
     return made

@@ -22,7 +22,7 @@ __all__ = ["AIRSIM_BODY", "INGREDIENT", "DroneBodies", "DroneBodiesPlan", "plann
 INGREDIENT: Final = Ingredient(
     key="drone_bodies",
     block=Named(f"{__name__}:DroneBodies"),
-    about="The swarm's drones are seen: each has a body, with a box, a mask and a track.",
+    about="Bodies of the swarm's drones, each with a box, a mask and a track.",
     order=80,
     records=(Named(f"{__name__}:DroneBodiesPlan"),),
     planner=Named(f"{__name__}:planner"),
@@ -58,7 +58,7 @@ class DroneBodies(Model):
     """Bodies that show the swarm's drones."""
 
     blueprint: Annotated[str, Field(min_length=1)] = "static.prop.drone"
-    """A blueprint of the simulator, or a static mesh of its content, /Game/...; a stock CARLA has nothing that flies."""
+    """A blueprint of the simulator, or a static mesh of its content, /Game/...; a stock CARLA has no flying object."""
     size_m: Metres3 = (1.2, 1.2, 0.5)
     """Length, width and height of the body's box."""
     above_m: Annotated[float, Field(gt=0, le=5)] | None = None
@@ -85,16 +85,16 @@ def planner(town: TownPlan) -> ScenePlanner:
         what = f"topology {topology} has no bodies with boxes; drone_bodies need topology carla, bridge or merged"
         raise dataset.error(("drone_bodies",), what)
     heights_m = _HEIGHTS_M if block.above_m is None else (block.above_m,)
-    seen_by = ""
+    sensor_name = ""
     for above_m in heights_m:
         found = (s for s in town.rig if sees_own_body(s, size_lwh_m=block.size_m, above_m=above_m))
-        seen = next(found, None)
-        if seen is None:
+        sensor = next(found, None)
+        if sensor is None:
             planned = DroneBodiesPlan(block.blueprint, block.size_m, above_m)
             return lambda _: planned
-        seen_by = seen.name or seen.params.prefix
+        sensor_name = sensor.name or sensor.params.prefix
     where = f"{heights_m[0]:g} m above it" if block.above_m else f"up to {heights_m[-1]:g} m above it"
-    what = f"{seen_by} of the drones' rig would see its own drone's body {where}; tilt it down, or mount it lower"
+    what = f"{sensor_name} of the rig would see its own drone's body {where}; tilt it down or mount it lower"
     raise dataset.error(("drone_bodies",), what)
 
 
@@ -106,7 +106,7 @@ def _airsims_own(town: TownPlan) -> ScenePlanner:
     """
     block: DroneBodies = town.block
     if "blueprint" in block.model_fields_set:
-        what = "topology merged shows AirSim's own bodies; leave it out"
+        what = "topology merged shows AirSim's own bodies; leave blueprint out"
         raise town.dataset.error(("drone_bodies", "blueprint"), what)
     planned = DroneBodiesPlan(AIRSIM_BODY, block.size_m, block.above_m or 0.0)
     return lambda _: planned

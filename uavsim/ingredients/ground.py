@@ -37,7 +37,7 @@ def rig_on_ground(town: TownPlan) -> tuple[str, tuple[SensorSpec, ...]]:
     dataset, block = town.dataset, town.block
     assert isinstance(block, OnGround)
     if dataset.model.topology != _TOPOLOGY:
-        what = f"topology {dataset.model.topology} has sensors on drones alone; {block.key} need topology {_TOPOLOGY}"
+        what = f"topology {dataset.model.topology} supports only drones; {block.key} need topology {_TOPOLOGY}"
         raise dataset.error((block.key,), what)
     try:
         rig = town.library.rig(block.rig, named_in=dataset.source.path)

@@ -63,8 +63,8 @@ def replay_plan(
     before, where = recording.plan, f"{folder}: {planned.scene_name}"
     if recording.motion is None:
         raise InputError(
-            f"{folder}: the recording of {planned.scene_name} holds no motion: it was made by an older version of uavsim, or "
-            "by a backend that reports none; generate the dataset again"
+            f"{folder}: the recording of {planned.scene_name} has no motion: an older version of uavsim made it, or the "
+            "backend reports no motion; generate the dataset again"
         )
     _refuse_damaged(recording, where=where)
     for name in _SAME:
@@ -104,12 +104,12 @@ def replay_plan(
         },
         agents=agents,
     )
-    kept = dict(before.ingredients)
-    for used in ingredients_of(kept):
+    ingredients = dict(before.ingredients)
+    for used in ingredients_of(ingredients):
         if used.ingredient.without is not None:
-            kept[used.name] = used.ingredient.without.load()(used.record, recording.actors, hidden, where)
-    shown = {name: record for name, record in kept.items() if record is not None}
-    return replace(plan, ingredients=shown | {_NAME: replay})
+            ingredients[used.name] = used.ingredient.without.load()(used.record, recording.actors, hidden, where)
+    remaining = {name: record for name, record in ingredients.items() if record is not None}
+    return replace(plan, ingredients=remaining | {_NAME: replay})
 
 
 def _refuse_damaged(recording: Recording, *, where: str) -> None:
@@ -121,14 +121,14 @@ def _refuse_damaged(recording: Recording, *, where: str) -> None:
         raise InputError(f"{where}: {error}") from error
     known = {info.instance_id for info in recording.actors}
     if foreign := [int(i) for i in motion.instance_id if int(i) not in known]:
-        raise InputError(f"{where}: the recording moves actor {foreign[0]}, which it does not describe; it is damaged")
+        raise InputError(f"{where}: the recording moves actor {foreign[0]} but does not describe it; it is damaged")
 
 
 def _with_sensors(plan: ScenePlan, more: tuple[str, ...]) -> ScenePlan:
     server = backend_of(plan.topology).sensors_from
     for name in more:
         if not modality(name).given_by(server):
-            raise InputError(f"--sensors +{name}: topology {plan.topology} cannot give it")
+            raise InputError(f"--sensors +{name}: topology {plan.topology} does not provide it")
     cameras = [name for name in more if name in camera_sensors()]
     rig = tuple(
         replace(spec, modalities=tuple(m.name for m in ordered((*spec.modalities, *cameras))))
@@ -143,11 +143,11 @@ def _with_sensors(plan: ScenePlan, more: tuple[str, ...]) -> ScenePlan:
 
 def _of_scene(words: tuple[str, ...], scene: str) -> list[str]:
     """Return the words that apply to a scene: those without a scene, and ``SCENE:WORD`` of this one."""
-    parted = [word.rpartition(":") for word in words]
-    return [word for place, _, word in parted if place in ("", scene)]
+    parts = [word.rpartition(":") for word in words]
+    return [word for prefix, _, word in parts if prefix in ("", scene)]
 
 
-def _may_go(info: ActorInfo) -> bool:
+def _can_be_hidden(info: ActorInfo) -> bool:
     """Return whether an actor is traffic, not part of the town, a corner case or the swarm."""
     kind = actor_kind(info.kind)
     return kind.may_hide and not kind.is_of_town
@@ -178,7 +178,7 @@ def _hidden(
                 last = max((info.instance_id for info in actors), default=0)
                 raise InputError(f"{where} has no actor {word}; it has {f'1 to {last}' if last else 'none'}")
         elif word == ALL:
-            found = {i.instance_id for i in actors if _may_go(i)} - carriers
+            found = {i.instance_id for i in actors if _can_be_hidden(i)} - carriers
         elif word in LABELS:
             found = {i.instance_id for i in actors if (kind := class_of(i)) is not None and kind.label == word}
         elif "." in word:

@@ -79,9 +79,9 @@ class Roadside(OnGround):
     """Height of the rig above the ground."""
 
     @model_validator(mode="after")
-    def _some(self) -> Self:
+    def _has_units(self) -> Self:
         if not self.count + len(self.at):
-            raise ValueError("no unit: give count, or places under at")
+            raise ValueError("no roadside unit is configured; set count or at")
         return self
 
 
@@ -93,12 +93,12 @@ def planner(town: TownPlan) -> ScenePlanner:
     """
     block: Roadside = town.block
     rig_name, rig = rig_on_ground(town)
-    for number, place in enumerate(block.at):
+    for number, pole in enumerate(block.at):
         where = ("roadside", "at", number, "position_m")
-        check_in_town(town, where, place.position_m)
-        check_outside(town, where, place.position_m, height_m=block.pole_m)
+        check_in_town(town, where, pole.position_m)
+        check_outside(town, where, pole.position_m, height_m=block.pole_m)
     agents = tuple(Agent(number, "roadside") for number in range(len(block.at) + block.count))
-    at = tuple((*place.position_m, place.yaw_deg) for place in block.at)
+    at = tuple((*pole.position_m, pole.yaw_deg) for pole in block.at)
     return RoadsidePlan(agents, rig, rig_name, labels_itself=False, pole_m=block.pole_m, at=at, within_m=block.within_m)
 
 
@@ -135,17 +135,18 @@ def poles_at_junctions(
     """
     away_m = [float(np.linalg.norm(way_m[:, :2] - j.middle_m[:2], axis=1).min()) for j in junctions]
     passed = [junctions[i] for i in np.argsort(away_m, kind="stable") if away_m[i] <= within_m]
-    rooms = [_apart(junction.beside_m) for junction in passed]
-    turns = range(max(map(len, rooms), default=0))
+    candidates = [_apart(junction.beside_m) for junction in passed]
+    ranks = range(max(map(len, candidates), default=0))
     found = [
-        (junction, room[turn])
-        for turn in turns
-        for junction, room in zip(passed, rooms, strict=True)
-        if turn < len(room)
+        (junction, places[rank])
+        for rank in ranks
+        for junction, places in zip(passed, candidates, strict=True)
+        if rank < len(places)
     ]
     if len(found) < count:
         raise SceneVoid(
-            f"{count} roadside units need places at junctions, {len(found)} are within {within_m:g} m of the swarm's way"
+            f"{count} roadside units need places at junctions, but only {len(found)} are within {within_m:g} m of the swarm's "
+            "path; reduce count or raise within_m"
         )
     return [
         standing(place_m, _yaw_rad(junction.middle_m - place_m), pole_m=pole_m) for junction, place_m in found[:count]
@@ -162,8 +163,8 @@ def _yaw_rad(direction_m: FloatArray) -> float:
 
 
 def _apart(places_m: FloatArray) -> list[FloatArray]:
-    kept: list[FloatArray] = []
-    for place in places_m:
-        if all(np.linalg.norm(place - other) >= _APART_M for other in kept):
-            kept.append(place)
-    return kept
+    selected: list[FloatArray] = []
+    for candidate in places_m:
+        if all(np.linalg.norm(candidate - other) >= _APART_M for other in selected):
+            selected.append(candidate)
+    return selected

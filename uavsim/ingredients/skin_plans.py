@@ -60,8 +60,8 @@ def dressed(
         Paint(t.objects, t.share, t.colours.drawn(rng, _MOST_COLOURS), int(rng.integers(0, 2**31)))
         for t in skin.textures
     )
-    own = SkinPlan(name, draw, colours, paints, other_traffic=skin.traffic == "other")
-    ingredients, description = plan.ingredients | {"skins": own}, f"{plan.description}; skin {name} {draw}"
+    skin_plan = SkinPlan(name, draw, colours, paints, other_traffic=skin.traffic == "other")
+    ingredients, description = plan.ingredients | {"skins": skin_plan}, f"{plan.description}; skin {name} {draw}"
     return replace(plan, weather=weather, ingredients=ingredients, description=description)
 
 

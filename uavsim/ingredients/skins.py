@@ -81,7 +81,7 @@ def rows(labels: SceneLabels, record: SkinPlan, tables: Tables) -> Tables:
         "scene_token": token(plan.dataset, plan.scene_name, "scene"),
         "name": record.name,
         "draw": record.draw,
-        "vehicle_colours": {one: colour for one, colour in by_token.items() if one in known},
+        "vehicle_colours": {instance: colour for instance, colour in by_token.items() if instance in known},
         "textures": [
             {"objects": list(p.objects), "share": p.share, "colours": list(p.colours), "seed": p.seed}
             for p in record.paints

@@ -31,10 +31,10 @@ INGREDIENT: Final = Ingredient(
 )
 
 
-def _in_files(asked: tuple[str, ...]) -> tuple[str, ...]:
-    if set(asked) == {"buildings"}:
-        raise ValueError("buildings are a layer of the other files; name one of these, too: [expansion, buildings]")
-    return asked
+def _in_files(names: tuple[str, ...]) -> tuple[str, ...]:
+    if set(names) == {"buildings"}:
+        raise ValueError("buildings are a layer of other formats; add one of these, such as [expansion, buildings]")
+    return names
 
 
 Maps: TypeAlias = Annotated[

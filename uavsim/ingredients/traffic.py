@@ -83,7 +83,7 @@ class Traffic(Model):
     """``uav3d``: its 17 cars; ``all``: every four-wheeler; or a list of CARLA blueprint ids."""
     hybrid_physics: bool = False
     speed_difference_percent: Annotated[float, Field(ge=-300, le=100)] = 0.0
-    """Below the speed limit; negative drives faster."""
+    """Speed below the limit; negative is faster than the limit."""
     following_distance_m: Annotated[float, Field(ge=0, le=100)] = 2.5
     spawn_on_waypoints: bool = True
     """Whether to place vehicles on lanes when the map has too few spawn points."""
@@ -175,11 +175,11 @@ class BlueprintFacts:
 
 @dataclass(frozen=True, slots=True)
 class VehicleOrder:
-    """One vehicle to spawn; ``place`` is a row of the spawn places."""
+    """One vehicle to spawn; ``spawn_index`` is a row of the spawn places."""
 
     blueprint: str
     attributes: Mapping[str, str]
-    place: int
+    spawn_index: int
 
 
 def choose_blueprints(allowed: Sequence[str], known: Sequence[BlueprintFacts]) -> list[BlueprintFacts]:
@@ -207,17 +207,17 @@ def thin_out(places_m: FloatArray, *, taken_m: FloatArray, gap_m: float) -> list
         taken_m: (M, 3) occupied places in the same frame, metres.
         gap_m: least distance between centres.
     """
-    kept: list[int] = []
-    room = np.empty((len(taken_m) + len(places_m), 3))
-    room[: len(taken_m)] = taken_m
-    filled = len(taken_m)
-    for row, place in enumerate(places_m):
-        if filled and np.min(np.sum((room[:filled] - place) ** 2, axis=1)) < gap_m**2:
+    selected: list[int] = []
+    occupied_m = np.empty((len(taken_m) + len(places_m), 3))
+    occupied_m[: len(taken_m)] = taken_m
+    count = len(taken_m)
+    for row, candidate in enumerate(places_m):
+        if count and np.min(np.sum((occupied_m[:count] - candidate) ** 2, axis=1)) < gap_m**2:
             continue
-        room[filled] = place
-        filled += 1
-        kept.append(row)
-    return kept
+        occupied_m[count] = candidate
+        count += 1
+        selected.append(row)
+    return selected
 
 
 def order_vehicles(

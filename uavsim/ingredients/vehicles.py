@@ -83,7 +83,7 @@ class Vehicles(OnGround):
     near: Near = "start"
     """Nearest to the swarm's start, or to the whole path of its first drone (``route``)."""
     within_m: Annotated[float, Field(gt=0, le=10_000)] | None = None
-    """Greatest distance from there; a scene in which one gets farther from every drone is void."""
+    """Greatest distance from there; the scene is void if a sensing car gets farther from every drone."""
     blueprint: Annotated[str, Field(min_length=1)] = "*"
     """Pattern of their blueprint: ``vehicle.tesla.*``."""
     at: Annotated[tuple[Metres2, ...], Field(max_length=50)] = ()
@@ -97,7 +97,7 @@ class Vehicles(OnGround):
     @model_validator(mode="after")
     def _places_have_agents(self) -> Self:
         if len(self.at) > self.count:
-            raise ValueError(f"at names {len(self.at)} places for {self.count} vehicles")
+            raise ValueError(f"at has {len(self.at)} places, but count is {self.count}")
         return self
 
 
@@ -110,15 +110,15 @@ def planner(town: TownPlan) -> ScenePlanner:
     block: Vehicles = town.block
     rig_name, rig = rig_on_ground(town)
     traffic = town.dataset.model.block("traffic").vehicles
-    there = traffic if town.share.vehicles is None else town.share.vehicles
-    if block.count > there:
-        what = f"{block.count} vehicles of the traffic cannot carry sensors, {town.town.name} has {there} (traffic.vehicles)"
+    available = traffic if town.share.vehicles is None else town.share.vehicles
+    if block.count > available:
+        what = f"{town.town.name} has only {available} vehicles (traffic.vehicles) for {block.count} sensing ones"
         raise town.dataset.error(("vehicles", "count"), what)
     if block.can_bus and town.dataset.model.recording != "full":
-        what = "the CAN bus is made of the motion of every tick, which recording: keyframes does not keep"
+        what = "can_bus needs the motion of every step; set recording: full"
         raise town.dataset.error(("vehicles", "can_bus"), what)
     if block.can_bus and importlib.util.find_spec("pyarrow") is None:
-        what = f"streams are written as Parquet by pyarrow: {install_line('streams')}"
+        what = f"streams need pyarrow: {install_line('streams')}"
         raise town.dataset.error(("vehicles", "can_bus"), what)
     for number, (x, y) in enumerate(block.at):
         check_in_town(town, ("vehicles", "at", number), (x, y))
@@ -169,18 +169,13 @@ def chosen(candidates: Sequence[CarCandidate], record: VehiclesPlan, way_m: Floa
     reach_m = np.inf if record.within_m is None else record.within_m
     fit = [c for c in candidates if fnmatchcase(c.blueprint, record.blueprint) and c.away_m(near_m) <= reach_m]
     if len(fit) < len(record.agents):
+        reach = "" if record.within_m is None else f" within {record.within_m:g} m of the swarm's {record.near}"
         raise SceneVoid(
-            f"{len(record.agents)} vehicles are to carry the rig {record.rig_name}, and {len(fit)} of the traffic's "
-            f"{len(candidates)} cars on which it fits are {_asked(record)}"
+            f"{len(record.agents)} vehicles need the rig {record.rig_name}, which fits on {len(candidates)} cars of the "
+            f"traffic (all sensors outside of the body); only {len(fit)} of these match blueprint {record.blueprint}{reach}"
         )
     found: list[int] = []
-    for place_m in [np.array([place]) for place in record.at] + [near_m] * (len(record.agents) - len(record.at)):
+    for place_m in [np.array([xy_m]) for xy_m in record.at] + [near_m] * (len(record.agents) - len(record.at)):
         left = [c for c in fit if c.actor_id not in found]
         found.append(min(left, key=lambda c: (c.away_m(place_m), c.actor_id)).actor_id)
     return found
-
-
-def _asked(record: VehiclesPlan) -> str:
-    blueprint = "there" if record.blueprint == "*" else f"a {record.blueprint}"
-    reach = "" if record.within_m is None else f" within {record.within_m:g} m of the swarm's {record.near}"
-    return f"{blueprint}{reach}: sensors have to be outside of a car's body"

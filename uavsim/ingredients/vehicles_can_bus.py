@@ -51,7 +51,7 @@ def write_streams(recording: Recording, record: VehiclesPlan) -> dict[str, str]:
         return {}
     plan = recording.plan
     if recording.motion is None:
-        raise DatasetError(f"{plan.scene_name}: the CAN bus is made from motion, and the recording has none")
+        raise DatasetError(f"{plan.scene_name}: can_bus needs motion, and the recording has none")
     motion = recording.motion.open()
     instances = {state.agent: state.instance_id for state in recording.frames[0].others}
     moves: dict[str, str] = {}
@@ -68,19 +68,19 @@ def write_streams(recording: Recording, record: VehiclesPlan) -> dict[str, str]:
 
 def _states(plan: ScenePlan, motion: SceneMotion, instance_id: int) -> AnyArray:
     row = int(np.searchsorted(motion.instance_id, instance_id))
-    own = motion.step >= 0
-    ue_pose = motion.ue_pose[own, row].astype(np.float64)
+    in_scene = motion.step >= 0
+    ue_pose = motion.ue_pose[in_scene, row].astype(np.float64)
     if not len(ue_pose) or not np.isfinite(ue_pose).all():
         raise DatasetError(
-            f"{plan.scene_name}: the motion of actor {instance_id} has gaps, and no CAN bus is made of it"
+            f"{plan.scene_name}: can_bus needs every step of actor {instance_id}, and its motion has gaps"
         )
     found = np.zeros(len(ue_pose), STATE)
     pose = unreal.map_SE3_flu_from_ue(ue_pose[:, :3], ue_euler_deg=ue_pose[:, 3:])
-    found["timestamp_us"] = plan.start_timestamp_us + motion.step[own] * plan.step_us
+    found["timestamp_us"] = plan.start_timestamp_us + motion.step[in_scene] * plan.step_us
     found["position_map_m"], found["quat_wxyz"] = pose.translation_m, pose.quat_wxyz
     for column, name in enumerate(("throttle", "steer", "brake", "hand_brake", "gear")):
-        found[name] = motion.control[own, row, column]
-    found["lights"] = motion.lights[own, row]
+        found[name] = motion.control[in_scene, row, column]
+    found["lights"] = motion.lights[in_scene, row]
     return found
 
 

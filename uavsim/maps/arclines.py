@@ -126,20 +126,20 @@ def _deviates(points: FloatArray, yaw: FloatArray, begin: IntArray, end: IntArra
     """Return (I,) bool, True if the biarc of an interval deviates from a point between begin and end."""
     arcs = _Biarcs(points, yaw, begin, end)
     inner = np.maximum(end - begin - 1, 0)
-    which = np.repeat(np.arange(len(begin)), inner)
-    at = np.arange(inner.sum()) - np.repeat(np.cumsum(inner) - inner, inner) + 1 + np.repeat(begin, inner)
-    between = points[at]
-    second = np.sum((between - arcs.middle[which]) * _direction(arcs.yaw_middle)[which], axis=1) > 0
-    origin = np.where(second[:, None], arcs.middle[which], arcs.start[which])
-    heading = np.where(second, arcs.yaw_middle[which], arcs.yaw[which])
-    bent = arcs.curvature[which, second.astype(np.int64)]
+    arc_rows = np.repeat(np.arange(len(begin)), inner)
+    indices = np.arange(inner.sum()) - np.repeat(np.cumsum(inner) - inner, inner) + 1 + np.repeat(begin, inner)
+    between = points[indices]
+    second = np.sum((between - arcs.middle[arc_rows]) * _direction(arcs.yaw_middle)[arc_rows], axis=1) > 0
+    origin = np.where(second[:, None], arcs.middle[arc_rows], arcs.start[arc_rows])
+    heading = np.where(second, arcs.yaw_middle[arc_rows], arcs.yaw[arc_rows])
+    bent = arcs.curvature[arc_rows, second.astype(np.int64)]
     x, y = (between - origin).T
     cos, sin = np.cos(heading), np.sin(heading)
     ahead, left = x * cos + y * sin, y * cos - x * sin
     square = ahead**2 + left**2
     off = (bent * square - 2.0 * left) / (1.0 + np.sqrt(np.maximum(1.0 + bent * (bent * square - 2.0 * left), 0.0)))
     bad: BoolArray = arcs.wild.copy()
-    np.logical_or.at(bad, which, ~(np.abs(off) < _TOLERANCE_M))
+    np.logical_or.at(bad, arc_rows, ~(np.abs(off) < _TOLERANCE_M))
     return bad
 
 
@@ -154,7 +154,7 @@ def _joined(arcs: _Biarcs, lane: IntArray) -> Arcs:
     length = np.stack([np.where(alike, whole, arcs.length_m[:, 0]), arcs.length_m[:, 1]], axis=1)
     first_of_lane = np.diff(lane, prepend=-1) != 0  # each lane keeps at least one arc
     keeps_first = (whole > _SHORTEST_M) | first_of_lane
-    kept = np.stack([keeps_first, ~alike & (whole > _SHORTEST_M)], axis=1)
+    keeps = np.stack([keeps_first, ~alike & (whole > _SHORTEST_M)], axis=1)
     length = np.maximum(length, _SHORTEST_M)
     lanes = np.stack([lane, lane], axis=1)
-    return Arcs(lanes[kept], pose[kept], bent[kept], length[kept])
+    return Arcs(lanes[keeps], pose[keeps], bent[keeps], length[keeps])

@@ -186,7 +186,7 @@ def drivable_area(town: TownLanes) -> Layer:
     junctions = [part for parts in town.junction_areas.values() for part in parts]
     whole = shapely.union_all(np.array([*town.shapes, *shoulders, *junctions], dtype=object), grid_size=_GRID_M)
     if shapely.get_num_interior_rings(shapely.get_parts(whole)).sum() > _MOST_HOLES:
-        raise InputError(f"{town.network.name}: its lanes cross each other more often than in any town")
+        raise InputError(f"{town.network.name}: its drivable area has more than {_MOST_HOLES:,} holes; split the map")
     whole = shapely.buffer(shapely.buffer(whole, 0.01, join_style="mitre"), -0.01, join_style="mitre")  # closes slits
     parts = parts_of(_filled(whole, _HOLE_M2))
     parts = [part for part in parts if shapely.area(part) > 0.01]
@@ -227,18 +227,18 @@ def carparks(town: TownLanes) -> Layer:
     ]
     lanes = shapely.STRtree(polygons_of([piece.ring_m for piece in pieces]))
     spaces = [
-        (road, thing)
+        (road, parking_space)
         for road in town.network.roads.values()
-        for thing in road.objects
-        if thing.type.startswith("parking")
+        for parking_space in road.objects
+        if parking_space.type.startswith("parking")
     ]
-    outlines = [outline_on_map(road, thing) for road, thing in spaces]
+    outlines = [outline_on_map(road, parking_space) for road, parking_space in spaces]
     centres = shapely.points(np.array([ring[:, :2].mean(axis=0) for ring in outlines]).reshape(-1, 2))
     covered = set(lanes.query(centres, predicate="intersects")[0].tolist())
-    for number, ((road, thing), ring) in enumerate(zip(spaces, outlines, strict=True)):
-        if number not in covered and len(ring) > 2 and min(thing.size_m) > 0.1:
-            yaw = road.heading_rad(thing.s_m) + thing.heading_rad
-            rings.append((("space", road.id, thing.id, number), road, ring, yaw))
+    for number, ((road, parking_space), ring) in enumerate(zip(spaces, outlines, strict=True)):
+        if number not in covered and len(ring) > 2 and min(parking_space.size_m) > 0.1:
+            yaw = road.heading_rad(parking_space.s_m) + parking_space.heading_rad
+            rings.append((("space", road.id, parking_space.id, number), road, ring, yaw))
     shapes = valid(polygons_of([ring for _, _, ring, _ in rings]))
     return Layer.of(
         (

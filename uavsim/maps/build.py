@@ -37,7 +37,7 @@ def build(network: Network, name: str, buildings: Sequence[Building] = ()) -> Ve
     town = survey(network, name)
     if not town.records:
         fault = f" ({network.faults[0]})" if network.faults else ""
-        raise InputError(f"{network.name}: holds no lane that vehicles drive on{fault}")
+        raise InputError(f"{network.name}: has no driving lane{fault}")
     layers = lane_layers(town)
     layers["drivable_area"] = drivable_area(town)
     _set_areas_of_segments(layers)

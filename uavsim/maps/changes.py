@@ -114,20 +114,20 @@ def _way(begin: LaneRecord, end: LaneRecord, where_m: tuple[float, float]) -> La
     """Return a piece from the begin of a lane to the end of the lane beside it, which changes in the middle of a stretch."""
     s = begin.joined("s_m")
     along = np.abs(s - s[0])
-    at = np.linspace(0.0, along[-1], max(int(along[-1] / _STEP_M), 8))
-    long = min(_USUAL_M, where_m[1] - where_m[0])
-    part = np.clip((at - (sum(where_m) - long) / 2) / long, 0.0, 1.0)
+    samples_m = np.linspace(0.0, along[-1], max(int(along[-1] / _STEP_M), 8))
+    length_m = min(_USUAL_M, where_m[1] - where_m[0])
+    part = np.clip((samples_m - (sum(where_m) - length_m) / 2) / length_m, 0.0, 1.0)
     share = (part**3 * (10 - 15 * part + 6 * part**2))[:, None]
 
     def blended(name: str) -> FloatArray:
-        first, last = (points_at(at, along, record.joined(name)) for record in (begin, end))
+        first, last = (points_at(samples_m, along, record.joined(name)) for record in (begin, end))
         return np.asarray(first * (1 - share) + last * share)
 
     centre = blended("centre_m")
-    ahead = np.gradient(centre[:, :2], at, axis=0)
+    ahead = np.gradient(centre[:, :2], samples_m, axis=0)
     yaw = np.arctan2(ahead[:, 1], ahead[:, 0])
     yaw[0], yaw[-1] = begin.pieces[0].yaw_rad[0], end.pieces[-1].yaw_rad[-1]
     left, right = blended("left_m"), blended("right_m")
     return replace(
-        begin.pieces[0], s_m=np.interp(at, along, s), left_m=left, right_m=right, centre_m=centre, yaw_rad=yaw
+        begin.pieces[0], s_m=np.interp(samples_m, along, s), left_m=left, right_m=right, centre_m=centre, yaw_rad=yaw
     )

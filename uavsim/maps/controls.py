@@ -72,23 +72,24 @@ def control_layers(town: TownLanes, segments: Layer) -> dict[str, Layer]:
 
 
 def _crossings(town: TownLanes, segments: Layer) -> Layer:
-    things = [
-        (road, thing)
+    crosswalks = [
+        (road, crosswalk)
         for road in town.network.roads.values()
-        for thing in road.objects
-        if thing.type == "crosswalk" or ("crosswalk" in thing.name.lower() and _PAINT not in thing.name.lower())
+        for crosswalk in road.objects
+        if crosswalk.type == "crosswalk"
+        or ("crosswalk" in crosswalk.name.lower() and _PAINT not in crosswalk.name.lower())
     ]
-    outlines = [outline_on_map(road, thing) for road, thing in things]
-    rings = [(pair, ring) for pair, ring in zip(things, outlines, strict=True) if len(ring) > 2]
+    outlines = [outline_on_map(road, crosswalk) for road, crosswalk in crosswalks]
+    rings = [(pair, ring) for pair, ring in zip(crosswalks, outlines, strict=True) if len(ring) > 2]
     shapes = polygons_of([ring for _, ring in rings])
     owner = _covering(shapes, segments)
     return Layer.of(
         (
-            town.token("crossing", road.id, thing.id, number),
+            town.token("crossing", road.id, crosswalk.id, number),
             shape,
-            {"road_segment_token": owner.get(number, ""), "uav_object": thing.id, **heights_of(ring)},
+            {"road_segment_token": owner.get(number, ""), "uav_object": crosswalk.id, **heights_of(ring)},
         )
-        for number, (((road, thing), ring), shape) in enumerate(zip(rings, shapes, strict=True))
+        for number, (((road, crosswalk), ring), shape) in enumerate(zip(rings, shapes, strict=True))
         if shapely.area(shape) > _LEAST_M2
     )
 
@@ -224,9 +225,9 @@ def _move_to_paint(town: TownLanes, approaches: list[_Approach]) -> None:
     """Move stop lines to painted lines."""
     painted = []
     for road in town.network.roads.values():
-        for thing in road.objects:
-            if _PAINT in thing.name.lower():
-                painted.append(outline_on_map(road, thing)[:, :2].mean(axis=0))
+        for road_object in road.objects:
+            if _PAINT in road_object.name.lower():
+                painted.append(outline_on_map(road, road_object)[:, :2].mean(axis=0))
         for signal in road.signals:
             if _PAINT in signal.name.lower():
                 painted.append(road.xyz(np.array([signal.s_m]), np.array([signal.t_m]))[0, :2])

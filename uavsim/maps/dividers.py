@@ -69,10 +69,10 @@ def lane_cuts(record: LaneRecord) -> list[int]:
     for piece in record.pieces:
         section = piece.section
         lanes = [lane for lane in section.lanes.values() if lane.id == 0 or lane.type in DRIVING]
-        at = section.s_m
+        position_m = section.s_m
         for s in sorted({mark.s_m + section.s_m for lane in lanes for mark in lane.marks}):
-            if min(s - at, section.end_m - s) > _SHORTEST_M:
-                at = s
+            if min(s - position_m, section.end_m - s) > _SHORTEST_M:
+                position_m = s
                 index_at[s] = first + _nearest(piece.s_m, s)
         index_at[float(piece.s_m[0])] = first
         first += len(piece.s_m) - 1
@@ -86,9 +86,9 @@ def lane_cuts(record: LaneRecord) -> list[int]:
 def _nearest(sorted_m: FloatArray, s_m: float) -> int:
     """Return the index of the value nearest to ``s_m`` in (M,) ascending or descending values."""
     falls = sorted_m[0] > sorted_m[-1]
-    at = int(np.searchsorted(-sorted_m if falls else sorted_m, -s_m if falls else s_m))
-    low = max(at - 1, 0)
-    return low + int(np.argmin(np.abs(sorted_m[low : at + 1] - s_m)))
+    index = int(np.searchsorted(-sorted_m if falls else sorted_m, -s_m if falls else s_m))
+    low = max(index - 1, 0)
+    return low + int(np.argmin(np.abs(sorted_m[low : index + 1] - s_m)))
 
 
 def _joined(parts: list[list[str]]) -> list[str]:

@@ -126,13 +126,13 @@ class _Writer:
         self.rows("polygon").add({"token": name, "exterior_node_tokens": rings[0], "holes": holes})
         return name
 
-    def _line(self, key: str, what: str, points: FloatArray) -> tuple[list[str], str]:
-        name, nodes = token(key, what), self._nodes(key, what, points)
+    def _line(self, key: str, part: str, points: FloatArray) -> tuple[list[str], str]:
+        name, nodes = token(key, part), self._nodes(key, part, points)
         self.rows("line").add({"token": name, "node_tokens": nodes})
         return nodes, name
 
-    def _nodes(self, key: str, what: str, points: FloatArray) -> list[str]:
-        begin = token(key, what, "nodes")[:26]  # 26 digits of the owner, 6 of the number
+    def _nodes(self, key: str, part: str, points: FloatArray) -> list[str]:
+        begin = token(key, part, "nodes")[:26]  # 26 digits of the owner, 6 of the number
         names = [f"{begin}{number:06x}" for number in range(len(points))]
         heights = np.nan_to_num(points[:, 2]) if points.shape[1] > 2 else np.zeros(len(points))
         rounded = np.round(np.column_stack([points[:, :2], heights]), 4).tolist()

@@ -49,7 +49,7 @@ def osm_file(town: VectorMap) -> bytes:
     except ImportError as error:
         raise InputError(f"--format lanelet2 needs Lanelet2's library: {install_line('lanelet2')}") from error
     cut = cut_lanes(town)
-    town.warnings += [f"lanelet2: lane {a} leads to {b}, whose begin lies apart: not said" for a, b in cut.unsaid]
+    town.warnings += [f"lanelet2: lane {a} is not connected to {b}, whose begin is too far" for a, b in cut.unconnected]
     lanelet_map = _Writer(town, cut).whole()
     projector = lanelet2.projection.LocalCartesianProjector(lanelet2.io.Origin(*town.origin_deg_m))
     with scratch_folder("uavsim-lanelet2-") as folder:
@@ -119,11 +119,11 @@ class _Writer:
         return self._core.AttributeMap(tags)
 
     def _line(self, points_m: FloatArray, tags: dict[str, str]) -> LineString3d:
-        points = [self._core.Point3d(next(self._ids), *place) for place in points_m.tolist()]
+        points = [self._core.Point3d(next(self._ids), *xyz_m) for xyz_m in points_m.tolist()]
         return self._core.LineString3d(next(self._ids), points, self._tags(tags))
 
     def _border(self, line: Line, *, inside: bool) -> LineString3d:
-        points = [self._core.Point3d(next(self._ids), *place) for place in line.points_m[1:-1].tolist()]
+        points = [self._core.Point3d(next(self._ids), *xyz_m) for xyz_m in line.points_m[1:-1].tolist()]
         for joint in line.joints:
             if joint not in self._joints:
                 self._joints[joint] = self._core.Point3d(next(self._ids), *self._cut.joints_m[joint].tolist())
@@ -201,7 +201,7 @@ class _Writer:
             ring = np.nan_to_num(shapely.get_coordinates(shapely.get_exterior_ring(shape), include_z=True))
             sides = sides_across(ring) if layer == "ped_crossing" else _sides_along(ring)
             if sides is None:
-                self._town.warnings.append(f"lanelet2: {layer} {token} has no two sides: left out")
+                self._town.warnings.append(f"lanelet2: {layer} {token} is left out: it has no two sides")
                 continue
             left, right = (self._line(side, {"type": line}) for side in sides)
             tags = {"type": "lanelet", "subtype": subtype, **_WALKED, "uav_token": token}

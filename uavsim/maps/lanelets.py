@@ -1,7 +1,7 @@
 """Lanes of a vector map as lanelets, cut so that neighbours share borders and successive lanes share end points.
 
 In Lanelet2 a lane follows another one if both borders share their end points. The end points of connected lanes are therefore
-merged; connections between distant end points are listed as ``unsaid``.
+merged; connections between distant end points are listed as ``unconnected``.
 """
 
 from collections.abc import Iterator
@@ -66,14 +66,14 @@ class Lanelets:
         of_lane: indices of a lane's lanelets by token.
         lines: the borders.
         joints_m: (J, 3) end points of lines in the map frame.
-        unsaid: pairs of connected lanes with distant end points.
+        unconnected: pairs of successive lanes with distant end points.
     """
 
     cells: list[Cell] = field(default_factory=list)
     of_lane: dict[str, list[int]] = field(default_factory=dict)
     lines: list[Line] = field(default_factory=list)
     joints_m: FloatArray = field(default_factory=lambda: np.zeros((0, 3)))
-    unsaid: list[tuple[str, str]] = field(default_factory=list)
+    unconnected: list[tuple[str, str]] = field(default_factory=list)
 
     def ends(self, cell: int, *, last: bool) -> tuple[int, int]:
         """Return the joints of a lanelet's left and right border at its begin, or at its end if ``last``."""
@@ -154,7 +154,7 @@ def _join(town: VectorMap, lanelets: Lanelets, ends_m: FloatArray) -> None:
         first, last = (root[end] for end in line.joints)
         line.joints = (first, last)
         line.points_m[0], line.points_m[-1] = ends_m[first], ends_m[last]
-    lanelets.unsaid = [
+    lanelets.unconnected = [
         (lanelets.cells[before].token, lanelets.cells[after].token)
         for (before, after), is_near in zip(ways, near, strict=True)
         if not is_near
@@ -190,7 +190,7 @@ def sides_across(ring_m: FloatArray) -> tuple[FloatArray, FloatArray] | None:
         ring = ring[::-1]
     if not shapely.is_ccw(shapely.linearrings(box)):
         box = box[::-1]
-    corner = [int(np.argmin(np.linalg.norm(ring[:, :2] - place, axis=1))) for place in box]
+    corner = [int(np.argmin(np.linalg.norm(ring[:, :2] - corner_xy_m, axis=1))) for corner_xy_m in box]
     if sum((after - before) % len(ring) for before, after in pairwise([*corner, corner[0]])) != len(ring):
         return None
     right, left = _between(ring, corner[0], corner[1]), _between(ring, corner[2], corner[3])

@@ -72,11 +72,6 @@ class LanePiece:
     yaw_rad: FloatArray
 
     @property
-    def widest_m(self) -> float:
-        """Largest width."""
-        return float(np.linalg.norm(self.left_m[:, :2] - self.right_m[:, :2], axis=1).max())
-
-    @property
     def ring_m(self) -> FloatArray:
         """(2 M, 3) polygon, counter-clockwise."""
         return np.concatenate([self.right_m, self.left_m[::-1]])
@@ -147,7 +142,7 @@ def lane_pieces(network: Network) -> Iterator[LanePiece]:
                     length_m += (section.end_m - section.s_m) * (piece.lane.type in DRIVING)
                     if points > _MOST_POINTS or length_m > _MOST_LANES_M:
                         most = f"{_MOST_LANES_M / 1000:,.0f} km, or {_MOST_POINTS:,} points, of lanes"
-                        raise InputError(f"{network.name}: more than {most}; no town has so many")
+                        raise InputError(f"{network.name}: more than {most}; split the map")
                     yield piece
 
 
@@ -177,7 +172,7 @@ def _section_pieces(network: Network, road: Road, number: int, section: Section)
             ahead = (ends[1] - ends[0])[:, :2]
             yaw = np.arctan2(ahead[:, 1], ahead[:, 0])
             if np.abs((np.diff(yaw) + np.pi) % (2 * np.pi) - np.pi).sum() > _MOST_TURNED_RAD:
-                text = f"lane {lane.id} is left out: it turns round more often than any road"
+                text = f"lane {lane.id} is left out: it makes too many turns"
                 network.faults.append(Fault(road.id, section.s_m, text))
                 continue
             yield _turned(road, number, section, lane, s, points, yaw)
@@ -269,10 +264,10 @@ def lane_records(network: Network, pieces: dict[Key, LanePiece]) -> tuple[list[L
     for key in pieces:
         if key in continued:
             continue
-        chain, at = {key: None}, follows(key)
-        while at is not None and at not in chain:
-            chain[at] = None
-            at = follows(at)
+        chain, following = {key: None}, follows(key)
+        while following is not None and following not in chain:
+            chain[following] = None
+            following = follows(following)
         index_of.update(dict.fromkeys(chain, len(records)))
         records.append(LaneRecord([pieces[k] for k in chain]))
     edges = {
@@ -290,6 +285,6 @@ def lane_records(network: Network, pieces: dict[Key, LanePiece]) -> tuple[list[L
             first.lane.type == "bidirectional" or any(other in connected for other in neighbours)
         ):
             record.is_isolated = True
-            text = f"lane {lane} is ground and no lane: none leads to it or from it"
+            text = f"lane {lane} is left out of the lanes: no lane is connected to it"
             network.faults.append(Fault(road, first.section.s_m, text))
     return records, sorted(edges)

@@ -41,7 +41,7 @@ def filled(shapes: Iterable[Any], *, size_px: tuple[int, int], px_of: Any) -> Bo
     """
     width, height = size_px
     if width * height > _MOST_PIXELS or min(size_px) < 1:
-        raise InputError(f"a raster of {width} x {height} pixels: name fewer pixels a metre")
+        raise InputError(f"a raster of {width} x {height} pixels is empty or too large; change the resolution")
     mask: UInt8Array = np.zeros((height, width), dtype=np.uint8)
     for part in shapely.get_parts(np.asarray(list(shapes), dtype=object)):
         rings = [px_of(shapely.get_coordinates(ring)) for ring in shapely.get_rings(part)]

@@ -64,7 +64,7 @@ def request_of_recordings(
         refuse_inside(folder, Path(out).expanduser())
     dataset = kept_dataset(output)
     if dataset is None:
-        raise InputError(f"{folder}: does not keep its configuration ({KEPT}); it was made by a version that kept none")
+        raise InputError(f"{folder}: {KEPT} is missing: an older version made the dataset; generate it again")
     entries = _committed(output, folder)
     numbers = sorted(entries)
     if scenes is not None:
@@ -107,7 +107,7 @@ def _source(folder: Path) -> tuple[LocalOutput, dict[str, Any]]:
 def _committed(output: LocalOutput, folder: Path) -> dict[int, LedgerEntry]:
     entries = {e.index: e for e in read_ledger(output).values() if e.state == "committed"}
     if not entries:
-        raise InputError(f"{folder}: no scene is committed; there is nothing to show again")
+        raise InputError(f"{folder}: the dataset has no committed scene to replay")
     return entries
 
 
@@ -168,7 +168,7 @@ def _in_skin(plan: ScenePlan, request: SkinRequest, dataset: str) -> ScenePlan:
 def _recording(folder: Path, scene: str) -> Recording:
     entry = next((e for e in read_ledger(LocalOutput(folder)).values() if e.scene == scene), None)
     if entry is None or entry.state != "committed":
-        raise InputError(f"{folder}: scene {scene} is not committed; there is nothing to show again")
+        raise InputError(f"{folder}: scene {scene} is not committed and cannot be replayed")
     try:
         return read_recording(folder / generation_of(entry).recording)
     except DatasetError as error:

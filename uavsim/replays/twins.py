@@ -115,7 +115,7 @@ def requested_twins(
         config = loaded.model.twins if dataset is not None else None
         if config is None:
             raise InputError(
-                f"{folder}: its dataset names no twins; name some with --weather, --without, --skin or --occluders"
+                f"{folder}: its dataset names no twins; request some with --weather, --without, --skin or --occluders"
             )
         weather, without, occluders, skins = config.weather, config.without, config.occluders, config.skins
     twins = [Twin(f"weather-{Path(name).stem}", "weather", (name,)) for name in weather]
@@ -125,14 +125,14 @@ def requested_twins(
         hides = dict(_labels(folder, scenes))
         words = tuple(sorted({f"{scene}:{label.occluder}" for scene, labels in hides.items() for label in labels}))
         if not words and not twins:
-            raise InputError(f"{folder}: no object is hidden by an actor; there is nothing to take away")
+            raise InputError(f"{folder}: --occluders finds no object that an actor hides")
         twins += [Twin(OCCLUDERS, "without", words, hides)] if words else []
     by_name: dict[str, Twin] = {}
     for twin in twins:
         other = by_name.setdefault(twin.name, twin)
         if other.words != twin.words:
             raise InputError(
-                f"twins {other.words[0]} and {twin.words[0]} would have one name, {twin.name}; make them one by one"
+                f"twins {other.words[0]} and {twin.words[0]} have the same name {twin.name}; generate them separately"
             )
     return tuple(by_name.values())
 
@@ -163,7 +163,7 @@ def requests_of(
         InputError: see ``request_of_recordings``; or ``out`` is the dataset itself, or no folder can be there.
     """
     if out.resolve() == folder.resolve():
-        raise InputError(f"--out {out}: is the dataset itself; name another folder")
+        raise InputError(f"--out {out} is the dataset itself; choose another folder")
     check_result_beside(folder, out)
     return {
         twin.name: request_of_recordings(

@@ -25,7 +25,7 @@ class PaperGround:
     wall_x_m: float = 1e9
 
     def level(self, points_m: FloatArray) -> float | None:
-        near = [np.hypot(*(points_m[:, :2] - place).T).min() < 1.0 for place in self.bad]
+        near = [np.hypot(*(points_m[:, :2] - bad_xy_m).T).min() < 1.0 for bad_xy_m in self.bad]
         return None if any(near) else self.height_m
 
     def sees(self, eye_m: FloatArray, target_m: FloatArray) -> bool:
@@ -44,14 +44,14 @@ def case(*, half_m: tuple[float, float, float] = (0.5, 0.4, 0.3), least_px: int 
     return CornerCasePlan("boxes", "carton", "lane", "along", 1.0, least_px, (part,))
 
 
-def placed(wanted: CornerCasePlan, where: Lanes, ground: PaperGround, taken: tuple[CasePlace, ...] = ()) -> CasePlace:
-    return find_place(wanted, where, EYES, ground=ground, taken=taken, rng=np.random.default_rng(1))[1]
+def placed(plan: CornerCasePlan, where: Lanes, ground: PaperGround, taken: tuple[CasePlace, ...] = ()) -> CasePlace:
+    return find_place(plan, where, EYES, ground=ground, taken=taken, rng=np.random.default_rng(1))[1]
 
 
 def test_a_case_stands_on_the_ground_and_faces_along_the_lane() -> None:
-    place = placed(case(), lanes((-20.0, -30.0)), PaperGround())
-    np.testing.assert_allclose(place.map_SE3_case.translation_m, [-20.0, -30.0, 0.25])
-    outline_m = parts_outline_m(case().parts, place.map_SE3_case)
+    case_place = placed(case(), lanes((-20.0, -30.0)), PaperGround())
+    np.testing.assert_allclose(case_place.map_SE3_case.translation_m, [-20.0, -30.0, 0.25])
+    outline_m = parts_outline_m(case().parts, case_place.map_SE3_case)
     np.testing.assert_allclose(np.ptp(outline_m, axis=0), [1.0, 0.8, 0.6], atol=1e-9)
 
 
@@ -71,13 +71,13 @@ def test_the_same_draws_give_the_same_place_and_a_refused_one_gives_the_next() -
 
 
 def test_at_a_right_edge_its_side_is_near_the_edge() -> None:
-    place = placed(case(), lanes((-20.0, -30.0), half_width_m=2.4, at_right_edge=True), PaperGround())
+    case_place = placed(case(), lanes((-20.0, -30.0), half_width_m=2.4, at_right_edge=True), PaperGround())
     # the lane heads along x, so right is minus y: 2.4 m less half of its 0.8 m, less 0.2 m
-    np.testing.assert_allclose(place.map_SE3_case.translation_m[:2], [-20.0, -30.0 - (2.4 - 0.4 - 0.2)])
+    np.testing.assert_allclose(case_place.map_SE3_case.translation_m[:2], [-20.0, -30.0 - (2.4 - 0.4 - 0.2)])
 
 
 @pytest.mark.parametrize(
-    ("wanted", "where", "ground", "said"),
+    ("case_plan", "where", "ground", "reason"),
     [
         (
             case(half_m=(1.0, 2.0, 0.5)),
@@ -89,20 +89,20 @@ def test_at_a_right_edge_its_side_is_near_the_edge() -> None:
             case(least_px=10_000),
             lanes((-20.0, -30.0)),
             PaperGround(),
-            "1 in no image as large as min_visible_px; possible there: min_visible_px: ",
+            "1 below min_visible_px in every image; possible there: min_visible_px: ",
         ),
-        (case(), lanes((-20.0, -30.0)), PaperGround(bad=[(-20.0, -30.0)]), "1 not level, or something stands there"),
+        (case(), lanes((-20.0, -30.0)), PaperGround(bad=[(-20.0, -30.0)]), "1 uneven or occupied"),
         (case(), lanes((-20.0, -30.0)), PaperGround(wall_x_m=-25.0), "1 hidden from the camera"),
         (case(), lanes((-20.0, -30.0)), PaperGround(wall_x_m=-19.7), "1 hidden from the camera"),  # a corner of it
         (case(), lanes((900.0, 900.0)), PaperGround(), "of 0 places none is near the flight"),
     ],
 )
 def test_no_place_is_one_line_with_counts_of_reasons(
-    wanted: CornerCasePlan, where: Lanes, ground: PaperGround, said: str
+    case_plan: CornerCasePlan, where: Lanes, ground: PaperGround, reason: str
 ) -> None:
     with pytest.raises(SceneVoid) as caught:
-        placed(wanted, where, ground)
-    assert said in str(caught.value)
+        placed(case_plan, where, ground)
+    assert reason in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
@@ -124,9 +124,10 @@ def test_a_place_needs_a_quarter_of_the_outline_in_sight() -> None:
     focal_px = 0.5 * eye.spec.camera.width_px / np.tan(np.radians(eye.spec.camera.fov_deg) / 2)
     flat = case(half_m=(2.0, 1.0, 0.001))
 
-    place = find_place(flat, lanes((x, y)), [eye], ground=PaperGround(0.0), taken=(), rng=np.random.default_rng(1))[1]
+    rng = np.random.default_rng(1)
+    _, case_place = find_place(flat, lanes((x, y)), [eye], ground=PaperGround(0.0), taken=(), rng=rng)
     # seen from straight above, where the ground is z away: 4 m x 2 m
-    assert place.expected_px == pytest.approx(0.25 * 8.0 * (focal_px / z) ** 2, rel=1e-2)
+    assert case_place.expected_px == pytest.approx(0.25 * 8.0 * (focal_px / z) ** 2, rel=1e-2)
 
 
 def test_two_cases_keep_their_clearance() -> None:
@@ -134,8 +135,7 @@ def test_two_cases_keep_their_clearance() -> None:
     first = CasePlace(SE3(first.map_SE3_case.quat_wxyz, np.array([-20.0, -30.0, 0.0])), 1.0, 100.0)
     near, far = (-18.0, -30.0), (-14.0, -30.0)
     with pytest.raises(SceneVoid, match=r"1 taken by another case; possible there: clearance_m: 0\.3$"):
-        placed(
-            case(), lanes(near), PaperGround(), (first,)
-        )  # 2 m, less 1 m and half of the 1.28 m from corner to corner
-    place = placed(case(), lanes(near, far), PaperGround(), (first,))
-    np.testing.assert_allclose(place.map_SE3_case.translation_m[:2], far)
+        # 2 m, less 1 m and half of the 1.28 m from corner to corner
+        placed(case(), lanes(near), PaperGround(), (first,))
+    case_place = placed(case(), lanes(near, far), PaperGround(), (first,))
+    np.testing.assert_allclose(case_place.map_SE3_case.translation_m[:2], far)

@@ -73,17 +73,17 @@ def test_a_case_at_a_crossing_is_near_one_of_carlas(town: carla.Map, on: str) ->
 
 
 def test_only_cases_at_junctions_are_in_or_before_one(town: carla.Map) -> None:
-    def inside(place: Any) -> bool:
-        return bool(town.get_waypoint(carla.Location(x=place[0], y=place[1])).is_junction)
+    def inside(xy_m: Any) -> bool:
+        return bool(town.get_waypoint(carla.Location(x=xy_m[0], y=xy_m[1])).is_junction)
 
     at_junctions = places_m(town, "lane", "junction")
-    within = [inside(place) for place in at_junctions]
+    within = [inside(xy_m) for xy_m in at_junctions]
     assert 0.5 < np.mean(within) < 1.0
-    entries = np.array([place for place, is_in in zip(at_junctions, within, strict=True) if is_in])
+    entries = np.array([xy_m for xy_m, is_in in zip(at_junctions, within, strict=True) if is_in])
     away = np.linalg.norm(at_junctions[:, None] - entries[None], axis=2).min(axis=1)
     assert away.max() < 5.0 + 3.5  # there is a place every two metres of lanes of 3.5 m
     between = [way.transform.location for way in town.generate_waypoints(2.0) if not way.is_junction]
-    assert {(round(at.x, 3), round(at.y, 3)) for at in between} == {
+    assert {(round(location.x, 3), round(location.y, 3)) for location in between} == {
         (round(x, 3), round(y, 3)) for x, y in places_m(town, "lane", None).tolist()
     }
 
@@ -116,7 +116,7 @@ def test_ground_is_level_and_free_or_none(hit: Any, height_m: float | None) -> N
     assert WorldGround(Rays(hit)).level(points_m) == (pytest.approx(height_m) if height_m is not None else None)
 
 
-def test_what_is_met_on_the_way_hides_and_what_is_met_at_the_end_does_not() -> None:
+def test_ray_hits_before_the_target_occlude_it() -> None:
     eye_m, target_m = np.array([0.0, 0.0, 20.0]), np.array([0.0, 0.0, 0.3])
     tree = Rays(lambda *_: (carla.Location(0.0, 0.0, 6.0), BUILDING))
     road = Rays(lambda *_: (carla.Location(0.0, 0.0, 0.35), ROAD))

@@ -36,28 +36,28 @@ def test_a_plain_blueprint_is_a_part_where_the_case_stands(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("was", "becomes", "said"),
+    ("was", "becomes", "message"),
     [
         ("tag: lost_cone", "tag: lost_coen", "street.yaml:9: cases.cones.tag: unknown tag 'lost_coen'; did you mean"),
-        ("tag: lost_cone", "tag: drum", "unknown tag 'drum', a synonym of 'barrel': write that"),
+        ("tag: lost_cone", "tag: drum", "unknown tag 'drum'; it is a synonym of 'barrel', write 'barrel'"),
         ("[car, barrel]", "[car, barel]", "street.yaml:6: training_sets.nuscenes.tags[1]: unknown tag 'barel'"),
-        ("[drum]", "[fallen_cone]", "tags.barrel.synonyms[0]: 'fallen_cone' is a word for 'lost_cone' already"),
+        ("[drum]", "[fallen_cone]", "tags.barrel.synonyms[0]: 'fallen_cone' already stands for 'lost_cone'"),
         ("trafficcone01", "trafficcoen01", "did you mean 'static.prop.trafficcone01'?"),
         ("at_m:", "at_mm:", "unknown key; did you mean 'at_m'?"),
-        ("tag: barrel, at_m", "doors: open, at_m", "doors goes with a vehicle, static.prop.barrel is none"),
-        ("static.prop.barrel,", "static.prop.mesh,", "mesh goes with blueprint static.prop.mesh"),
-        ("static.prop.barrel,", "static.prop.mesh, mesh: /Game/a/tire.tire,", "no size is known of mesh 'tire'"),
+        ("tag: barrel, at_m", "doors: open, at_m", "doors needs a vehicle, and static.prop.barrel is none"),
+        ("static.prop.barrel,", "static.prop.mesh,", "mesh needs blueprint static.prop.mesh"),
+        ("static.prop.barrel,", "static.prop.mesh, mesh: /Game/a/tire.tire,", "mesh 'tire' has no known size"),
         ("tag: lost_cone", "tag: lost cone", "is not a tag"),
         (
             "      - static.prop.trafficcone01\n",
             "",
-            "every part has a tag of its own, so that nothing is a 'lost_cone'",
+            "no part has the tag 'lost_cone'",
         ),
     ],
 )
-def test_a_mistake_is_one_line_with_a_suggestion(tmp_path: Path, was: str, becomes: str, said: str) -> None:
+def test_a_mistake_is_one_line_with_a_suggestion(tmp_path: Path, was: str, becomes: str, message: str) -> None:
     assert was in GOOD
     with pytest.raises(ConfigError) as caught:
         checked(tmp_path, GOOD.replace(was, becomes))
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)

@@ -55,17 +55,17 @@ def test_a_plan_survives_the_way_to_the_client_and_one_without_keeps_its_bytes(t
     assert b"corner_cases" not in pack_plan(bare)
 
 
-@pytest.mark.parametrize(("weather", "own"), [("clear_noon", True), ("golden_hour", False)])
-def test_the_domain_follows_from_town_and_weather(tmp_path: Path, weather: str, own: bool) -> None:
+@pytest.mark.parametrize(("weather", "in_nuscenes"), [("clear_noon", True), ("golden_hour", False)])
+def test_the_domain_follows_from_town_and_weather(tmp_path: Path, weather: str, in_nuscenes: bool) -> None:
     plans = planned(tmp_path, "{from: road_hazards}", weather=weather)
-    assert plans[0].ingredients["corner_cases"].in_domain == {"nuscenes": own, "kitti": False, "waymo": False}
+    assert plans[0].ingredients["corner_cases"].in_domain == {"nuscenes": in_nuscenes, "kitti": False, "waymo": False}
     words = plans[0].ingredients["corner_cases"].words
     assert words["construction_barrier"].seen == {"nuscenes": True, "kitti": False, "waymo": False}
     assert words["car"].seen == {"nuscenes": True, "kitti": True, "waymo": True}
 
 
 @pytest.mark.parametrize(
-    ("cases", "extra", "said"),
+    ("cases", "extra", "message"),
     [
         (
             "{from: road_hazard}",
@@ -82,16 +82,16 @@ def test_the_domain_follows_from_town_and_weather(tmp_path: Path, weather: str, 
         (
             "{from: road_hazards, kinds: [tyres], min_visible_px: 4000}",
             "altitude_m: 20",
-            "cases.tyres: is sure to show 726 px at most from 20 m up, and min_visible_px is 4000: fly at 8 m or lower",
+            "cases.tyres: is guaranteed only 726 px from 20 m up, but min_visible_px is 4000; fly at 8 m or lower",
         ),
     ],
 )
 def test_an_impossible_request_is_refused_with_the_nearest_possible(
-    tmp_path: Path, cases: str, extra: str, said: str
+    tmp_path: Path, cases: str, extra: str, message: str
 ) -> None:
     with pytest.raises(ConfigError) as caught:
         planned(tmp_path, cases, extra=extra)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 

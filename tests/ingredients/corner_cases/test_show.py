@@ -22,10 +22,10 @@ corner_cases: {from: street, min_visible_px: 60}
 
 
 @pytest.mark.parametrize(
-    ("was", "becomes", "said"),
+    ("was", "becomes", "message"),
     [
         ("tag: lost_cone", "tag: lost_coen", "street.yaml:4: cases.cones.tag: unknown tag 'lost_coen'; did you mean"),
-        ("min_visible_px: 60", "min_visible_px: 900000", "min_visible_px is 900000: ask for 85 px"),
+        ("min_visible_px: 60", "min_visible_px: 900000", "min_visible_px is 900000; reduce it to 85"),
     ],
 )  # fmt: skip
 def test_an_impossible_request_is_one_line(
@@ -34,7 +34,7 @@ def test_an_impossible_request_is_one_line(
     capsys: pytest.CaptureFixture[str],
     was: str,
     becomes: str,
-    said: str,
+    message: str,
 ) -> None:
     assert was in CASES + DATASET
     folder = tmp_path / "flight_plans" / "corner_cases"
@@ -49,5 +49,5 @@ def test_an_impossible_request_is_one_line(
     error = capsys.readouterr().err
     assert ended.value.code == 2
     assert error.count("\n") == 1
-    assert said in error
+    assert message in error
     assert sorted(path.name for path in tmp_path.iterdir()) == ["flight_plans", "mine.yaml"]  # nothing started

@@ -44,19 +44,19 @@ def test_usual_rates_are_as_near_as_the_simulators_steps_allow(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("words", "reported"),
     [
-        ("flight_sensors: {}\n", "names no sensor: give one of imu, gnss, barometer, magnetometer"),
-        ("flight_sensors: {imu: {rate_hz: 300}}\n", "is 3333.333 us a reading; the nearest is 300.030003"),
+        ("flight_sensors: {}\n", "no sensor is configured; set one of imu, gnss, barometer, magnetometer"),
+        ("flight_sensors: {imu: {rate_hz: 300}}\n", "is 3333.333 us a reading, not whole; nearest: 300.030003"),
         ("flight_sensors: {imu: {rate_hz: 5000}}\n", "1000"),
         (
             "topology: bridge\nflight_sensors: {imu: {rate_hz: 200}}\n",
-            "rate_hz=200 cannot be made: this motion is known at the simulator's steps alone (topology bridge, every 0.05 s); "
+            "rate_hz=200 is impossible: this motion is known only at the simulator's steps (topology bridge, every 0.05 s); "
             "the nearest is 20, or step_s: 0.005",
         ),
         (CARS + "flight_sensors: {vehicles: {imu: {rate_hz: 8}}}\n", "the nearest is 10"),
         (CARS + "flight_sensors: {vehicles: {imu: {rate_hz: 30}}}\n", "the nearest is 20"),
         (CARS + "recording: keyframes\nflight_sensors: {vehicles: {imu: {}}}\n", "imu needs the motion of every step"),
         ("flight_sensors: {vehicles: {imu: {}}}\n", "no car carries sensors in this dataset; set their number"),
-        ("flight_sensors: {vehicles: {}}\n", "names no sensor"),
+        ("flight_sensors: {vehicles: {}}\n", "no sensor is configured"),
         ("flight_sensors: {imo: {}}\n", "did you mean 'imu'"),
         (
             "flight_sensors: {gnss: {origin_deg_m: [47.6, -122.1, 122]}}\n",
@@ -78,5 +78,5 @@ def test_without_pyarrow_it_is_refused_where_it_is_typed(tmp_path: Path, monkeyp
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda name, *more: None if name == "pyarrow" else found(name, *more)
     )
-    with pytest.raises(ConfigError, match=r"own\.yaml:5: flight_sensors: streams are written as Parquet by pyarrow: "):
+    with pytest.raises(ConfigError, match=r"own\.yaml:5: flight_sensors: streams need pyarrow: "):
         planned(tmp_path, "flight_sensors: {imu: {}}\n")

@@ -95,22 +95,22 @@ def test_the_same_recording_gives_the_same_bytes(flown: Recording) -> None:
 
 def test_every_agent_has_the_origin_of_the_towns_map(flown: Recording) -> None:
     origin_deg_m, units = (48.5, -9.25, 0.0), {"gnss": {"rate_hz": 20.0}, "barometer": {"rate_hz": 20.0}}
-    there = replace(flown, facts=replace(flown.facts, origin_deg_m=origin_deg_m))
-    moves = write_streams(there, FlightSensorsPlan(1, units, units))
+    relocated = replace(flown, facts=replace(flown.facts, origin_deg_m=origin_deg_m))
+    moves = write_streams(relocated, FlightSensorsPlan(1, units, units))
     tables = {name.split("/")[1]: pq.read_table(flown.folder / name) for name in moves}
-    assert list(tables) == [f"{kind}_id_{who}" for who in ("0", "1", "v0") for kind in ("GNSS", "BAROMETER")]
+    assert list(tables) == [f"{kind}_id_{agent}" for agent in ("0", "1", "v0") for kind in ("GNSS", "BAROMETER")]
     assert all(json.loads(t.schema.metadata[b"uavsim"])["origin_deg_m"] == list(origin_deg_m) for t in tables.values())
-    for who in ("0", "1", "v0"):
-        lat, lon, height_m = np.array(tables[f"GNSS_id_{who}"]["lat_lon_deg_height_m_true"].to_pylist()).T
+    for agent in ("0", "1", "v0"):
+        lat, lon, height_m = np.array(tables[f"GNSS_id_{agent}"]["lat_lon_deg_height_m_true"].to_pylist()).T
         np.testing.assert_allclose((lat, lon), np.tile([[48.5], [-9.25]], len(lat)), atol=0.003)
-        pressure_pa = np.array(tables[f"BAROMETER_id_{who}"]["pressure_true_pa"].to_pylist())
+        pressure_pa = np.array(tables[f"BAROMETER_id_{agent}"]["pressure_true_pa"].to_pylist())
         np.testing.assert_allclose(pressure_pa, 101325 * (1 - 0.0065 * height_m / 288.15) ** 5.25588, atol=0.01)
 
 
-@pytest.mark.parametrize("kept", ["none", "keyframes"])
-def test_motion_that_was_not_kept_is_refused(flown: Recording, kept: str) -> None:
+@pytest.mark.parametrize("recorded", ["none", "keyframes"])
+def test_motion_that_was_not_recorded_is_refused(flown: Recording, recorded: str) -> None:
     assert flown.motion is not None
-    motion = None if kept == "none" else replace(flown.motion.open(), step=np.arange(21) * 10).packed()
+    motion = None if recorded == "none" else replace(flown.motion.open(), step=np.arange(21) * 10).packed()
     with pytest.raises(DatasetError, match="need the motion of every step, which was not recorded"):
         write_streams(replace(flown, motion=motion), FlightSensorsPlan(1, {}, {"imu": EXACT}))
 

@@ -47,16 +47,16 @@ def integrated(found: Stream) -> FloatArray:
     dt_s = np.diff(found["timestamp_us"]) / 1e6
     rates, forces = found["gyroscope_radps"], found["accelerometer_mps2"]
     turn = Rotation.from_quat(found["quat_wxyz"][0], scalar_first=True)
-    place, velocity = found["position_map_m"][0].copy(), found["velocity_map_mps"][0].copy()
-    places = [place.copy()]
+    position_m, velocity = found["position_map_m"][0].copy(), found["velocity_map_mps"][0].copy()
+    positions_m = [position_m.copy()]
     for n, dt in enumerate(dt_s):
         before = turn.apply(forces[n])
         turn = turn * Rotation.from_rotvec((rates[n] + rates[n + 1]) / 2 * dt)
         acceleration = (before + turn.apply(forces[n + 1])) / 2 - np.array([0, 0, 9.81])
-        place += velocity * dt + acceleration * dt**2 / 2
+        position_m += velocity * dt + acceleration * dt**2 / 2
         velocity += acceleration * dt
-        places.append(place.copy())
-    return np.array(places)
+        positions_m.append(position_m.copy())
+    return np.array(positions_m)
 
 
 def test_at_rest_the_force_is_9_81_upwards() -> None:
@@ -67,16 +67,16 @@ def test_at_rest_the_force_is_9_81_upwards() -> None:
 
 def test_in_free_fall_there_is_no_force() -> None:
     t = steps(1.0)
-    place = np.stack([0 * t, 0 * t, 100 - 9.81 * t**2 / 2], axis=1)
-    found = read(EXACT, moved(place, 0 * t))
+    position_m = np.stack([0 * t, 0 * t, 100 - 9.81 * t**2 / 2], axis=1)
+    found = read(EXACT, moved(position_m, 0 * t))
     np.testing.assert_allclose(found["accelerometer_mps2"], 0, atol=1e-6)
 
 
 def test_in_a_circle_the_force_is_to_its_middle() -> None:
     # 20 m, 10 m/s counter-clockwise, nose forward: the middle is to the left, v^2 / r = 5 m/s^2, turning 0.5 rad/s upwards
     t = steps(10.0)
-    place = np.stack([20 * np.cos(0.5 * t), 20 * np.sin(0.5 * t), 0 * t], axis=1)
-    found = read(EXACT, moved(place, 0.5 * t + np.pi / 2))[200:-200]
+    position_m = np.stack([20 * np.cos(0.5 * t), 20 * np.sin(0.5 * t), 0 * t], axis=1)
+    found = read(EXACT, moved(position_m, 0.5 * t + np.pi / 2))[200:-200]
     np.testing.assert_allclose(found["accelerometer_mps2"], np.tile([0, 5, 9.81], (len(found), 1)), atol=2e-3)
     np.testing.assert_allclose(found["gyroscope_radps"], np.tile([0, 0, 0.5], (len(found), 1)), atol=1e-3)
 
@@ -118,17 +118,17 @@ def test_all_errors_together_spread_a_hundred_navigators_as_the_model_predicts()
         np.stack([one[name] for one in found], axis=1) for name in ("gyroscope_radps", "accelerometer_mps2")
     )
     turn = Rotation.from_quat(np.tile(found[0]["quat_wxyz"][0], (100, 1)), scalar_first=True)
-    place, velocity = (np.tile(found[0][name][0], (100, 1)) for name in ("position_map_m", "velocity_map_mps"))
+    position_m, velocity = (np.tile(found[0][name][0], (100, 1)) for name in ("position_map_m", "velocity_map_mps"))
     for n in range(2000):
         before = turn.apply(forces[n])
         turn = turn * Rotation.from_rotvec((rates[n] + rates[n + 1]) / 2 * 0.005)
         acceleration = (before + turn.apply(forces[n + 1])) / 2 - np.array([0, 0, 9.81])
-        place += velocity * 0.005 + acceleration * 0.005**2 / 2
+        position_m += velocity * 0.005 + acceleration * 0.005**2 / 2
         velocity += acceleration * 0.005
     t, force, turning = 10.0, Imu().accelerometer, Imu().gyroscope
     along_m2 = force.white**2 * t**3 / 3 + force.random_walk**2 * t**5 / 20
     tilt_m2 = 9.81**2 * (turning.white**2 * t**5 / 20 + turning.random_walk**2 * t**7 / 252)
-    square = np.square(place - found[0]["position_map_m"][-1]).sum(axis=0)
+    square = np.square(position_m - found[0]["position_map_m"][-1]).sum(axis=0)
     low, high = chi2.ppf([0.005, 0.995], 300)
     assert low < square[:2].sum() / (along_m2 + tilt_m2) + square[2] / along_m2 < high
 
@@ -183,7 +183,7 @@ def test_pressure_is_the_standard_atmospheres() -> None:
     np.testing.assert_allclose(found["pressure_pa"], 89_874.6, rtol=1e-4)  # the table's value at 1,000 m
 
 
-def test_a_receivers_errors_are_as_large_as_asked_for() -> None:
+def test_gnss_errors_have_the_configured_size() -> None:
     motion = moved(np.zeros((2001, 3)), np.zeros(2001), rate_hz=20)
     unit = Gnss(rate_hz=20.0, horizontal_m=2.0, vertical_m=3.0, velocity_mps=0.1)
     found = read(unit, motion, 5)

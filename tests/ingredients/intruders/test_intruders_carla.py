@@ -110,5 +110,5 @@ def test_a_refused_place_is_a_missed_tick() -> None:
     server = PaperServer(error="no such actor")
     flown = spawned(server)
     flown.set_actor_infos({41: info(box_above_m=0.0)})
-    with pytest.raises(MissedTick, match="step 4: 1 intruders could not be placed: no such actor"):
+    with pytest.raises(MissedTick, match="step 4: 1 intruders could not be moved: no such actor"):
         flown.before_tick(4)

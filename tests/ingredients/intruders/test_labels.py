@@ -117,5 +117,5 @@ def test_an_intruder_partly_outside_a_lens_is_found_in_the_mask(tmp_path: Path) 
 
 def test_an_intruder_that_was_not_recorded_is_refused(tmp_path: Path) -> None:
     recording = replace(make_encounter(tmp_path), actors=())
-    with pytest.raises(DatasetError, match="1 intruders are planned, 0 are among the actors"):
+    with pytest.raises(DatasetError, match="1 intruders are planned, but 0 are recorded"):
         labels_of(recording)

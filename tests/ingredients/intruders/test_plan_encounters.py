@@ -31,7 +31,7 @@ HEAD = "profile: aot\ncamera: FRONT\n"
 ONE = HEAD + "encounters: [{kind: aeroplane, range_m: 1500, cpa_m: 100, time_to_cpa_s: 30}]\n"
 
 
-def place(*, drones: int = 1, height_m: float = 100.0, y_m: float = 0.0, steps: int = 601) -> EncounterScene:
+def scene_inputs(*, drones: int = 1, height_m: float = 100.0, y_m: float = 0.0, steps: int = 601) -> EncounterScene:
     """Return adjacent drones, 20 m apart, that fly east at 5 m/s over Town10HD; default: for a minute."""
     xyz = np.zeros((steps, drones, 3))
     xyz[..., 0] = 0.5 * np.arange(steps)[:, None] - 100.0
@@ -47,8 +47,8 @@ def made_of(tmp_path: Path, text: str, where: EncounterScene) -> tuple[IntruderP
     return scene_intruders(load(tmp_path / "e.yaml", EncountersConfig), where, seed=1, number=3)
 
 
-def test_what_is_asked_for_is_flown(tmp_path: Path) -> None:
-    where = place()
+def test_the_planned_path_matches_the_requested_encounter(tmp_path: Path) -> None:
+    where = scene_inputs()
     (made,) = made_of(tmp_path, ONE, where)
 
     assert (made.name, made.kind, made.profile, made.collision_course) == ("Airplane1", "aeroplane", "aot", True)
@@ -65,19 +65,20 @@ def test_two_of_a_kind_have_two_names_and_keep_apart(tmp_path: Path) -> None:
         "  - {kind: aeroplane, range_m: 1500, cpa_m: 100, time_to_cpa_s: 30, passing_deg: 0}\n"
         "  - {kind: aeroplane, range_m: 1500, cpa_m: 100, time_to_cpa_s: 30, passing_deg: 180, elevation_deg: 5}\n"
     )
-    assert [made.name for made in made_of(tmp_path, text, place(height_m=300.0))] == ["Airplane1", "Airplane2"]
+    assert [made.name for made in made_of(tmp_path, text, scene_inputs(height_m=300.0))] == ["Airplane1", "Airplane2"]
+    same_side = text.replace("passing_deg: 180, elevation_deg: 5", "passing_deg: 0")
     with pytest.raises(ConfigError, match=r"encounters\[1\].*within .* m of Airplane1 .*possible is"):
-        made_of(tmp_path, text.replace("passing_deg: 180, elevation_deg: 5", "passing_deg: 0"), place(height_m=300.0))
+        made_of(tmp_path, same_side, scene_inputs(height_m=300.0))
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (("cpa_m: 100", "cpa_mm: 100"), r"e.yaml:3: encounters\[0\].cpa_mm: unknown key; did you mean 'cpa_m'\?"),
         (("aeroplane", "airplane"), r"unknown value 'airplane'; did you mean 'aeroplane'\?"),
         (
             ("cpa_m: 100, ", ""),
-            r"give three of range_m, closing_mps, cpa_m, time_to_cpa_s; given: range_m, time_to_cpa_s",
+            r"set three of range_m, closing_mps, cpa_m, time_to_cpa_s; set now: range_m, time_to_cpa_s",
         ),
         (("time_to_cpa_s: 30", "time_to_cpa_s: 3"), r"scene 3: .*fly at 4\d\d\.. m/s, an aeroplane .*; possible is "),
         (("range_m: 1500", "path: turning, range_m: 1500"), r"path turning needs turn_dps"),
@@ -89,19 +90,19 @@ def test_two_of_a_kind_have_two_names_and_keep_apart(tmp_path: Path) -> None:
         (("camera: FRONT", "camera: FRONT\ndrone: 4"), r"drone: the formation has drones 0 to 0, not 4"),
     ],
 )
-def test_bad_input_is_one_line_with_a_remedy(tmp_path: Path, change: tuple[str, str], said: str) -> None:
-    with pytest.raises(ConfigError, match=said) as caught:
-        made_of(tmp_path, ONE.replace(*change), place())
+def test_bad_input_is_one_line_with_a_remedy(tmp_path: Path, change: tuple[str, str], message: str) -> None:
+    with pytest.raises(ConfigError, match=message) as caught:
+        made_of(tmp_path, ONE.replace(*change), scene_inputs())
     assert "\n" not in str(caught.value)
 
 
 def test_encounters_keep_clear_of_buildings_and_other_drones(tmp_path: Path) -> None:
     low = HEAD + "encounters: [{kind: drone, range_m: 80, cpa_m: 8, time_to_cpa_s: 12, passing_deg: 0}]\n"
     with pytest.raises(ConfigError, match=r"within .* m of 'building \d'"):  # over the south-west of Town10HD
-        made_of(tmp_path, low, place(height_m=25.0, y_m=-60.0))
+        made_of(tmp_path, low, scene_inputs(height_m=25.0, y_m=-60.0))
     beside = HEAD + "encounters: [{kind: drone, range_m: 300, cpa_m: 20, time_to_cpa_s: 12, passing_deg: 180}]\n"
     with pytest.raises(ConfigError, match="m of drone 1"):
-        made_of(tmp_path, beside, place(drones=2))
+        made_of(tmp_path, beside, scene_inputs(drones=2))
 
 
 SCENES = 8
@@ -129,10 +130,10 @@ def test_draws_reach_the_target_shares(plans: list[ScenePlan]) -> None:
 
 def test_every_flight_has_an_encounter_that_aots_rule_takes(plans: list[ScenePlan]) -> None:
     for plan in plans:
-        seen = sighting(plan, intruders_of(plan)[0])
+        view = sighting(plan, intruders_of(plan)[0])
         rows = [
-            Row("f", f"{k:05d}", k, k, "A", (), float(seen.range_m[k]), 1)
-            for k in np.flatnonzero(seen.in_image).tolist()
+            Row("f", f"{k:05d}", k, k, "A", (), float(view.range_m[k]), 1)
+            for k in np.flatnonzero(view.in_image).tolist()
         ]
         assert valid_encounters(rows), plan.scene_name
 
@@ -156,7 +157,7 @@ def test_further_encounters_come_from_far_above_and_below_and_leave_the_others_a
         replace(source, model=source.model.model_copy(update={"draw": draw}))
         for draw in (flat.model_copy(update={"further": (steep,)}), flat)
     )
-    where = place(height_m=320.0, steps=901)
+    where = scene_inputs(height_m=320.0, steps=901)
     alone = scene_intruders(without, where, seed=17, number=0)
     first, second = (scene_intruders(with_steep, where, seed=17, number=number) for number in (0, 2))
     assert [i.name for i in first[:-1]] == [i.name for i in alone]
@@ -170,13 +171,13 @@ def test_further_encounters_come_from_far_above_and_below_and_leave_the_others_a
 
 def test_a_run_of_images_is_valid_by_aots_rule() -> None:
     """30 images within 700 m, at most three apart, one of them within 330 m."""
-    seen = np.ones(40, dtype=bool)
+    visible = np.ones(40, dtype=bool)
     near = np.linspace(500.0, 320.0, 40)
-    assert is_valid(near, seen)
-    assert not is_valid(near, seen, spare=1.2)
-    assert not is_valid(near + 20.0, seen)
-    assert not is_valid(near[-29:], seen[-29:])
-    gap = seen.copy()
+    assert is_valid(near, visible)
+    assert not is_valid(near, visible, spare=1.2)
+    assert not is_valid(near + 20.0, visible)
+    assert not is_valid(near[-29:], visible[-29:])
+    gap = visible.copy()
     gap[20:22] = False
     assert is_valid(near, gap)
     gap[20:23] = False

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from uavsim.ingredients.intruders.labels import HIDDEN, OPEN, SEEN, aot_boxes, kept
+from uavsim.ingredients.intruders.labels import HIDDEN, UNDECIDED, VISIBLE, aot_boxes, labelled_images
 
 AOT, QUARTER = (2448, 2048), (612, 512)
 
@@ -42,8 +42,8 @@ def test_a_square_stays_around_the_middle_inside_the_image() -> None:
     assert made.tolist() == [[-2.0, 510.0, 4.0, 4.0]]
 
 
-def test_what_nothing_decides_stays_as_it_was() -> None:
-    states = np.array([OPEN, SEEN, OPEN, OPEN, HIDDEN, OPEN, SEEN])
-    assert kept(states).tolist() == [True, True, True, True, False, False, True]
-    assert not kept(np.array([OPEN, OPEN])).any()
-    assert kept(np.zeros(0, dtype=np.int64)).tolist() == []
+def test_undecided_images_keep_the_last_label() -> None:
+    states = np.array([UNDECIDED, VISIBLE, UNDECIDED, UNDECIDED, HIDDEN, UNDECIDED, VISIBLE])
+    assert labelled_images(states).tolist() == [True, True, True, True, False, False, True]
+    assert not labelled_images(np.array([UNDECIDED, UNDECIDED])).any()
+    assert labelled_images(np.zeros(0, dtype=np.int64)).tolist() == []

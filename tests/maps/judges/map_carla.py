@@ -24,23 +24,23 @@ def compare(data: bytes, name: str, *, places: int, seed: int) -> dict[str, Any]
     pieces = {piece.key: piece for piece in lane_pieces(network) if piece.lane.type in DRIVING}
     judge = carla.Map(name, data.decode())
     rng = np.random.default_rng(seed)
-    own = list(pieces.values())
-    lengths = np.array([abs(piece.s_m[-1] - piece.s_m[0]) for piece in own])
+    driving_pieces = list(pieces.values())
+    lengths = np.array([abs(piece.s_m[-1] - piece.s_m[0]) for piece in driving_pieces])
     off, high, missing = [0.0], [0.0], 0
-    for number in rng.choice(len(own), places, p=lengths / lengths.sum()):
-        piece = own[number]
+    for number in rng.choice(len(driving_pieces), places, p=lengths / lengths.sum()):
+        piece = driving_pieces[number]
         s = rng.uniform(*sorted((piece.s_m[0], piece.s_m[-1])))
         waypoint = judge.get_waypoint_xodr(int(piece.key[0]), piece.key[2], float(s))
         if waypoint is None:
             missing += 1
             continue
-        at, here = waypoint.transform.location, _centre(piece, s)
-        off.append(float(np.hypot(at.x - here[0], -at.y - here[1])))
-        high.append(float(abs(at.z - here[2])))
+        at, centre_m = waypoint.transform.location, _centre(piece, s)
+        off.append(float(np.hypot(at.x - centre_m[0], -at.y - centre_m[1])))
+        high.append(float(abs(at.z - centre_m[2])))
     return {
         "seconds": seconds,
         "records": sum(map(len, town.layers.values())),
-        "lanes": len(own),
+        "lanes": len(driving_pieces),
         "missing": missing,
         "worst_m": max(off),
         "worst_height_m": max(high),

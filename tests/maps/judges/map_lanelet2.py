@@ -41,16 +41,16 @@ def compare_lanelets(data: bytes, name: str) -> dict[str, Any]:
     cars = _RULES.create(_RULES.Locations.Germany, _RULES.Participants.VehicleCar)
     graph: Any = lanelet2.routing.RoutingGraph(loaded, cars)
     ways = _ways(roads, graph)
-    asked = _asked(town)
+    expected_ways = _expected_ways(town)
     return {
         "seconds": round(seconds, 1),
         "megabytes": round(len(text) / 1e6, 1),
         "complaints": [str(one) for one in complaints],
         "graph_complaints": [str(one) for one in graph.checkValidity()],
-        "ways": len(asked),
-        "missing": sorted(asked - ways),
-        "added": sorted(ways - asked),
-        "unsaid": sum("not said" in warning for warning in town.warnings),
+        "ways": len(expected_ways),
+        "missing": sorted(expected_ways - ways),
+        "added": sorted(ways - expected_ways),
+        "unconnected": sum("is not connected to" in warning for warning in town.warnings),
         "left_out": sum("left out" in warning and warning.startswith("lanelet2") for warning in town.warnings),
         "lane_changes": sum(graph.left(one) is not None or graph.right(one) is not None for one in roads.values()),
         "border_off_m": _border_off_m(town, roads),
@@ -72,7 +72,7 @@ def _ways(roads: dict[int, Any], graph: Any) -> set[tuple[str, str]]:
     return found
 
 
-def _asked(town: VectorMap) -> set[tuple[str, str]]:
+def _expected_ways(town: VectorMap) -> set[tuple[str, str]]:
     changes = {
         token
         for token, row in zip(town.layer("lane_connector").tokens, town.layer("lane_connector").fields, strict=True)
@@ -101,9 +101,9 @@ def _geo_off_m(text: bytes, loaded: Any, origin_deg_m: tuple[float, float, float
     """Return the distance of loaded points from their latitudes and longitudes by WGS 84's formula, metres."""
     nodes = {int(node.get("id", "0")): node for node in ElementTree.fromstring(text).iter("node")}
     points = list(loaded.pointLayer)[::7]
-    own = [nodes[point.id] for point in points]
-    heights = [float(tag.get("v", "0")) for node in own for tag in node if tag.get("k") == "ele"]
-    lat, lon = (np.radians([float(node.get(key, "0")) for node in own]) for key in ("lat", "lon"))
+    point_nodes = [nodes[point.id] for point in points]
+    heights = [float(tag.get("v", "0")) for node in point_nodes for tag in node if tag.get("k") == "ele"]
+    lat, lon = (np.radians([float(node.get(key, "0")) for node in point_nodes]) for key in ("lat", "lon"))
     lat0, lon0 = np.radians(origin_deg_m[:2])
     away = _earth_fixed_m(lat, lon, np.array(heights)) - _earth_fixed_m(lat0, lon0, origin_deg_m[2])
     east = np.array([-np.sin(lon0), np.cos(lon0), 0.0])
@@ -127,8 +127,8 @@ def _limit_off_kmh(town: VectorMap, roads: dict[int, Any], cars: Any) -> float:
         for token, row in zip(town.layer(name).tokens, town.layer(name).fields, strict=True)
         if "uav_speed_limit_mps" in row
     }
-    own = {one.id: limits.get(one.attributes["uav_token"]) for one in roads.values()}
+    limits_kmh = {one.id: limits.get(one.attributes["uav_token"]) for one in roads.values()}
     return max(
-        (abs(cars.speedLimit(roads[key]).speedLimit - limit) for key, limit in own.items() if limit is not None),
+        (abs(cars.speedLimit(roads[key]).speedLimit - limit) for key, limit in limits_kmh.items() if limit is not None),
         default=0.0,
     )

@@ -26,11 +26,11 @@ def main() -> None:
     settings = world.get_settings()
     settings.synchronous_mode, settings.fixed_delta_seconds, settings.no_rendering_mode = True, 0.05, False
     world.apply_settings(settings)
-    seen = [_seen(world, x, y) for x, y in PLACES_M]
+    clouds = [_seen(world, x, y) for x, y in PLACES_M]
     np.savez(
         sys.argv[2],
-        points_map_m=np.concatenate([points for points, _ in seen]),
-        tags=np.concatenate([tags for _, tags in seen]),
+        points_map_m=np.concatenate([points for points, _ in clouds]),
+        tags=np.concatenate([tags for _, tags in clouds]),
         cameras_map_m=[(x, -y, HEIGHT_M) for x, y in PLACES_M],
         reach=np.tan(np.radians(FOV_DEG) / 2.0),
     )

@@ -36,7 +36,7 @@ __all__ = ["CASES_CLEAR_M", "PlacedCases", "WorldGround", "finish", "rows_on", "
 
 CASES_CLEAR_M: Final = 30.0
 """Least distance of a vehicle's start from a case: the traffic manager does not see props."""
-_EVERY_M: Final = 2.0
+_WAYPOINT_SPACING_M: Final = 2.0
 _SPAWN_ABOVE_M: Final = 200.0  # free space; then the actor is moved to its place
 _LOOK_ABOVE_M: Final = 14.0
 _LOOK_BELOW_M: Final = 4.0
@@ -83,39 +83,39 @@ class PlacedCases:
         return ids
 
     def _spawn_case(self, number: int, case: CornerCasePlan) -> list[int]:
-        refused: frozenset[int] = frozenset()
-        said = ""
+        refused_rows: frozenset[int] = frozenset()
+        error = ""
         for _ in range(_MOST_REFUSALS):
-            row, place = find_place(
+            row, case_place = find_place(
                 case,
                 self.lanes_for(case.on, case.at),
                 self._eyes,
                 ground=WorldGround(self._world),
                 taken=self.places,
                 rng=np.random.default_rng([self._plan.seed, number]),
-                refused=refused,
+                refused=refused_rows,
             )
-            ids, said = self._spawn_parts(number, case, place)
-            if not said:
-                self.places.append(place)
+            ids, error = self._spawn_parts(number, case, case_place)
+            if not error:
+                self.places.append(case_place)
                 return ids
-            refused |= {row}
-        raise SimulatorError(f"corner case {case.name!r}: the simulator refused {_MOST_REFUSALS} places: {said}")
+            refused_rows |= {row}
+        raise SimulatorError(f"corner case {case.name!r}: the simulator refused {_MOST_REFUSALS} places: {error}")
 
-    def _spawn_parts(self, number: int, case: CornerCasePlan, place: CasePlace) -> tuple[list[int], str]:
-        poses = part_poses(case.parts, place.map_SE3_case)
+    def _spawn_parts(self, number: int, case: CornerCasePlan, case_place: CasePlace) -> tuple[list[int], str]:
+        poses = part_poses(case.parts, case_place.map_SE3_case)
         ue_m = unreal.ue_vector_from_map(poses.translation_m)
         ue_deg = unreal.ue_euler_from_map_q_flu(poses.quat_wxyz)
         commands = []
         for k, part in enumerate(case.parts):
             x, y, z = ue_m[k].tolist()
             roll, pitch, yaw = ue_deg[k].tolist()
-            turn = carla.Rotation(pitch=pitch, yaw=yaw, roll=roll)
-            above = carla.Transform(carla.Location(x, y, z + _SPAWN_ABOVE_M), turn)
-            spawn = carla.command.SpawnActor(self._blueprint(part, role_of_part(number, k)), above)
+            rotation = carla.Rotation(pitch=pitch, yaw=yaw, roll=roll)
+            spawn_pose = carla.Transform(carla.Location(x, y, z + _SPAWN_ABOVE_M), rotation)
+            spawn = carla.command.SpawnActor(self._blueprint(part, role_of_part(number, k)), spawn_pose)
             spawn = spawn.then(carla.command.SetSimulatePhysics(carla.command.FutureActor, False))
-            there = carla.Transform(carla.Location(x, y, z), turn)
-            spawn = spawn.then(carla.command.ApplyTransform(carla.command.FutureActor, there))
+            final_pose = carla.Transform(carla.Location(x, y, z), rotation)
+            spawn = spawn.then(carla.command.ApplyTransform(carla.command.FutureActor, final_pose))
             if part.lights:
                 bits = sum(_LIGHTS[light] for light in part.lights)
                 spawn = spawn.then(carla.command.SetVehicleLightState(carla.command.FutureActor, bits))
@@ -144,7 +144,7 @@ class PlacedCases:
     def lanes_for(self, on: str, at: Site | None) -> Lanes:
         """Return the places that the rule ``on`` of a case allows."""
         if (on, at) not in self._lanes:
-            ways = self._world.get_map().generate_waypoints(_EVERY_M)
+            ways = self._world.get_map().generate_waypoints(_WAYPOINT_SPACING_M)
             rows = [row for way in ways if at is not None or not way.is_junction for row in rows_on(way, on)]
             table = np.array(sorted(set(rows)), dtype=np.float64).reshape(-1, 5)
             places_m = unreal.map_vector_from_ue(table[:, :3])
@@ -196,8 +196,8 @@ def _right_of(waypoint: carla.Waypoint) -> list[carla.Waypoint]:
 
 
 def _row(lane: carla.Waypoint) -> Row:
-    place, yaw = lane.transform.location, lane.transform.rotation.yaw
-    x, y, z, yaw, width = (round(float(n), 3) for n in (place.x, place.y, place.z, yaw, lane.lane_width))
+    origin, yaw = lane.transform.location, lane.transform.rotation.yaw
+    x, y, z, yaw, width = (round(float(n), 3) for n in (origin.x, origin.y, origin.z, yaw, lane.lane_width))
     return x, y, z, yaw, width
 
 
@@ -239,8 +239,8 @@ def spawn(context: SpawnContext, record: CornerCasesPlan) -> Spawned:
     """
     cases = PlacedCases(context.client, context.world, context.plan, record)
     ids = cases.spawn()
-    places = unreal.ue_vector_from_map(np.array([place.map_SE3_case.translation_m for place in cases.places]))
-    context.kept_free += [(carla.Location(*place), CASES_CLEAR_M) for place in places.tolist()]
+    centres_ue_m = unreal.ue_vector_from_map(np.array([p.map_SE3_case.translation_m for p in cases.places]))
+    context.kept_free += [(carla.Location(*centre), CASES_CLEAR_M) for centre in centres_ue_m.tolist()]
     return _Cases(actor_ids=ids)
 
 
@@ -263,7 +263,7 @@ def finish(record: CornerCasesPlan, actor: carla.Actor, info: ActorInfo) -> Acto
 
 def _part(role_name: str, plan: CornerCasesPlan) -> CasePart | None:
     """Return the part with this ``role_name``; None for actors of no case."""
-    at = part_of_role(role_name)
-    if at is None or at[0] >= len(plan.cases) or at[1] >= len(plan.cases[at[0]].parts):
+    indices = part_of_role(role_name)
+    if indices is None or indices[0] >= len(plan.cases) or indices[1] >= len(plan.cases[indices[0]].parts):
         return None
-    return plan.cases[at[0]].parts[at[1]]
+    return plan.cases[indices[0]].parts[indices[1]]

@@ -60,15 +60,15 @@ class AirSimDroneBodies(Spawned):
             return scenery
         states = scenery.states
         rows = np.searchsorted(states.instance_id, self._ids)
-        quat_wxyz, place_m = states.map_SE3_actor.quat_wxyz.copy(), states.map_SE3_actor.translation_m.copy()
+        quat_wxyz, position_m = states.map_SE3_actor.quat_wxyz.copy(), states.map_SE3_actor.translation_m.copy()
         euler_deg, velocity = states.ue_euler_deg.copy(), states.velocity_map_mps.copy()
         for row, drone in zip(rows.tolist(), self._drones, strict=True):
-            quat_wxyz[row], place_m[row] = drone.map_SE3_flu.quat_wxyz, drone.map_SE3_flu.translation_m
+            quat_wxyz[row], position_m[row] = drone.map_SE3_flu.quat_wxyz, drone.map_SE3_flu.translation_m
             euler_deg[row] = unreal.ue_euler_from_map_q_flu(drone.map_SE3_flu.quat_wxyz)
             velocity[row] = drone.velocity_map_mps
-        there = SE3(quat_wxyz, place_m)
+        poses = SE3(quat_wxyz, position_m)
         return Parked(
-            scenery.infos, replace(states, map_SE3_actor=there, ue_euler_deg=euler_deg, velocity_map_mps=velocity)
+            scenery.infos, replace(states, map_SE3_actor=poses, ue_euler_deg=euler_deg, velocity_map_mps=velocity)
         )
 
 
@@ -118,10 +118,10 @@ class CarlaDroneBodies(Spawned):
         self._infos = [infos[actor_id] for actor_id in self.actor_ids]
         size_m, most_m = 2 * np.array(self._infos[0].half_extent_m), np.array(self.record.size_lwh_m)
         if not (size_m > 0).all() or (size_m > most_m + _SLACK_M).any():
-            is_m, said_m = (" x ".join(f"{side:.2f}" for side in sides) for sides in (size_m, most_m))
+            actual, configured = (" x ".join(f"{side:.2f}" for side in sides) for sides in (size_m, most_m))
             raise SimulatorError(
-                f"the body {self.record.blueprint!r} of the drones is {is_m} m, the dataset says {said_m}: "
-                "give drone_bodies: {size_m: ...}, or another blueprint"
+                f"drone_bodies: blueprint {self.record.blueprint!r} measures {actual} m, but size_m is {configured} m; "
+                "set size_m to at least its size, or choose another blueprint"
             )
 
     def on_drone_poses(self, drones: Sequence[DroneState]) -> None:
@@ -137,18 +137,18 @@ class CarlaDroneBodies(Spawned):
         map_SE3_actor = SE3.stack([drone.map_SE3_flu for drone in drones]) @ above @ boxes.inverse()
         ue_m = unreal.ue_vector_from_map(map_SE3_actor.translation_m)
         commands = []
-        for actor_id, place, turn in zip(
+        for actor_id, location, euler_deg in zip(
             self.actor_ids,
             ue_m.tolist(),
             unreal.ue_euler_from_map_q_flu(map_SE3_actor.quat_wxyz).tolist(),
             strict=True,
         ):
-            roll, pitch, yaw = turn
-            pose = carla.Transform(carla.Location(*place), carla.Rotation(pitch=pitch, yaw=yaw, roll=roll))
+            roll, pitch, yaw = euler_deg
+            pose = carla.Transform(carla.Location(*location), carla.Rotation(pitch=pitch, yaw=yaw, roll=roll))
             commands.append(carla.command.ApplyTransform(actor_id, pose))
         failed = [reply.error for reply in self.client.apply_batch_sync(commands, False) if reply.error]
         if failed:
-            raise MissedTick(f"{len(failed)} bodies of drones could not be placed: {failed[0]}")
+            raise MissedTick(f"{len(failed)} drone bodies could not be moved: {failed[0]}")
         self._drones, self._ue_m = drones, ue_m
 
     def proven(self, states: ActorStates, motion: TickMotion) -> ActorStates:
@@ -162,13 +162,13 @@ class CarlaDroneBodies(Spawned):
             return states
         ids = [info.instance_id for info in self._infos]
         if not np.isin(ids, states.instance_id).all():
-            raise MissedTick("the body of a drone is gone: the simulator destroyed it")
+            raise MissedTick("a drone body is missing: the simulator destroyed it")
         rows = np.searchsorted(states.instance_id, ids)
-        there_m = unreal.ue_vector_from_map(states.map_SE3_actor.translation_m[rows])
-        off_m = np.linalg.norm(there_m - self._ue_m, axis=1)
+        actual_ue_m = unreal.ue_vector_from_map(states.map_SE3_actor.translation_m[rows])
+        off_m = np.linalg.norm(actual_ue_m - self._ue_m, axis=1)
         if off_m.max() > _PLACE_TOLERANCE_M:
             drone = self._drones[int(off_m.argmax())].drone_id
-            raise MissedTick(f"the body of drone {drone} is {off_m.max():.3f} m from where it was put")
+            raise MissedTick(f"the body of drone {drone} is {off_m.max():.3f} m from its commanded position")
         velocity = np.array(states.velocity_map_mps, dtype=np.float64)
         velocity[rows] = [drone.velocity_map_mps for drone in self._drones]
         return replace(states, velocity_map_mps=velocity)

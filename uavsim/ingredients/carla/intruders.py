@@ -65,8 +65,8 @@ class CarlaIntruders(Spawned):
             info = infos[actor_id]
             if not np.any(info.half_extent_m):
                 raise SimulatorError(
-                    f"the simulator shows nothing for the intruder {intruder.name}: its content has no static mesh "
-                    f"{intruder.blueprint!r}; name another in the encounters' YAML, blueprints: {{{intruder.kind}: ...}}"
+                    f"intruder {intruder.name} has no body: the simulator has no static mesh {intruder.blueprint!r}; "
+                    f"choose another in the encounters' YAML, blueprints: {{{intruder.kind}: ...}}"
                 )
             self._ue_pose.append(_ue_poses(intruder.map_SE3_flu @ info.actor_SE3_box.inverse()))
 
@@ -83,7 +83,7 @@ class CarlaIntruders(Spawned):
             commands.append(carla.command.ApplyTransform(actor_id, carla.Transform(carla.Location(x, y, z), turn)))
         failed = [reply.error for reply in self.client.apply_batch_sync(commands, False) if reply.error]
         if failed:
-            raise MissedTick(f"step {step}: {len(failed)} intruders could not be placed: {failed[0]}")
+            raise MissedTick(f"step {step}: {len(failed)} intruders could not be moved: {failed[0]}")
 
 
 def _ue_poses(map_SE3_actor: SE3) -> FloatArray:

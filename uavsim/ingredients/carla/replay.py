@@ -77,7 +77,7 @@ class RecordedTraffic(Spawned):
         self._signals = signals_of(self._world)
         if missing := sorted(set(self._motion.signal_id) - set(self._signals)):
             raise SceneVoid(
-                f"{self._context.map_name} has no traffic light {missing[0]!r}, which the recording has: it is of another "
+                f"{self._context.map_name} has no traffic light {missing[0]!r} of the recording: the simulator has another "
                 "version of the town"
             )
         present = [i for i in self._present() if not self._kinds[i].is_of_town]
@@ -109,13 +109,13 @@ class RecordedTraffic(Spawned):
         first = 1 + max((i for i, kind in self._kinds.items() if not kind.is_of_town), default=0)
         objects = parked_objects(self._world)
         parked = parked_vehicles(objects, first_instance_id=first)
-        keep = np.array([info.instance_id not in self._replay.hidden for info in parked.infos], dtype=np.bool_)
-        self._out_of_sight = [int(thing.id) for thing, stays in zip(objects, keep, strict=True) if not stays]
+        is_visible = np.array([info.instance_id not in self._replay.hidden for info in parked.infos], dtype=np.bool_)
+        self._out_of_sight = [int(o.id) for o, visible in zip(objects, is_visible, strict=True) if not visible]
         if not self._out_of_sight:
             return parked
         self._world.enable_environment_objects(set(self._out_of_sight), False)
-        infos = tuple(info for info, stays in zip(parked.infos, keep, strict=True) if stays)
-        return Parked(infos, _rows(parked.states, keep))
+        infos = tuple(info for info, visible in zip(parked.infos, is_visible, strict=True) if visible)
+        return Parked(infos, _rows(parked.states, is_visible))
 
     def clear(self) -> None:
         """Unfreeze and reset traffic lights, and show hidden parked vehicles again."""
@@ -126,8 +126,8 @@ class RecordedTraffic(Spawned):
 
     def _present(self) -> list[int]:
         """Return the instance ids of shown actors that exist at the first tick."""
-        there = ~np.isnan(self._motion.ue_pose[0, :, 0])
-        return [int(i) for i in self._motion.instance_id[there] if int(i) not in self._replay.hidden]
+        exists = ~np.isnan(self._motion.ue_pose[0, :, 0])
+        return [int(i) for i in self._motion.instance_id[exists] if int(i) not in self._replay.hidden]
 
     def _spawn(self, instance_ids: list[int]) -> list[int]:
         commands = [self._spawn_command(self._infos[i]) for i in instance_ids]
@@ -172,7 +172,7 @@ class RecordedTraffic(Spawned):
         replies = self._client.apply_batch_sync(commands, False) if commands else []
         failed = [reply.error for reply in replies if reply.error]
         if failed:
-            raise MissedTick(f"step {step}: {len(failed)} recorded actors could not be placed: {failed[0]}")
+            raise MissedTick(f"step {step}: {len(failed)} recorded actors could not be moved: {failed[0]}")
 
     def _commands(self, instance_id: int, actor_id: int) -> list[CarlaCommand]:
         """Return the changes of one actor since its last report."""
@@ -220,22 +220,22 @@ class RecordedTraffic(Spawned):
             MissedTick: an actor or a traffic light differs from the recording.
         """
         columns = [self._column[int(i)] for i in motion.instance_id]
-        wanted = self._motion.ue_pose[self._row, columns].astype(np.float64)
-        off = np.abs(motion.ue_pose - wanted)
-        off[:, 3:] = np.abs((off[:, 3:] + 180.0) % 360.0 - 180.0)
-        bad = np.flatnonzero(
-            (off[:, :3] > _PLACE_TOLERANCE_M).any(axis=1) | (off[:, 3:] > _TURN_TOLERANCE_DEG).any(axis=1)
+        recorded_ue_pose = self._motion.ue_pose[self._row, columns].astype(np.float64)
+        difference = np.abs(motion.ue_pose - recorded_ue_pose)
+        difference[:, 3:] = np.abs((difference[:, 3:] + 180.0) % 360.0 - 180.0)
+        bad_rows = np.flatnonzero(
+            (difference[:, :3] > _PLACE_TOLERANCE_M).any(axis=1) | (difference[:, 3:] > _TURN_TOLERANCE_DEG).any(axis=1)
         )
-        if len(bad):
-            row = int(bad[0])
+        if len(bad_rows):
+            row = int(bad_rows[0])
             raise MissedTick(
-                f"step {self._step}: actor {int(motion.instance_id[row])} is {off[row, :3].max():.3f} m and "
-                f"{off[row, 3:].max():.2f} degrees from where it was recorded"
+                f"step {self._step}: actor {int(motion.instance_id[row])} is {difference[row, :3].max():.3f} m and "
+                f"{difference[row, 3:].max():.2f} degrees from its recorded pose"
             )
-        shown = dict(zip(motion.signal_id, motion.signals.tolist(), strict=True))
+        signals = dict(zip(motion.signal_id, motion.signals.tolist(), strict=True))
         for name, state in zip(self._motion.signal_id, self._motion.signals[self._row].tolist(), strict=True):
-            if shown[name] != state:
-                raise MissedTick(f"step {self._step}: traffic light {name} shows {shown[name]}, recorded was {state}")
+            if signals[name] != state:
+                raise MissedTick(f"step {self._step}: traffic light {name} shows {signals[name]}, recorded is {state}")
         index = self._capture_of.get(self._step)
         if index is None:
             return states

@@ -10,7 +10,7 @@ from uavsim.ingredients.roadside import Junction, RoadsidePlan, poles_at_junctio
 from uavsim.simulate.carla.spawning import SpawnContext, Spawned
 from uavsim.typing import FloatArray
 
-_EVERY_M: Final = 4.0
+_WAYPOINT_SPACING_M: Final = 4.0
 _BEFORE_M: Final = 2.0  # before the begin of a junction
 _KERB_M: Final = 1.0
 _MOST_LANES_RIGHT: Final = 10
@@ -37,12 +37,12 @@ def spawn(context: SpawnContext, record: RoadsidePlan) -> Spawned:
 
 def _junctions(town: carla.Map) -> list[Junction]:
     inside: dict[int, list[carla.Waypoint]] = {}
-    for waypoint in town.generate_waypoints(_EVERY_M):
+    for waypoint in town.generate_waypoints(_WAYPOINT_SPACING_M):
         if waypoint.is_junction:
             inside.setdefault(waypoint.junction_id, []).append(waypoint)
     found = []
     for _, waypoints in sorted(inside.items()):
-        middle_m = np.mean([_place(w) for w in waypoints], axis=0)
+        middle_m = np.mean([_position_m(w) for w in waypoints], axis=0)
         entries = [begin for begin, _ in waypoints[0].get_junction().get_waypoints(carla.LaneType.Driving)]
         beside = sorted({tuple(_beside(w).tolist()) for entry in entries for w in entry.previous(_BEFORE_M)})
         found.append(Junction(middle_m, np.array(beside, dtype=np.float64).reshape(-1, 3)))
@@ -58,12 +58,12 @@ def _beside(lane: carla.Waypoint) -> FloatArray:
             break
         right = following
         if right.lane_type == carla.LaneType.Sidewalk:
-            return _place(right)
+            return _position_m(right)
     across = np.radians(-right.transform.rotation.yaw - 90.0)  # the map's y is flipped
     off_m = right.lane_width / 2 + _KERB_M
-    return np.round(_place(right) + off_m * np.array([np.cos(across), np.sin(across), 0.0]), 3)
+    return np.round(_position_m(right) + off_m * np.array([np.cos(across), np.sin(across), 0.0]), 3)
 
 
-def _place(waypoint: carla.Waypoint) -> FloatArray:
-    at = waypoint.transform.location
-    return np.round(unreal.map_vector_from_ue(np.array([at.x, at.y, at.z])), 3)
+def _position_m(waypoint: carla.Waypoint) -> FloatArray:
+    origin = waypoint.transform.location
+    return np.round(unreal.map_vector_from_ue(np.array([origin.x, origin.y, origin.z])), 3)

@@ -25,19 +25,19 @@ def paint(context: SpawnContext, record: SkinPlan) -> bool:
     """
     names = sorted(context.world.get_names_of_all_objects()) if record.paints else []
     for part in record.paints:
-        own = [name for name in names if any(fnmatchcase(name, pattern) for pattern in part.objects)]
-        if not own:
+        matching = [name for name in names if any(fnmatchcase(name, pattern) for pattern in part.objects)]
+        if not matching:
             kinds = sorted({name.rstrip("0123456789_") for name in names})
             raise SceneVoid(
                 f"skin {record.name}: {context.map_name} has no object called {' or '.join(part.objects)}; it has "
                 f"{', '.join(kinds[:20])}"
             )
         rng = np.random.default_rng(part.seed)
-        painted, which = rng.random(len(own)) < part.share, rng.integers(len(part.colours), size=len(own))
+        painted, colours = rng.random(len(matching)) < part.share, rng.integers(len(part.colours), size=len(matching))
         for number, colour in enumerate(part.colours):
-            some = [name for name, yes, mine in zip(own, painted, which, strict=True) if yes and mine == number]
-            if some:
-                context.world.apply_color_texture_to_objects(some, carla.MaterialParameter.Diffuse, _texture(colour))
+            chosen = np.array(matching)[painted & (colours == number)].tolist()
+            if chosen:
+                context.world.apply_color_texture_to_objects(chosen, carla.MaterialParameter.Diffuse, _texture(colour))
     return bool(record.paints)
 
 

@@ -1,6 +1,6 @@
 """Vehicles under CARLA's Traffic Manager, walkers under its controllers, and a town's parked vehicles."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
@@ -42,14 +42,14 @@ def spawn_vehicles(context: SpawnContext, record: TrafficPlan) -> Spawned:
     known = [_facts(b) for b in library.filter("vehicle.*")]
     choices = choose_blueprints(record.blueprints, known)
     rng = context.rng(1)
-    places = _places(context, record, rng)
+    places = _spawn_poses(context, record, rng)
     commands, port = [], manager.get_port()
     for order in order_vehicles(count=record.vehicles, choices=choices, places=len(places), rng=rng):
         blueprint = library.find(order.blueprint)
         for name, value in order.attributes.items():
             if blueprint.has_attribute(name):
                 blueprint.set_attribute(name, value)
-        command = carla.command.SpawnActor(blueprint, places[order.place])
+        command = carla.command.SpawnActor(blueprint, places[order.spawn_index])
         commands.append(command.then(carla.command.SetAutopilot(carla.command.FutureActor, True, port)))
     ids = [int(r.actor_id) for r in context.client.apply_batch_sync(commands, False) if not r.error]
     context.pass_a_tick()
@@ -68,7 +68,7 @@ def _steer(manager: carla.TrafficManager, context: SpawnContext, record: Traffic
     manager.set_random_device_seed(context.plan.traffic_seed % 2**31)
 
 
-def _places(context: SpawnContext, record: TrafficPlan, rng: np.random.Generator) -> list[carla.Transform]:
+def _spawn_poses(context: SpawnContext, record: TrafficPlan, rng: np.random.Generator) -> list[carla.Transform]:
     """Return recommended spawn points, then lane waypoints if the map has too few; none near reserved places."""
     town, kept_free = context.world.get_map(), context.kept_free
     places = [p for p in town.get_spawn_points() if context.is_near(p.location) and _is_clear(p, kept_free)]
@@ -79,12 +79,12 @@ def _places(context: SpawnContext, record: TrafficPlan, rng: np.random.Generator
     more = [more[i] for i in rng.permutation(len(more))]
     for pose in more:
         pose.location.z += 0.5
-    kept = thin_out(_locations(more), taken_m=_locations(places), gap_m=_VEHICLE_GAP_M)
-    return places + [more[i] for i in kept]
+    rows = thin_out(_locations(more), taken_m=_locations(places), gap_m=_VEHICLE_GAP_M)
+    return places + [more[i] for i in rows]
 
 
 def _is_clear(pose: carla.Transform, kept_free: Sequence[tuple[carla.Location, float]]) -> bool:
-    return all(pose.location.distance(place) > away_m for place, away_m in kept_free)
+    return all(pose.location.distance(location) > away_m for location, away_m in kept_free)
 
 
 def _facts(blueprint: carla.ActorBlueprint) -> BlueprintFacts:
@@ -112,10 +112,10 @@ def spawn_walkers(context: SpawnContext, record: WalkersPlan) -> Spawned:
     kinds = sorted(library.filter("walker.pedestrian.*"), key=lambda b: str(b.id))
     commands = []
     for _ in range(record.walkers):
-        place = _place_to_walk(context)
+        location = _walking_location(context)
         blueprint = kinds[int(rng.integers(0, len(kinds)))]
-        if place is not None:
-            commands.append(carla.command.SpawnActor(blueprint, carla.Transform(place)))
+        if location is not None:
+            commands.append(carla.command.SpawnActor(blueprint, carla.Transform(location)))
     walkers = _spawned(client, commands)
     of_controllers = library.find("controller.ai.walker")
     controllers = _spawned(client, [carla.command.SpawnActor(of_controllers, carla.Transform(), w) for w in walkers])
@@ -128,12 +128,12 @@ def spawn_walkers(context: SpawnContext, record: WalkersPlan) -> Spawned:
     return _Walkers("walker", walkers, controllers, counts=counts, world=world)
 
 
-def _place_to_walk(context: SpawnContext) -> carla.Location | None:
+def _walking_location(context: SpawnContext) -> carla.Location | None:
     """Return a place on the walker navigation mesh, near the swarm on a large map; None if none is found."""
     for _ in range(_DRAWS):
-        place: carla.Location | None = context.world.get_random_location_from_navigation()
-        if place is None or context.is_near(place):
-            return place
+        location: carla.Location | None = context.world.get_random_location_from_navigation()
+        if location is None or context.is_near(location):
+            return location
     return None
 
 
@@ -158,8 +158,9 @@ def read_parked(context: SpawnContext, record: ParkedPlan) -> Spawned:
 
 
 def parked_objects(world: carla.World) -> list[carla.EnvironmentObject]:
-    """Return the town's parked vehicles in the order of their numbers."""
-    return in_order(o for label in _LABELS for o in world.get_environment_objects(label))
+    """Return the town's parked vehicles in the order of their names, then of their ids."""
+    objects = [o for label in _LABELS for o in world.get_environment_objects(label)]
+    return sorted(objects, key=lambda o: (str(o.name), int(o.id)))
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
@@ -171,42 +172,36 @@ class _Parked(Spawned):
         return parked_vehicles(parked_objects(self.world), first_instance_id=first_instance_id)
 
 
-def in_order(objects: Iterable[Any]) -> list[Any]:
-    """Return a town's objects in the order of their numbers: by name, then by id."""
-    return sorted(objects, key=lambda o: (str(o.name), int(o.id)))
-
-
-def parked_vehicles(objects: Iterable[Any], *, first_instance_id: int) -> Parked:
-    """Describe environment objects as standing vehicles, in the order of their names.
+def parked_vehicles(objects: Sequence[Any], *, first_instance_id: int) -> Parked:
+    """Describe environment objects as standing vehicles.
 
     The origin of an environment object is arbitrary, so the middle of its box's bottom replaces it. CARLA gives the box in
     world coordinates.
     """
-    found = in_order(objects)
-    if not found:
+    if not objects:
         return NOTHING_PARKED
-    boxes = [o.bounding_box for o in found]
+    boxes = [o.bounding_box for o in objects]
     half = np.array([(b.extent.x, b.extent.y, b.extent.z) for b in boxes], dtype=np.float64)
     ue_euler_deg = np.array([(b.rotation.roll, b.rotation.pitch, b.rotation.yaw) for b in boxes], dtype=np.float64)
     centres_ue_m = np.array([(b.location.x, b.location.y, b.location.z) for b in boxes], dtype=np.float64)
     map_SE3_box = unreal.map_SE3_flu_from_ue(centres_ue_m, ue_euler_deg=ue_euler_deg)
     bottom_m = half * (0.0, 0.0, -1.0)
-    ids = np.arange(first_instance_id, first_instance_id + len(found), dtype=np.int64)
+    ids = np.arange(first_instance_id, first_instance_id + len(objects), dtype=np.int64)
     infos = tuple(
         ActorInfo(
             instance_id=int(ids[row]),
             simulator_actor_id=0,
             kind="environment",
-            blueprint=f"environment.{thing.name}",
-            base_type=VEHICLE_OF_TAG.get(int(thing.type), ""),
+            blueprint=f"environment.{parked_object.name}",
+            base_type=VEHICLE_OF_TAG.get(int(parked_object.type), ""),
             half_extent_m=(float(half[row, 0]), float(half[row, 1]), float(half[row, 2])),
             actor_SE3_box=SE3(quaternion.IDENTITY, half[row] * (0.0, 0.0, 1.0)),
-            semantic_tag=int(thing.type),
+            semantic_tag=int(parked_object.type),
             attributes={"role_name": "parked"},
         )
-        for row, thing in enumerate(found)
+        for row, parked_object in enumerate(objects)
     )
-    still = np.zeros((len(found), 3))
+    still = np.zeros((len(objects), 3))
     map_SE3_actor = SE3(map_SE3_box.quat_wxyz, map_SE3_box.apply(bottom_m))
     states = ActorStates(ids, map_SE3_actor, ue_euler_deg, still, still, still)
     return Parked(infos, states)

@@ -20,7 +20,7 @@ from uavsim.records.sensors import SensorSpec
 from uavsim.typing import BoolArray, FloatArray, IntArray
 
 _MARGIN_PX: Final = 6.0
-_MOST_ASKED: Final = 400  # queried places for each case
+_MOST_QUERIED: Final = 400  # queried places for each case
 _MOST_EYES: Final = 6  # queried lines of sight for each place
 _AROUND_M: Final = 0.5  # checked margin around an outline: traffic starts farther away
 _EDGE_M: Final = 0.2
@@ -105,15 +105,15 @@ def find_place(
     """
     rows = _near(lanes, eyes)
     order = rng.permutation(len(rows))
-    turns = rng.uniform(-np.pi, np.pi, len(rows))
-    why = _Why()
-    asked = 0
+    turns_rad = rng.uniform(-np.pi, np.pi, len(rows))
+    rejections = _Rejections()
+    queries = 0
     for k in order.tolist():
         row = int(rows[k])
         if row in refused:
-            why.count["refused by the simulator"] += 1
+            rejections.count["refused by the simulator"] += 1
             continue
-        pose = _pose(case, lanes, row, turn_rad=float(turns[k]))
+        pose = _pose(case, lanes, row, turn_rad=float(turns_rad[k]))
         outline_m = parts_outline_m(case.parts, pose)
         spare_m = float(lanes.half_width_m[row]) - _width_m(outline_m, pose, float(lanes.yaw_rad[row]))
         if lanes.at_right_edge:
@@ -122,35 +122,36 @@ def find_place(
             outline_m = parts_outline_m(case.parts, pose)
         radius_m = float(np.linalg.norm((outline_m - pose.translation_m)[:, :2], axis=1).max())
         if spare_m < 0.0:
-            why.narrow(float(lanes.half_width_m[row]), spare_m)
+            rejections.narrow(float(lanes.half_width_m[row]), spare_m)
         elif (apart_m := min((_apart_m(pose, radius_m, other) for other in taken), default=np.inf)) < case.clearance_m:
-            why.taken(apart_m)
-        elif not (seen := _eyes_that_show(case, pose, outline_m, eyes)) or seen[0][0] < case.min_visible_px:
-            why.small(seen[0][0] if seen else 0.0)
-        elif asked >= _MOST_ASKED:
+            rejections.taken(apart_m)
+        elif not (views := _eyes_that_show(case, pose, outline_m, eyes)) or views[0][0] < case.min_visible_px:
+            rejections.small(views[0][0] if views else 0.0)
+        elif queries >= _MOST_QUERIED:
             break
         else:
-            asked += 1
+            queries += 1
             around_m = 0.0 if case.on == "shoulder" else min(case.clearance_m, _AROUND_M)  # a kerb is beside a shoulder
             height_m = ground.level(_footprint(outline_m, pose, around_m))
             if height_m is None:
-                why.count["not level, or something stands there"] += 1
+                rejections.count["uneven or occupied"] += 1
                 continue
             pose = SE3(pose.quat_wxyz, np.array([*pose.translation_m[:2], height_m]))
             targets_m = _looked_at(case, pose)
-            for expected_px, eye in seen[:_MOST_EYES]:
+            for expected_px, eye in views[:_MOST_EYES]:
                 eye_m = eye.map_SE3_optical.translation_m
                 if expected_px >= case.min_visible_px and all(ground.sees(eye_m, target_m) for target_m in targets_m):
                     return row, CasePlace(pose, radius_m, expected_px)
-            why.count["hidden from the camera"] += 1
+            rejections.count["hidden from the camera"] += 1
     rule = case.on if case.at is None else f"{case.on} at a {case.at}"
     raise SceneVoid(
-        f"no place for corner case {case.name!r} on a {rule}: of {len(rows)} places {why.text()}; {why.possible(case.on)}"
+        f"no place for corner case {case.name!r} on a {rule}: of {len(rows)} places {rejections.text()}; "
+        f"{rejections.possible(case.on)}"
     )
 
 
 @dataclass(slots=True)
-class _Why:
+class _Rejections:
     """Rejected places by reason, and the nearest possible requests."""
 
     count: Counter[str] = field(default_factory=Counter)
@@ -169,7 +170,7 @@ class _Why:
         self.farthest_m = max(self.farthest_m, apart_m)
 
     def small(self, best_px: float) -> None:
-        self.count["in no image as large as min_visible_px"] += 1
+        self.count["below min_visible_px in every image"] += 1
         self.largest_px = max(self.largest_px, best_px)
 
     def text(self) -> str:
@@ -203,8 +204,8 @@ def _near(lanes: Lanes, eyes: Sequence[Eye]) -> IntArray:
 
 
 def _pose(case: CornerCasePlan, lanes: Lanes, row: int, *, turn_rad: float) -> SE3:
-    own = {"along": 0.0, "across": np.pi / 2, "any": turn_rad}[case.facing]
-    return SE3(quaternion.from_yaw(float(lanes.yaw_rad[row]) + own), lanes.place_m[row])
+    relative_yaw_rad = {"along": 0.0, "across": np.pi / 2, "any": turn_rad}[case.facing]
+    return SE3(quaternion.from_yaw(float(lanes.yaw_rad[row]) + relative_yaw_rad), lanes.place_m[row])
 
 
 def _width_m(outline_m: FloatArray, pose: SE3, yaw_rad: float) -> float:
@@ -220,8 +221,8 @@ def _apart_m(pose: SE3, radius_m: float, other: CasePlace) -> float:
 
 def _footprint(outline_m: FloatArray, pose: SE3, around_m: float) -> FloatArray:
     """Return (9, 3) map points on the ground under an outline and its margin: corners, middles of the sides, centre."""
-    own_m = pose.apply_inverse(outline_m)
-    low, high = own_m[:, :2].min(axis=0), own_m[:, :2].max(axis=0)
+    corners_case_m = pose.apply_inverse(outline_m)
+    low, high = corners_case_m[:, :2].min(axis=0), corners_case_m[:, :2].max(axis=0)
     x = np.array([low[0] - around_m, (low[0] + high[0]) / 2, high[0] + around_m])
     y = np.array([low[1] - around_m, (low[1] + high[1]) / 2, high[1] + around_m])
     points_m = np.array([(a, b, 0.0) for a in x for b in y])
@@ -230,8 +231,8 @@ def _footprint(outline_m: FloatArray, pose: SE3, around_m: float) -> FloatArray:
 
 def _looked_at(case: CornerCasePlan, pose: SE3) -> FloatArray:
     """Return (5, 3) map points that must be visible: the object's centre and its corners at half its height."""
-    own_m = pose.apply_inverse(parts_outline_m(own_parts(case), pose))
-    low, high = own_m.min(axis=0), own_m.max(axis=0)
+    corners_case_m = pose.apply_inverse(parts_outline_m(own_parts(case), pose))
+    low, high = corners_case_m.min(axis=0), corners_case_m.max(axis=0)
     middle = (low + high) / 2
     corners = [(x, y, middle[2]) for x in (low[0], high[0]) for y in (low[1], high[1])]
     return pose.apply(np.array([middle, *corners]))
@@ -241,16 +242,16 @@ def _eyes_that_show(
     case: CornerCasePlan, pose: SE3, outline_m: FloatArray, eyes: Sequence[Eye]
 ) -> list[tuple[float, Eye]]:
     """Return (pixels, camera) of the images that hold the whole case, the largest view first."""
-    own_m = parts_outline_m(own_parts(case), pose)
+    object_m = parts_outline_m(own_parts(case), pose)
     found: list[tuple[float, Eye]] = []
     for eye in eyes:
         if np.linalg.norm(eye.map_SE3_optical.translation_m - pose.translation_m) > _FARTHEST_M:
             continue
         camera = eye.spec.camera
-        whole = eye.map_SE3_optical.apply_inverse(outline_m)
-        if (whole[:, 2] < 1.0).any() or not _all_inside(camera.project(whole), eye.spec).all():
+        outline_optical_m = eye.map_SE3_optical.apply_inverse(outline_m)
+        if (outline_optical_m[:, 2] < 1.0).any() or not _all_inside(camera.project(outline_optical_m), eye.spec).all():
             continue
-        pixels = camera.project(eye.map_SE3_optical.apply_inverse(own_m))
+        pixels = camera.project(eye.map_SE3_optical.apply_inverse(object_m))
         found.append((COVERED_SHARE * _outlined_px(pixels), eye))
     return sorted(found, key=lambda row: -row[0])
 

@@ -25,8 +25,8 @@ def case_rows(labels: SceneLabels, cases: CornerCasesPlan, instances: list[Insta
     plan, parts = labels.plan, _parts(labels, instances)
     found: list[CornerCaseRow] = []
     for number, case in enumerate(cases.cases):
-        own = [i for i, (k, part) in parts.items() if k == number and case.parts[part].tag == case.tag]
-        if not own:
+        object_instances = [i for i, (k, part) in parts.items() if k == number and case.parts[part].tag == case.tag]
+        if not object_instances:
             continue
         words = cases.words.get(case.tag, _NO_WORDS)
         found.append(
@@ -42,7 +42,7 @@ def case_rows(labels: SceneLabels, cases: CornerCasesPlan, instances: list[Insta
                 "on": case.on,
                 "min_visible_px": case.min_visible_px,
                 "attributes": dict(case.attributes),
-                "instance_tokens": own,
+                "instance_tokens": object_instances,
             }
         )
     return found
@@ -65,8 +65,8 @@ def tag_rows(
 
 
 def _tag_of(row: InstanceRow, parts: dict[str, tuple[int, int]], plan: CornerCasesPlan) -> str:
-    at = parts.get(row["token"])
-    return row.get("uav_label", "") if at is None else plan.cases[at[0]].parts[at[1]].tag
+    indices = parts.get(row["token"])
+    return row.get("uav_label", "") if indices is None else plan.cases[indices[0]].parts[indices[1]].tag
 
 
 def _tag_row(instance: str, tag: str, plan: CornerCasesPlan, *, corner_case: str) -> ObjectTagRow:
@@ -86,4 +86,4 @@ def _parts(labels: SceneLabels, instances: list[InstanceRow]) -> dict[str, tuple
     """Return (case, part) of the instances that are parts of a case, by token."""
     roles = {actor.info.instance_id: actor.info.attributes.get("role_name", "") for actor in labels.actors}
     found = {row["token"]: part_of_role(roles.get(row.get("uav_instance_id", 0), "")) for row in instances}
-    return {instance: at for instance, at in found.items() if at is not None}
+    return {instance: indices for instance, indices in found.items() if indices is not None}

@@ -84,13 +84,13 @@ class TrainingSet(Model):
     tags: tuple[Tag, ...] = ()
     """Tags of the objects that it labels."""
     towns: tuple[Name, ...] = ()
-    """A scene in one of these, in one of its weathers, is in its domain; without towns none is."""
+    """Towns of its domain; without towns, no scene is in its domain."""
     weather: tuple[Reference, ...] = ()
-    """Weathers of its domain; any by default."""
+    """Weathers of its domain; default: all."""
 
 
 class Part(Model):
-    """One actor; a plain blueprint stands where the case stands."""
+    """One actor; a plain blueprint is a part at the case's position."""
 
     shorthand: ClassVar = {"type": "string"}
 
@@ -119,15 +119,15 @@ class Part(Model):
         return {"blueprint": value} if isinstance(value, str) else value
 
     @model_validator(mode="after")
-    def _of_its_kind(self) -> Self:
+    def _keys_fit_blueprint(self) -> Self:
         if (self.blueprint == PROP_MESH) != (self.mesh is not None):
-            raise ValueError(f"mesh goes with blueprint {PROP_MESH}, and with no other")
+            raise ValueError(f"mesh needs blueprint {PROP_MESH}, and this blueprint needs mesh")
         if self.mesh is not None and self.mesh_name not in MESHES:
-            raise ValueError(f"no size is known of mesh {self.mesh_name!r}{_guess(self.mesh_name, MESHES)}")
+            raise ValueError(f"mesh {self.mesh_name!r} has no known size{_guess(self.mesh_name, MESHES)}")
         drives = self.blueprint.startswith(_VEHICLE)
-        for key, given in (("color", self.color), ("lights", self.lights), ("doors", self.doors != "closed")):
-            if given and not drives:
-                raise ValueError(f"{key} goes with a vehicle, {self.blueprint} is none")
+        for key, is_set in (("color", self.color), ("lights", self.lights), ("doors", self.doors != "closed")):
+            if is_set and not drives:
+                raise ValueError(f"{key} needs a vehicle, and {self.blueprint} is none; leave it out")
         return self
 
     @property
@@ -154,9 +154,9 @@ class Case(Model):
     """Attributes for the tables: state, cause and others."""
 
     @model_validator(mode="after")
-    def _one_part_is_the_object(self) -> Self:
+    def _some_part_has_the_tag(self) -> Self:
         if all(part.tag not in (None, self.tag) for part in self.parts):
-            raise ValueError(f"every part has a tag of its own, so that nothing is a {self.tag!r}")
+            raise ValueError(f"no part has the tag {self.tag!r}; leave the key tag out of at least one part")
         return self
 
 
@@ -169,27 +169,28 @@ class CornerCases(Model):
     training_sets: dict[Name, TrainingSet] = Field(default_factory=dict)
     cases: Annotated[dict[Name, Case], Field(min_length=1, max_length=1000)]
 
-    def wrong_word(self) -> tuple[Place, str] | None:
+    def first_tag_error(self) -> tuple[Place, str] | None:
         """Return the key of the first unknown or ambiguous tag and the correction; None if all are good."""
-        asked: list[tuple[Place, str]] = []
+        used_tags: list[tuple[Place, str]] = []
         for name, case in self.cases.items():
-            asked.append((("cases", name, "tag"), case.tag))
-            asked += [(("cases", name, "parts", k, "tag"), part.tag) for k, part in enumerate(case.parts) if part.tag]
-        for name, own in self.training_sets.items():
-            asked += [(("training_sets", name, "tags", k), tag) for k, tag in enumerate(own.tags)]
-        for place, tag in asked:
+            used_tags.append((("cases", name, "tag"), case.tag))
+            parts = [(k, part.tag) for k, part in enumerate(case.parts) if part.tag]
+            used_tags += [(("cases", name, "parts", k, "tag"), tag) for k, tag in parts]
+        for name, training_set in self.training_sets.items():
+            used_tags += [(("training_sets", name, "tags", k), tag) for k, tag in enumerate(training_set.tags)]
+        for key, tag in used_tags:
             if tag not in self.tags and tag not in LABELS:
-                return place, f"unknown tag {tag!r}{self._meant(tag)}"
+                return key, f"unknown tag {tag!r}{self._hint(tag)}"
         owner = {word: word for word in (*self.tags, *LABELS)}
         for tag, entry in self.tags.items():
             for k, word in enumerate(entry.synonyms):
                 if owner.setdefault(word, tag) != tag:
-                    return ("tags", tag, "synonyms", k), f"{word!r} is a word for {owner[word]!r} already"
+                    return ("tags", tag, "synonyms", k), f"{word!r} already stands for {owner[word]!r}"
         return None
 
-    def _meant(self, word: str) -> str:
+    def _hint(self, word: str) -> str:
         """Offer the canonical word of a synonym, else the nearest word."""
         for tag, entry in self.tags.items():
             if word in entry.synonyms:
-                return f", a synonym of {tag!r}: write that"
+                return f"; it is a synonym of {tag!r}, write {tag!r}"
         return _guess(word, (*self.tags, *LABELS))

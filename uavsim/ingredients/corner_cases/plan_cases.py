@@ -37,7 +37,7 @@ def check_words(cases: Loaded[CornerCases]) -> Loaded[CornerCases]:
     Raises:
         ConfigError: a tag is unknown, or a word has two meanings.
     """
-    wrong = cases.model.wrong_word()
+    wrong = cases.model.first_tag_error()
     if wrong is not None:
         raise cases.error(*wrong)
     return cases
@@ -96,12 +96,13 @@ def scene_cases(
             tag: TagWords(
                 synonyms=cases.model.tags[tag].synonyms if tag in cases.model.tags else (),
                 hypernyms=cases.model.tags[tag].hypernyms if tag in cases.model.tags else (),
-                seen={of: tag in own.tags for of, own in sets.items()},
+                seen={set_name: tag in training_set.tags for set_name, training_set in sets.items()},
             )
             for tag in dict.fromkeys((*cases.model.tags, *LABELS))
         },
         in_domain={
-            of: name in own.towns and (not own.weather or scene.weather in own.weather) for of, own in sets.items()
+            set_name: name in training_set.towns and (not training_set.weather or scene.weather in training_set.weather)
+            for set_name, training_set in sets.items()
         },
     )
     _check_size(planned, cases, scene.swarm, town.rig, town.town)
@@ -144,7 +145,7 @@ def without(
         if info.instance_id in hidden and part is not None:
             raise InputError(
                 f"{where}: actor {info.instance_id} ({info.blueprint}) is a part of corner case "
-                f"{planned.cases[part[0]].name!r}, which stays: hide another"
+                f"{planned.cases[part[0]].name!r}, which cannot be hidden; hide another actor"
             )
     return planned
 
@@ -212,6 +213,6 @@ def _check_size(
             lower = f"fly at {lower_m:.0f} m or lower, or " if lower_m >= _LOWEST_M else ""
             raise cases.error(
                 ("cases", case.name),
-                f"is sure to show {best_px} px at most from {low_m:.0f} m up, and min_visible_px is {case.min_visible_px}: "
-                f"{lower}ask for {best_px} px",
+                f"is guaranteed only {best_px} px from {low_m:.0f} m up, but min_visible_px is {case.min_visible_px}; "
+                f"{lower}reduce it to {best_px}",
             )

@@ -25,7 +25,7 @@ __all__ = ["INGREDIENT", "KINDS", "FlightSensors", "FlightSensorsPlan", "Units",
 INGREDIENT: Final = Ingredient(
     key="flight_sensors",
     block=Named(f"{__name__}:FlightSensors"),
-    about="IMU, GNSS, barometer and magnetometer of each drone, at rates of their own, with the truth beside.",
+    about="IMU, GNSS, barometer and magnetometer of each drone, at separate rates, with true values.",
     order=90,
     records=(Named(f"{__name__}:FlightSensorsPlan"),),
     planner=Named(f"{__name__}:planner"),
@@ -70,9 +70,9 @@ class Units(Model):
         try:
             return cls.model_validate(values)
         except ValidationError as error:
-            raise DatasetError(f"a plan of flight_sensors is of another version or damaged: {error}") from error
+            raise DatasetError(f"the plan's flight_sensors are damaged or of another version: {error}") from error
 
-    def asked_for(self) -> Iterator[tuple[str, Unit]]:
+    def configured(self) -> Iterator[tuple[str, Unit]]:
         """Yield the configured kinds and their settings."""
         units = ((kind, getattr(self, kind)) for kind in KINDS)
         return ((kind, unit) for kind, unit in units if unit is not None)
@@ -89,9 +89,9 @@ class FlightSensors(Units):
     """The same sensors for each sensing car (key ``vehicles``); its motion is known only at the simulator's steps."""
 
     @model_validator(mode="after")
-    def _some(self) -> Self:
-        if not [*self.asked_for(), *(self.vehicles.asked_for() if self.vehicles else ())]:
-            raise ValueError(f"names no sensor: give one of {', '.join(KINDS)} ({{}} has its defaults)")
+    def _has_sensors(self) -> Self:
+        if not [*self.configured(), *(self.vehicles.configured() if self.vehicles else ())]:
+            raise ValueError(f"no sensor is configured; set one of {', '.join(KINDS)} ({{}} for its defaults)")
         return self
 
 
@@ -109,9 +109,7 @@ def planner(town: TownPlan) -> ScenePlanner:
     dataset, block = town.dataset, town.block
     assert isinstance(block, FlightSensors)
     if importlib.util.find_spec("pyarrow") is None:
-        raise dataset.error(
-            ("flight_sensors",), f"streams are written as Parquet by pyarrow: {install_line('streams')}"
-        )
+        raise dataset.error(("flight_sensors",), f"streams need pyarrow: {install_line('streams')}")
     if block.vehicles is not None and dataset.model.block("vehicles") is None:
         what = "no car carries sensors in this dataset; set their number with the key vehicles ({count: 2})"
         raise dataset.error(("flight_sensors", "vehicles"), what)
@@ -134,13 +132,11 @@ def _settled(town: TownPlan, units: Units, key: tuple[str, ...], *, at_steps: bo
     """
     dataset, found = town.dataset, dict[str, dict[str, Any]]()
     step_us = round(dataset.model.step_s * 1e6)
-    for kind, unit in units.asked_for():
+    for kind, unit in units.configured():
         rate_hz = unit.hz
         if at_steps:
             if dataset.model.recording != "full":
-                what = (
-                    f"{kind} needs the motion of every step, which recording: {dataset.model.recording} drops; set full"
-                )
+                what = f"{kind} needs the motion of every step; set recording: full, not {dataset.model.recording}"
                 raise dataset.error((*key, kind), what)
             steps = max(round(1e6 / rate_hz / step_us), 1)
             nearest_hz = 1e6 / (steps * step_us)
@@ -150,7 +146,9 @@ def _settled(town: TownPlan, units: Units, key: tuple[str, ...], *, at_steps: bo
                 )
             rate_hz = nearest_hz
         elif not _is_whole(period_us := 1e6 / rate_hz):
-            what = f"rate_hz={rate_hz:g} is {period_us:.3f} us a reading; the nearest is {1e6 / round(period_us):.9g}"
+            what = (
+                f"rate_hz={rate_hz:g} is {period_us:.3f} us a reading, not whole; nearest: {1e6 / round(period_us):.9g}"
+            )
             raise dataset.error((*key, kind, "rate_hz"), what)
         found[kind] = unit.model_dump() | {"rate_hz": rate_hz}
     return found
@@ -165,7 +163,7 @@ def _between_steps(rate_hz: float, nearest_hz: float, step_us: int, topology: st
     is_faster = rate_hz > 1e6 / step_us and _is_whole(1e6 / rate_hz)
     faster = f", or step_s: {1 / rate_hz:g}, which costs as many more steps" if is_faster else ""
     return (
-        f"rate_hz={rate_hz:g} cannot be made: this motion is known at the simulator's steps alone (topology {topology}, every "
+        f"rate_hz={rate_hz:g} is impossible: this motion is known only at the simulator's steps (topology {topology}, every "
         f"{step_us / 1e6:g} s); the nearest is {nearest_hz:.9g}{faster}"
     )
 

@@ -70,9 +70,9 @@ class Track:
         steps_s = np.arange(len(map_SE3_flu)) * (step_us / 1e6)
         self._start_us, self._origin_deg_m = start_us, origin_deg_m
         k = min(3, len(steps_s) - 1)
-        self._place = make_interp_spline(steps_s, map_SE3_flu.translation_m, k=k)
+        self._position = make_interp_spline(steps_s, map_SE3_flu.translation_m, k=k)
         known = velocity_map_mps is not None and len(velocity_map_mps) == len(steps_s)
-        self._velocity = make_interp_spline(steps_s, velocity_map_mps, k=k) if known else self._place.derivative()
+        self._velocity = make_interp_spline(steps_s, velocity_map_mps, k=k) if known else self._position.derivative()
         self._turn = RotationSpline(steps_s, Rotation.from_quat(map_SE3_flu.quat_wxyz, scalar_first=True))
 
     def at(self, timestamp_us: IntArray) -> CarrierMotion:
@@ -81,7 +81,7 @@ class Track:
         velocity, turn = self._velocity, self._turn
         return CarrierMotion(
             timestamp_us,
-            self._place(at_s),
+            self._position(at_s),
             velocity(at_s),
             velocity(at_s, 1),
             turn(at_s),

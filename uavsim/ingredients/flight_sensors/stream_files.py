@@ -24,7 +24,7 @@ from uavsim.records.recording import Recording
 from uavsim.records.sensors import Agent
 from uavsim.typing import IntArray
 
-_MOST_ASIDE_M = 1e-3  # simulators take and return float32 poses
+_MOST_DEVIATION_M = 1e-3  # simulators take and return float32 poses
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,38 +64,38 @@ def write_streams(recording: Recording, record: FlightSensorsPlan) -> dict[str, 
         StorageError: the folder cannot be written.
     """
     plan, moves, tracks = recording.plan, dict[str, str](), dict[Agent, Track]()
-    for one in _carried(plan, record):
-        if one.agent not in tracks:
-            tracks[one.agent] = (_planned if one.motion == "planned" else _reported)(recording, one.agent)
-        seed = one.seed(record)
-        found = one.unit.read(tracks[one.agent].at(one.times_us(plan)), np.random.default_rng(seed))
-        about = {"kind": one.kind, "channel": one.channel, "motion": one.motion, "seed": seed}
+    for stream in _carried(plan, record):
+        if stream.agent not in tracks:
+            tracks[stream.agent] = (_planned if stream.motion == "planned" else _reported)(recording, stream.agent)
+        seed = stream.seed(record)
+        found = stream.unit.read(tracks[stream.agent].at(stream.times_us(plan)), np.random.default_rng(seed))
+        about = {"kind": stream.kind, "channel": stream.channel, "motion": stream.motion, "seed": seed}
         about["origin_deg_m"] = recording.facts.origin_deg_m
-        final = one.path(plan)
+        final = stream.path(plan)
         path = recording.folder / final
         with storage_errors(f"write {path}"):
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(to_parquet(found, about | {"model": one.unit.model_dump()}))
+            path.write_bytes(to_parquet(found, about | {"model": stream.unit.model_dump()}))
         moves[final] = final
     return moves
 
 
 def rows(labels: SceneLabels, record: FlightSensorsPlan, tables: Tables) -> Tables:
     """Return the table ``stream``."""
-    plan, made = labels.plan, list[StreamRow](tables.get(STREAM.name, ()))
-    for one in _carried(plan, record):
+    plan, rows_made = labels.plan, list[StreamRow](tables.get(STREAM.name, ()))
+    for stream in _carried(plan, record):
         row: StreamRow = {
-            "token": token(plan.dataset, plan.scene_name, STREAM.name, one.channel),
+            "token": token(plan.dataset, plan.scene_name, STREAM.name, stream.channel),
             "scene_token": token(plan.dataset, plan.scene_name, "scene"),
-            "channel": one.channel,
-            "kind": one.kind,
-            "motion": one.motion,
-            "rate_hz": one.unit.hz,
-            "count": len(one.times_us(plan)),
-            "filename": one.path(plan),
+            "channel": stream.channel,
+            "kind": stream.kind,
+            "motion": stream.motion,
+            "rate_hz": stream.unit.hz,
+            "count": len(stream.times_us(plan)),
+            "filename": stream.path(plan),
         }
-        made.append(row)
-    return {STREAM.name: made}
+        rows_made.append(row)
+    return {STREAM.name: rows_made}
 
 
 def _carried(plan: ScenePlan, record: FlightSensorsPlan) -> Iterator[_Carried]:
@@ -104,7 +104,7 @@ def _carried(plan: ScenePlan, record: FlightSensorsPlan) -> Iterator[_Carried]:
     for agent in plan.agents:
         if agent.kind in of_kind:
             motion = "planned" if agent.kind == "drone" and not record.flown else "reported"
-            for kind, unit in of_kind[agent.kind].asked_for():
+            for kind, unit in of_kind[agent.kind].configured():
                 yield _Carried(agent, kind, unit, motion)
 
 
@@ -117,11 +117,11 @@ def _planned(recording: Recording, agent: Agent) -> Track:
     poses = recording.plan.swarm.map_SE3_flu[:, recording.plan.swarm.drone_ids.index(agent.number)]
     for frame in recording.frames:
         flown = next(drone for drone in frame.drones if drone.agent == agent)
-        aside_m = float(np.abs(flown.map_SE3_flu.translation_m - poses.translation_m[frame.step]).max())
-        if aside_m > _MOST_ASIDE_M:
+        deviation_m = float(np.abs(flown.map_SE3_flu.translation_m - poses.translation_m[frame.step]).max())
+        if deviation_m > _MOST_DEVIATION_M:
             raise DatasetError(
-                f"{recording.plan.scene_name}: drone {agent.id} was {aside_m:.3f} m from its plan at step {frame.step}; its "
-                "flight_sensors are made of planned motion alone"
+                f"{recording.plan.scene_name}: drone {agent.id} was {deviation_m:.3f} m from its plan at step {frame.step}; "
+                "flight_sensors support only planned motion"
             )
     return Track(
         poses,
@@ -146,12 +146,12 @@ def _reported(recording: Recording, agent: Agent) -> Track:
         raise DatasetError(f"{plan.scene_name}: flight_sensors need the motion of every step, which was not recorded")
     velocity = None
     if agent.kind == "drone":
-        place = motion.drone_id.index(agent.number)
-        poses, velocity = motion.map_SE3_flu[: last + 1, place], motion.velocity_map_mps[: last + 1, place]
+        column = motion.drone_id.index(agent.number)
+        poses, velocity = motion.map_SE3_flu[: last + 1, column], motion.velocity_map_mps[: last + 1, column]
     else:
         poses = _vehicle_in(motion, recording, agent)[: last + 1]
     if not np.isfinite(poses.translation_m).all():
-        raise DatasetError(f"{plan.scene_name}: {agent.kind} {agent.number} was not there at every step")
+        raise DatasetError(f"{plan.scene_name}: {agent.kind} {agent.number} has no pose at some steps")
     return Track(
         poses,
         step_us=plan.step_us,

@@ -29,8 +29,8 @@ class Unit(Model):
     usual_hz: ClassVar[float]
 
     rate_hz: Annotated[float, Field(gt=0, le=_MOST_HZ)] | None = None
-    """Readings a second; the time between two is a whole number of microseconds. At most one a step of the simulation where
-    motion is known at steps alone."""
+    """Readings per second; their period is a whole number of microseconds. Where motion is known only at the simulator's
+    steps, at most one reading per step."""
 
     @property
     def hz(self) -> float:

@@ -8,7 +8,7 @@ from uavsim.registry import Named
 INGREDIENT: Final = Ingredient(
     key="encounters",
     block=Named("uavsim.config.base:Reference"),
-    about="What flies into the swarm's way.",
+    about="Intruders that approach the swarm.",
     files={
         "encounters": FileKind(
             folder="encounters",

@@ -19,7 +19,7 @@ def rows(labels: SceneLabels, record: IntrudersPlan, tables: Tables) -> Tables:
         ENCOUNTER.name: encounter_rows(labels, record, found),
         INTRUDER_VIEW.name: intruder_view_rows(labels, record, found),
     }
-    return {name: own for name, own in made.items() if own}
+    return {name: table_rows for name, table_rows in made.items() if table_rows}
 
 
 def encounter_rows(
@@ -66,15 +66,15 @@ def intruder_view_rows(
     for found in intruders:
         intruder = record.intruders[found.intruder]
         channel = plan.channel(camera=intruder.camera, drone_id=intruder.drone_id)
-        own = _token(plan, intruder)
+        encounter_token = _token(plan, intruder)
         for number, frame in enumerate(found.frame.tolist()):
             timestamp_us = labels.frames[frame].timestamp_us
             image = token(plan.dataset, plan.scene_name, "sample_data", channel, timestamp_us)
             side = int(found.horizon[number])
             azimuth, elevation = found.bearing_deg[number].tolist()
             row: IntruderViewRow = {
-                "token": token(own, image),
-                "encounter_token": own,
+                "token": token(encounter_token, image),
+                "encounter_token": encounter_token,
                 "sample_data_token": image,
                 "translation": found.map_SE3_intruder.translation_m[number].tolist(),
                 "rotation": found.map_SE3_intruder.quat_wxyz[number].tolist(),

@@ -50,11 +50,11 @@ class ExplicitEncounter(Model):
     begin_s: Seconds = 0.0
     """Begin of the encounter in the scene's time."""
     passing_deg: Annotated[float, Field(ge=0, le=360)] | None = None
-    """On which side it passes: 0 right, 90 above, 180 left; the first that is possible by default."""
+    """Passing side: 0 right, 90 above, 180 left; default: the first possible side."""
     turn_dps: Annotated[float, Field(ge=-60, le=60)] = 0.0
-    """turning: degrees a second, to the right; non_cooperative: the fastest of its weave."""
+    """turning: turn rate to the right, degrees per second; non_cooperative: greatest turn rate of its weave."""
     weave_s: Annotated[float, Field(ge=0, le=600)] = 0.0
-    """non_cooperative: period in which it turns to and fro."""
+    """non_cooperative: period of its weave."""
     climb_mps: Annotated[float, Field(ge=-50, le=50)] = 0.0
     """climbing: gain of its vertical speed."""
     climb_before_s: Annotated[float, Field(gt=0, le=600)] = 10.0
@@ -64,17 +64,17 @@ class ExplicitEncounter(Model):
 
     @model_validator(mode="after")
     def _three_magnitudes(self) -> Self:
-        given = [name for name in _MAGNITUDES if getattr(self, name) is not None]
-        if len(given) < len(_MAGNITUDES) - 1:
-            raise ValueError(f"give three of {', '.join(_MAGNITUDES)}; given: {', '.join(given) or 'none'}")
+        magnitudes = [name for name in _MAGNITUDES if getattr(self, name) is not None]
+        if len(magnitudes) < len(_MAGNITUDES) - 1:
+            raise ValueError(f"set three of {', '.join(_MAGNITUDES)}; set now: {', '.join(magnitudes) or 'none'}")
         return self
 
     @model_validator(mode="after")
-    def _path_has_what_it_needs(self) -> Self:
-        needs = {"turning": ("turn_dps",), "non_cooperative": ("turn_dps", "weave_s"), "climbing": ("climb_mps",)}
+    def _path_has_its_keys(self) -> Self:
+        required = {"turning": ("turn_dps",), "non_cooperative": ("turn_dps", "weave_s"), "climbing": ("climb_mps",)}
         for name in ("turn_dps", "weave_s", "climb_mps"):
-            if bool(getattr(self, name)) != (name in needs.get(self.path, ())):
-                verb = "needs" if name in needs.get(self.path, ()) else "takes no"
+            if bool(getattr(self, name)) != (name in required.get(self.path, ())):
+                verb = "needs" if name in required.get(self.path, ()) else "takes no"
                 raise ValueError(f"path {self.path} {verb} {name}")
         return self
 
@@ -86,9 +86,9 @@ class Bin(Model):
     between: tuple[Number, Number]
 
     @model_validator(mode="after")
-    def _in_order(self) -> Self:
+    def _bounds_ascend(self) -> Self:
         if self.between[0] > self.between[1]:
-            raise ValueError("between is [from, to] with from not larger than to")
+            raise ValueError(f"between is [from, to], but {self.between[0]:g} is above {self.between[1]:g}")
         return self
 
 
@@ -115,9 +115,9 @@ class Horizon(Model):
     below: Share
 
     @model_validator(mode="after")
-    def _whole(self) -> Self:
+    def _shares_sum_to_one(self) -> Self:
         if abs(self.above + self.on + self.below - 1.0) > 1e-6:
-            raise ValueError("above, on and below make 1 together")
+            raise ValueError(f"above, on and below must sum to 1, not {self.above + self.on + self.below:g}")
         return self
 
 
@@ -155,9 +155,9 @@ class EncounterSampling(Sampling):
     """Distributions of the encounters of a scene. With profile aot its first one is valid by AOT's rule."""
 
     further: Annotated[tuple[Sampling, ...], Field(max_length=10)] = ()
-    """Further encounters of a scene, by distributions of their own: steep ones begin nearer, and are slower."""
+    """Distributions of further encounters, such as steep ones that begin nearer and are slower."""
     unplanned: Annotated[tuple[Sampling, ...], Field(max_length=10)] = ()
-    """Other objects in the air, like AOT's birds: labelled, but without a range in AOT's files."""
+    """Distributions of other flying objects, such as birds: labelled, but without a range in AOT's files."""
 
 
 class Limits(Model):
@@ -215,7 +215,7 @@ class EncountersConfig(Model):
     notes: Text = ""
 
     @model_validator(mode="after")
-    def _one_way(self) -> Self:
+    def _either_explicit_or_drawn(self) -> Self:
         if bool(self.encounters) == (self.draw is not None):
-            raise ValueError("give either encounters or draw")
+            raise ValueError("set either encounters or draw")
         return self

@@ -21,13 +21,13 @@ from uavsim.typing import BoolArray, FloatArray, IntArray, UInt8Array, UInt16Arr
 SKY_TAG: Final = 11  # of CARLA's palette
 _SEMANTIC: Final = "semantic"
 _SKY_SHARE: Final = 0.95
-_HIDE_NOTHING: Final = frozenset({0, 1, 2, 10, SKY_TAG, 23, 24, 25})  # sky, ground of all kinds, water
+_BACKGROUND_TAGS: Final = frozenset({0, 1, 2, 10, SKY_TAG, 23, 24, 25})  # sky, ground of all kinds, water
 _RING_PX: Final = 4
 _NEAR_M: Final = 0.1
 _FEW_PX: Final = 24.0  # a smaller unoccluded intruder may have no pixel in the mask
 _FEW_OF_FLOCK_PX: Final = 160.0  # measured with 150 poses of every kind: 22, of a flock 151
 # labels of small intruders must not flicker: undecided images keep the last state, sizes change with hysteresis
-HIDDEN, OPEN, SEEN = 0, 1, 2
+HIDDEN, UNDECIDED, VISIBLE = 0, 1, 2
 _AOT_WIDTH_PX: Final = 2448.0
 _SQUARES_PX: Final = (6.0, 16.0)  # in an image of AOT's width
 _SURE_PX: Final = 16.0  # in any image: smaller masks miss wings and tails
@@ -92,7 +92,7 @@ def _planned_and_recorded(recording: Recording, record: IntrudersPlan) -> list[t
     found = sorted((info for info in recording.actors if info.kind == "intruder"), key=lambda info: info.instance_id)
     if len(found) != len(record.intruders):
         raise DatasetError(
-            f"{recording.folder}: {len(record.intruders)} intruders are planned, {len(found)} are among the actors"
+            f"{recording.folder}: {len(record.intruders)} intruders are planned, but {len(found)} are recorded"
         )
     return list(enumerate(found))
 
@@ -125,23 +125,26 @@ class _Flight:
         cpa = approach.closest_approach(self.time_s, own_m, other_m)
         optical_m = self.map_SE3_optical.apply_inverse(other_m)
         boxes_px, (middle_px, body_px) = self._projected_px(), self._body_px(optical_m)
-        near, states, found, counts, sides = np.flatnonzero(self._reaches_in(boxes_px)), [], [], [], []
+        with np.errstate(invalid="ignore"):
+            near = np.flatnonzero((boxes_px[:, 2:] > 0.0).all(axis=1))
+        states, found, counts, sides = [], [], [], []
         for row in near.tolist():
             shot = self.shots[row]
             ids, tags = codec.mask_ids_and_tags(recording.folder / shot.files[INSTANCE])
-            mine = ids == self.info.instance_id
-            visible_px = int(np.count_nonzero(mine))
+            intruder_mask = ids == self.info.instance_id
+            visible_px = int(np.count_nonzero(intruder_mask))
             semantic = codec.decode_tags(recording.folder / shot.files[_SEMANTIC]) if _SEMANTIC in shot.files else None
             known = tags if semantic is None else semantic
             small = float(boxes_px[row, 2] * boxes_px[row, 3]) < few_px
-            states.append(SEEN if visible_px else self._unseen(middle_px[row], known) if small else HIDDEN)
-            found.append(_bounds(mine) if visible_px else boxes_px[row])
+            state = VISIBLE if visible_px else HIDDEN
+            states.append(self._state_without_pixels(middle_px[row], known) if small and not visible_px else state)
+            found.append(_bounds(intruder_mask) if visible_px else boxes_px[row])
             counts.append(visible_px)
-            sides.append(horizon_side(found[-1], mine, semantic, ids=ids, tags=tags))
-        shown = kept(np.array(states, dtype=np.int64))
-        box_px = np.array(found, dtype=np.float64).reshape(-1, 4)[shown]
-        visible = np.array(counts, dtype=np.int64)[shown]
-        at = near[shown]
+            sides.append(horizon_side(found[-1], intruder_mask, semantic, ids=ids, tags=tags))
+        is_labelled = labelled_images(np.array(states, dtype=np.int64))
+        box_px = np.array(found, dtype=np.float64).reshape(-1, 4)[is_labelled]
+        visible = np.array(counts, dtype=np.int64)[is_labelled]
+        rows = near[is_labelled]
         camera = self.shots[0].camera
         size_px = (camera.width_px, camera.height_px)
         closing: FloatArray = (
@@ -153,16 +156,16 @@ class _Flight:
             instance_id=self.info.instance_id,
             cpa_m=cpa.distance_m,
             cpa_us=round(cpa.time_s * 1e6),
-            frame=at,
-            map_SE3_intruder=self.map_SE3_box[at] if len(at) else SE3.identity((0,)),
-            range_m=approach.range_m(own_m, other_m)[at],
-            closing_mps=closing[at],
-            bearing_deg=approach.bearing_deg(flu_m)[at],
+            frame=rows,
+            map_SE3_intruder=self.map_SE3_box[rows] if len(rows) else SE3.identity((0,)),
+            range_m=approach.range_m(own_m, other_m)[rows],
+            closing_mps=closing[rows],
+            bearing_deg=approach.bearing_deg(flu_m)[rows],
             box_px=box_px,
-            aot_px=aot_boxes(box_px, middle_px[at], body_px[at], size_px=size_px),
+            aot_px=aot_boxes(box_px, middle_px[rows], body_px[rows], size_px=size_px),
             from_mask=np.asarray(visible > 0, dtype=np.int64),
             visible_px=visible,
-            horizon=np.array(sides, dtype=np.int64)[shown],
+            horizon=np.array(sides, dtype=np.int64)[is_labelled],
         )
 
     def _projected_px(self) -> FloatArray:
@@ -182,10 +185,6 @@ class _Flight:
         boxes[behind.any(axis=1) & ~behind.all(axis=1)] = [0.0, 0.0, *size_px]
         return boxes
 
-    def _reaches_in(self, boxes_px: FloatArray) -> BoolArray:
-        with np.errstate(invalid="ignore"):
-            return np.asarray((boxes_px[:, 2:] > 0.0).all(axis=1))
-
     def _body_px(self, optical_m: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the (K, 2) centre, and (K, 2) width and height, pixels, of the ellipsoid inside the box, as if far away.
 
@@ -199,7 +198,7 @@ class _Flight:
             body_px = 2.0 * camera.intrinsic[0, 0] * half_m / optical_m[:, 2:]
         return camera.project(optical_m, beyond=True), np.where(optical_m[:, 2:] > _NEAR_M, body_px, np.inf)
 
-    def _unseen(self, middle_px: FloatArray, tags: UInt8Array) -> int:
+    def _state_without_pixels(self, middle_px: FloatArray, tags: UInt8Array) -> int:
         """Return the visibility of an intruder without mask pixels that may be too small for one."""
         camera = self.shots[0].camera
         if not pinhole.pixel_in_image(middle_px, width_px=camera.width_px, height_px=camera.height_px):
@@ -207,7 +206,7 @@ class _Flight:
         column, line = (
             min(int(v), size - 1) for v, size in zip(middle_px, (camera.width_px, camera.height_px), strict=True)
         )
-        return SEEN if int(tags[line, column]) in _HIDE_NOTHING else OPEN
+        return VISIBLE if int(tags[line, column]) in _BACKGROUND_TAGS else UNDECIDED
 
 
 def _pose_in(frame: RecordedFrame, instance_id: int) -> SE3:
@@ -217,21 +216,21 @@ def _pose_in(frame: RecordedFrame, instance_id: int) -> SE3:
     return frame.actors.map_SE3_actor[row]
 
 
-def _bounds(mine: BoolArray) -> FloatArray:
+def _bounds(mask: BoolArray) -> FloatArray:
     """Return (4,) left, top, width, height of the true pixels of an (H, W) mask."""
-    columns, lines = np.flatnonzero(mine.any(axis=0)), np.flatnonzero(mine.any(axis=1))
+    columns, lines = np.flatnonzero(mask.any(axis=0)), np.flatnonzero(mask.any(axis=1))
     left, top = float(columns[0]), float(lines[0])
     return np.array([left, top, columns[-1] + 1 - left, lines[-1] + 1 - top])
 
 
 def horizon_side(
-    box_px: FloatArray, mine: BoolArray, semantic: UInt8Array | None, *, ids: UInt16Array, tags: UInt8Array
+    box_px: FloatArray, intruder_mask: BoolArray, semantic: UInt8Array | None, *, ids: UInt16Array, tags: UInt8Array
 ) -> int:
     """Return the side of the horizon behind an intruder from the other pixels in and around its box: sky, no sky, or both.
 
     Args:
         box_px: (4,) left, top, width, height.
-        mine: (H, W) bool, the intruder's pixels.
+        intruder_mask: (H, W) bool, the intruder's pixels.
         semantic: (H, W) tags of the semantic image; None without one: the mask's tags replace it if they contain sky.
         ids: (H, W) instance ids of the mask.
         tags: (H, W) semantic tags of the mask.
@@ -244,20 +243,20 @@ def horizon_side(
     right, bottom = int(np.ceil(box_px[0] + box_px[2])), int(np.ceil(box_px[1] + box_px[3]))
     x = slice(max(left - _RING_PX, 0), min(right + _RING_PX, width))
     y = slice(max(top - _RING_PX, 0), min(bottom + _RING_PX, height))
-    around = ~mine[y, x]
+    around = ~intruder_mask[y, x]
     if not around.any():
         return UNKNOWN
     sky = float((known[y, x][around] == SKY_TAG).mean())
     return ABOVE if sky >= _SKY_SHARE else BELOW if sky <= 1.0 - _SKY_SHARE else ON
 
 
-def kept(states: IntArray) -> BoolArray:
-    """Return (K,) bool, True for labelled images; an ``OPEN`` image follows the previous one, a leading one the next."""
-    decided = np.flatnonzero(states != OPEN)
+def labelled_images(states: IntArray) -> BoolArray:
+    """Return (K,) bool, True for labelled images; an ``UNDECIDED`` image follows the previous one, a leading one the next."""
+    decided = np.flatnonzero(states != UNDECIDED)
     if not len(decided):
         return np.zeros(len(states), dtype=np.bool_)
     last = np.maximum(np.searchsorted(decided, np.arange(len(states)), side="right") - 1, 0)
-    return np.asarray(states[decided[last]] == SEEN)
+    return np.asarray(states[decided[last]] == VISIBLE)
 
 
 def aot_boxes(

@@ -150,13 +150,13 @@ def _at(values: npt.NDArray[Any], sample: float) -> complex:
 
 
 def solve_chord(
-    own: OwnPath, shape: Profile, *, begin: int, sight: FloatArray, distance_m: float, cpa_m: float, lasts_s: float,
+    own_path: OwnPath, shape: Profile, *, begin: int, sight: FloatArray, distance_m: float, cpa_m: float, lasts_s: float,
     passing_deg: float,
 ) -> Chord:  # fmt: skip
     """Return the path that begins on a line of sight and passes at a given distance after a given time.
 
     Args:
-        own: the camera drone's path.
+        own_path: the camera drone's path.
         shape: profile of the intruder's path.
         begin: index of the encounter's first sample.
         sight: (3,) unit vector from the own drone to the intruder at the begin, map frame.
@@ -168,14 +168,14 @@ def solve_chord(
     Raises:
         Impossible: no such path exists.
     """
-    begin_s = float(own.time_s[begin])
-    sample = (begin_s + lasts_s) / own.step_s
-    begin_m = own.position_m[begin] + distance_m * sight
-    own_m, own_mps = own.at(begin_s + lasts_s)
+    begin_s = float(own_path.time_s[begin])
+    sample = (begin_s + lasts_s) / own_path.step_s
+    begin_m = own_path.position_m[begin] + distance_m * sight
+    own_m, own_mps = own_path.at(begin_s + lasts_s)
     way, turned = _at(shape.way, sample), _at(shape.turned_rad, sample).real
     if abs(way) < _LEAST_PROGRESS * lasts_s:
         degrees = math.degrees(abs(turned))
-        raise Impossible(f"it turns by {degrees:.0f} degrees on the way and comes back on itself", on_any_side=True)
+        raise Impossible(f"it turns by {degrees:.0f} degrees and returns to its begin", on_any_side=True)
     gain, climbed = _at(shape.climb_mps, sample).real, _at(shape.climbed_m, sample).real
     turn = cmath.exp(1j * turned) / way
     need = own_m - begin_m
@@ -196,7 +196,7 @@ def _offset(relative: FloatArray, *, along: float, upwards: float, cpa_m: float,
     if cpa_m == 0.0:
         return np.zeros(3)
     if speed <= cpa_m * max(abs(along), upwards):
-        raise Impossible("its distance at the begin is already its distance at the closest point of approach")
+        raise Impossible("its closest point of approach is already at the begin")
     a = relative / speed
     side, over = _across(a)
     b = math.cos(math.radians(passing_deg)) * side + math.sin(math.radians(passing_deg)) * over

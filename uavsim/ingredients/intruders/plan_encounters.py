@@ -43,7 +43,7 @@ _STEPS: Final = {
     "elevation": 0.8191725133961645,
 }
 # Quantities that follow the sequence in each quarter of an encounter's draws; the others are random.
-_KEPT: Final = (("range", "azimuth", "elevation"), ("azimuth", "elevation"), ("azimuth",), ())
+_SEQUENCED: Final = (("range", "azimuth", "elevation"), ("azimuth", "elevation"), ("azimuth",), ())
 _PER_SCENE: Final = 5
 _SPARE: Final = 1.2  # margin over AOT's rule of valid encounters, because trees may hide some images
 
@@ -63,12 +63,11 @@ def planner(town: TownPlan) -> ScenePlanner:
     every = round(dataset.model.keyframe_s / dataset.model.step_s) // (dataset.model.sweeps_per_keyframe + 1)
 
     def plan(scene: SceneToFill) -> IntrudersPlan | None:
-        place = EncounterScene(town.town, town.rig, scene.whole, dataset.model.step_s, image_every_steps=every)
-        found = scene_intruders(config, place, seed=scene.dataset_seed, number=scene.number)
-        flown = len(scene.swarm.map_SE3_flu)  # the encounters' values refer to the whole scene
-        return (
-            IntrudersPlan(tuple(replace(one, map_SE3_flu=one.map_SE3_flu[:flown]) for one in found)) if found else None
-        )
+        inputs = EncounterScene(town.town, town.rig, scene.whole, dataset.model.step_s, image_every_steps=every)
+        found = scene_intruders(config, inputs, seed=scene.dataset_seed, number=scene.number)
+        steps = len(scene.swarm.map_SE3_flu)  # the encounters' values refer to the whole scene
+        flown = tuple(replace(intruder, map_SE3_flu=intruder.map_SE3_flu[:steps]) for intruder in found)
+        return IntrudersPlan(flown) if flown else None
 
     return plan
 
@@ -84,10 +83,11 @@ def without(
     flown = sorted(info.instance_id for info in actors if info.kind == "intruder")
     if len(flown) != len(planned.intruders):
         raise InputError(
-            f"{where}: {len(planned.intruders)} intruders are planned, {len(flown)} were recorded; it is damaged"
+            f"{where}: {len(planned.intruders)} intruders are planned, but {len(flown)} are recorded; it is damaged"
         )
-    shown = [one for instance_id, one in zip(flown, planned.intruders, strict=True) if instance_id not in hidden]
-    return IntrudersPlan(tuple(shown)) if shown else None
+    pairs = zip(flown, planned.intruders, strict=True)
+    remaining = tuple(intruder for instance_id, intruder in pairs if instance_id not in hidden)
+    return IntrudersPlan(remaining) if remaining else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,24 +102,24 @@ class EncounterScene:
 
 
 def scene_intruders(
-    config: Loaded[EncountersConfig], place: EncounterScene, *, seed: int, number: int
+    config: Loaded[EncountersConfig], inputs: EncounterScene, *, seed: int, number: int
 ) -> tuple[IntruderPlan, ...]:
     """Return the intruders of one scene.
 
     Args:
         config: the encounters' file.
-        place: town, rig and flight.
+        inputs: town, rig and flight.
         seed: seed of the dataset.
         number: number of the scene.
 
     Raises:
         ConfigError: an encounter is impossible; the message names the nearest possible one.
     """
-    scene = _Scene.of(config, place, number=number)
+    scene = _Scene.of(config, inputs, number=number)
     draw = config.model.draw
     if draw is None:
-        for index, asked in enumerate(config.model.encounters):
-            scene.add_asked(asked, index)
+        for index, encounter in enumerate(config.model.encounters):
+            scene.add_explicit(encounter, index)
         return tuple(scene.made)
     rng = numbering.scene_rng(seed, number, "encounters")
     for group, sampling in enumerate((draw, *draw.unplanned, *draw.further)):
@@ -158,13 +158,13 @@ def _start(seed: int, stream: int) -> float:
     return np.random.default_rng([seed, stream]).random()
 
 
-def _spread(spread: BinnedDistribution, at: float) -> float:
-    """Return the quantile ``at`` of a distribution."""
-    shares = np.array([part.share for part in spread.bins])
+def _quantile(distribution: BinnedDistribution, p: float) -> float:
+    """Return the value below which a share ``p`` of a distribution lies."""
+    shares = np.array([part.share for part in distribution.bins])
     ends = np.concatenate([[0.0], np.cumsum(shares) / shares.sum()])
-    part = min(int(np.searchsorted(ends, at, side="right")) - 1, len(shares) - 1)
-    low, high = spread.bins[part].between
-    return low + (high - low) * (at - float(ends[part])) / float(ends[part + 1] - ends[part])
+    part = min(int(np.searchsorted(ends, p, side="right")) - 1, len(shares) - 1)
+    low, high = distribution.bins[part].between
+    return low + (high - low) * (p - float(ends[part])) / float(ends[part + 1] - ends[part])
 
 
 @dataclass(slots=True, eq=False)
@@ -172,32 +172,32 @@ class _Scene:
     """One scene's flight, and its intruders planned so far."""
 
     config: Loaded[EncountersConfig]
-    place: EncounterScene
+    inputs: EncounterScene
     number: int
-    own: OwnPath
+    own_path: OwnPath
     map_SE3_camera: SE3
     spec: SensorSpec
     made: list[IntruderPlan]
 
     @classmethod
-    def of(cls, config: Loaded[EncountersConfig], place: EncounterScene, *, number: int) -> _Scene:
-        swarm, drone, camera = place.swarm, config.model.drone, config.model.camera
+    def of(cls, config: Loaded[EncountersConfig], inputs: EncounterScene, *, number: int) -> _Scene:
+        swarm, drone, camera = inputs.swarm, config.model.drone, config.model.camera
         if drone not in swarm.drone_ids:
             raise config.error(("drone",), f"the formation has drones 0 to {len(swarm.drone_ids) - 1}, not {drone}")
         try:
-            spec = pick({spec.name: spec for spec in place.rig}, camera, what="camera of the rig")
+            spec = pick({spec.name: spec for spec in inputs.rig}, camera, what="camera of the rig")
         except UnknownNameError as error:
             raise config.error(("camera",), str(error)) from error
         map_SE3_drone = swarm.map_SE3_flu[:, swarm.drone_ids.index(drone)]
         map_SE3_camera = map_SE3_drone @ spec.flu_SE3_mount
         if len(map_SE3_camera) < 3:
             raise config.error((), "a scene of fewer than three steps is too short for encounters")
-        time_s: FloatArray = np.arange(len(map_SE3_camera), dtype=np.float64) * place.step_s
-        return cls(config, place, number, OwnPath(time_s, map_SE3_camera.translation_m), map_SE3_camera, spec, [])
+        time_s: FloatArray = np.arange(len(map_SE3_camera), dtype=np.float64) * inputs.step_s
+        return cls(config, inputs, number, OwnPath(time_s, map_SE3_camera.translation_m), map_SE3_camera, spec, [])
 
     def clearance(self, places_m: FloatArray) -> str | None:
         """Describe the first conflict of (K, 3) map positions with ground, obstacle, drone or intruder; None if clear."""
-        model, town = self.config.model, self.place.town
+        model, town = self.config.model, self.inputs.town
         height_m = places_m[:, 2] - town.ground_z_m
         lowest_m = float(height_m.min())
         if lowest_m < model.ground_clearance_m:
@@ -216,7 +216,7 @@ class _Scene:
         return self._apart(places_m)
 
     def _apart(self, places_m: FloatArray) -> str | None:
-        swarm, least_m = self.place.swarm, self.config.model.separation_m
+        swarm, least_m = self.inputs.swarm, self.config.model.separation_m
         others = {
             f"drone {drone}": swarm.map_SE3_flu.translation_m[:, row]
             for row, drone in enumerate(swarm.drone_ids)
@@ -228,82 +228,82 @@ class _Scene:
                 return f"it comes within {near_m:.1f} m of {name} (separation_m is {least_m:g})"
         return None
 
-    def add_asked(self, asked: ExplicitEncounter, index: int) -> None:
-        numbers = asked.model_dump()
+    def add_explicit(self, encounter: ExplicitEncounter, index: int) -> None:
+        numbers = encounter.model_dump()
         planned = bool(numbers.pop("planned"))
         spec = EncounterSpec(**numbers)
         try:
-            found = solve(spec, self.own, self.map_SE3_camera, clearance=self.clearance)
+            found = solve(spec, self.own_path, self.map_SE3_camera, clearance=self.clearance)
         except Impossible as impossible:
-            refusal = refuse(spec, self.own, self.map_SE3_camera, clearance=self.clearance)
-            said = refusal.text(spec) if refusal is not None else impossible.reason
-            raise self.config.error(("encounters", index), f"scene {self.number}: {said}") from impossible
+            refusal = refuse(spec, self.own_path, self.map_SE3_camera, clearance=self.clearance)
+            message = refusal.text(spec) if refusal is not None else impossible.reason
+            raise self.config.error(("encounters", index), f"scene {self.number}: {message}") from impossible
         self._add(found, planned=planned, draws=1)
 
     def add_drawn(self, draw: Sampling, rng: np.random.Generator, *, even: _Even, planned: bool, valid: bool) -> None:
         """Draw until an encounter is possible and visible, and with ``valid`` also valid by AOT's rule."""
         reasons: Counter[str] = Counter()
-        for turn in range(_MOST_DRAWS):
-            kept = _KEPT[turn * len(_KEPT) // _MOST_DRAWS]
-            at = {name: even.of(name) if name in kept else rng.random() for name in _KEPT[0]}
-            spec = self._drawn(draw, rng, even, at)
+        for attempt in range(_MOST_DRAWS):
+            sequenced = _SEQUENCED[attempt * len(_SEQUENCED) // _MOST_DRAWS]
+            quantiles = {name: even.of(name) if name in sequenced else rng.random() for name in _SEQUENCED[0]}
+            spec = self._drawn(draw, rng, even, quantiles)
             try:
-                found = solve(spec, self.own, self.map_SE3_camera, clearance=self.clearance)
-                self._check_seen(found, least_s=draw.seen_s, valid=valid)
+                found = solve(spec, self.own_path, self.map_SE3_camera, clearance=self.clearance)
+                self._check_visible(found, least_s=draw.seen_s, valid=valid)
             except Impossible as impossible:
                 reasons[impossible.reason.partition(",")[0]] += 1
                 continue
-            self._add(found, planned=planned, draws=turn + 1)
+            self._add(found, planned=planned, draws=attempt + 1)
             return
         reason = reasons.most_common(1)[0][0]
         raise self.config.error(
-            ("draw",), f"scene {self.number}: none of {_MOST_DRAWS} draws is possible; most often {reason}"
+            ("draw",), f"scene {self.number}: none of {_MOST_DRAWS} draws is possible; most frequent reason: {reason}"
         )
 
-    def _check_seen(self, found: Encounter, *, least_s: float, valid: bool) -> None:
+    def _check_visible(self, found: Encounter, *, least_s: float, valid: bool) -> None:
         """Refuse an encounter that is too rarely inside the image, or invalid by AOT's rule."""
-        seen = in_image(self.map_SE3_camera, found.map_SE3_flu.translation_m, self.spec)
-        if float(seen.sum()) * self.place.step_s < least_s:
-            raise Impossible("it is hardly ever in the image")
-        images = slice(None, None, self.place.image_every_steps)
-        if valid and not is_valid(found.range_m[images], seen[images], spare=_SPARE):
+        visible = in_image(self.map_SE3_camera, found.map_SE3_flu.translation_m, self.spec)
+        if float(visible.sum()) * self.inputs.step_s < least_s:
+            raise Impossible("it is too briefly in the image")
+        images = slice(None, None, self.inputs.image_every_steps)
+        if valid and not is_valid(found.range_m[images], visible[images], spare=_SPARE):
             raise Impossible("it is not valid by AOT's rule")
 
-    def _drawn(self, draw: Sampling, rng: np.random.Generator, even: _Even, at: dict[str, float]) -> EncounterSpec:
-        """Draw one request; collision course and side of the horizon are the same in all draws of an encounter."""
+    def _drawn(self, draw: Sampling, rng: np.random.Generator, even: _Even, p: dict[str, float]) -> EncounterSpec:
+        """Draw one request by quantiles ``p``; collision course and horizon side are the same in all draws of an encounter."""
         path = _weighted({str(k): v for k, v in draw.paths.items()}, rng)
         kind = _weighted({str(k): v for k, v in draw.kinds.items()}, rng)
         courses = even.of("collision") < draw.collision_course
         near = self.config.model.collision_m
-        cpa_m = rng.uniform(0.0, near) if courses else max(_spread(draw.miss_m, rng.random()), near * 1.02)
+        cpa_m = rng.uniform(0.0, near) if courses else max(_quantile(draw.miss_m, rng.random()), near * 1.02)
         side = 1.0 if rng.random() < 0.5 else -1.0
-        begin_s = round(_spread(draw.begin_s, rng.random()) / self.place.step_s) * self.place.step_s
+        begin_s = round(_quantile(draw.begin_s, rng.random()) / self.inputs.step_s) * self.inputs.step_s
         weaves = path == "non_cooperative"
         return EncounterSpec(
             kind=kind,
             path=path,
-            azimuth_deg=_spread(draw.azimuth_deg, at["azimuth"]),
-            elevation_deg=self._elevation_deg(draw, even.of("horizon"), from_horizon=at["elevation"], begin_s=begin_s),
-            range_m=_spread(draw.range_m, at["range"]),
-            closing_mps=_spread(draw.closing_mps, rng.random()),
+            azimuth_deg=_quantile(draw.azimuth_deg, p["azimuth"]),
+            elevation_deg=self._elevation_deg(draw, even.of("horizon"), from_horizon=p["elevation"], begin_s=begin_s),
+            range_m=_quantile(draw.range_m, p["range"]),
+            closing_mps=_quantile(draw.closing_mps, rng.random()),
             cpa_m=cpa_m,
             begin_s=begin_s,
-            turn_dps=side * _spread(draw.turn_dps, rng.random()) if weaves or path == "turning" else 0.0,
-            weave_s=_spread(draw.weave_s, rng.random()) if weaves else 0.0,
-            climb_mps=side * _spread(draw.climb_mps, rng.random()) if path == "climbing" else 0.0,
+            turn_dps=side * _quantile(draw.turn_dps, rng.random()) if weaves or path == "turning" else 0.0,
+            weave_s=_quantile(draw.weave_s, rng.random()) if weaves else 0.0,
+            climb_mps=side * _quantile(draw.climb_mps, rng.random()) if path == "climbing" else 0.0,
         )
 
     def _elevation_deg(self, draw: Sampling, side: float, *, from_horizon: float, begin_s: float) -> float:
         """Return an elevation in the camera, degrees; ``side`` and ``from_horizon``, 0 to 1, select it by the horizon."""
-        step = min(round(begin_s / self.place.step_s), len(self.own.time_s) - 1)
-        height_m = float(self.own.position_m[step, 2]) - self.place.town.ground_z_m
+        step = min(round(begin_s / self.inputs.step_s), len(self.own_path.time_s) - 1)
+        height_m = float(self.own_path.position_m[step, 2]) - self.inputs.town.ground_z_m
         within = self.config.model.horizon_within_deg
         if side < draw.horizon.above:
-            over_deg = _spread(draw.above_deg, from_horizon)
+            over_deg = _quantile(draw.above_deg, from_horizon)
         elif side < draw.horizon.above + draw.horizon.on:
             over_deg = within * (2.0 * from_horizon - 1.0)
         else:
-            over_deg = -_spread(draw.below_deg, from_horizon)
+            over_deg = -_quantile(draw.below_deg, from_horizon)
         forward = self.map_SE3_camera[step].rotate(np.array([1.0, 0.0, 0.0]))
         return over_deg + horizon_deg(height_m) - float(np.degrees(np.arcsin(np.clip(forward[2], -1.0, 1.0))))
 

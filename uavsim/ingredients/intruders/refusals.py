@@ -34,24 +34,24 @@ class Refusal:
 
 
 def refuse(
-    spec: EncounterSpec, own: OwnPath, map_SE3_camera: SE3, *, clearance: Clearance | None = None
+    spec: EncounterSpec, own_path: OwnPath, map_SE3_camera: SE3, *, clearance: Clearance | None = None
 ) -> Refusal | None:
     """Return the reason why a request is impossible, with the nearest possible one; None if it is possible."""
     try:
-        solve(spec, own, map_SE3_camera, clearance=clearance)
+        solve(spec, own_path, map_SE3_camera, clearance=clearance)
     except Impossible as impossible:
-        return Refusal(impossible.reason, nearest_possible(spec, own, map_SE3_camera, clearance=clearance))
+        return Refusal(impossible.reason, nearest_possible(spec, own_path, map_SE3_camera, clearance=clearance))
     return None
 
 
 def nearest_possible(
-    spec: EncounterSpec, own: OwnPath, map_SE3_camera: SE3, *, clearance: Clearance | None = None
+    spec: EncounterSpec, own_path: OwnPath, map_SE3_camera: SE3, *, clearance: Clearance | None = None
 ) -> EncounterSpec | None:
     """Return the possible request nearest in one number, or in range and time together; None if none is near."""
 
     def possible(other: EncounterSpec) -> bool:
         try:
-            solve(other, own, map_SE3_camera, clearance=clearance)
+            solve(other, own_path, map_SE3_camera, clearance=clearance)
         except Impossible:
             return False
         return True
@@ -96,16 +96,16 @@ def _changed(spec: EncounterSpec, change: dict[str, float]) -> EncounterSpec:
 
 def _changes(spec: EncounterSpec) -> Iterator[tuple[float, dict[str, float]]]:
     """Yield (cost, change): a factor costs its logarithm, 30 degrees as much as a factor of e."""
-    given = [name for name in MAGNITUDES if getattr(spec, name) is not None]
-    if len(given) == len(MAGNITUDES):
-        given = ["closing_mps", "range_m", "time_to_cpa_s", "cpa_m"]
-    given += [name for name in ("turn_dps", "climb_mps") if getattr(spec, name)]
+    names = [name for name in MAGNITUDES if getattr(spec, name) is not None]
+    if len(names) == len(MAGNITUDES):
+        names = ["closing_mps", "range_m", "time_to_cpa_s", "cpa_m"]
+    names += [name for name in ("turn_dps", "climb_mps") if getattr(spec, name)]
     for factor in _FACTORS:
-        for name in given:
+        for name in names:
             value = _number(spec, name)
             for other in (value * factor, value / factor):
                 yield math.log(factor), {name: other}
-        if {"range_m", "time_to_cpa_s"} <= set(given):
+        if {"range_m", "time_to_cpa_s"} <= set(names):
             for power in (1.0, -1.0):
                 scale = factor**power
                 both = {name: _number(spec, name) * scale for name in ("range_m", "time_to_cpa_s")}

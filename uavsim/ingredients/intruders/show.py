@@ -78,14 +78,14 @@ def _covered(dataset: str, plans: Sequence[ScenePlan]) -> list[Covered]:
 
 def _table(plans: Sequence[ScenePlan]) -> Table:
     profile = next(intruder.profile for plan in plans for intruder in intruders_of(plan))
-    shown = {"range_m": "range m", "closing_mps": "m/s", "begin_s": "begin s", "cpa_m": "CPA m"}  # 80 characters
-    columns = ("scene", "intruder", "path", *shown.values(), "meets")
+    headings = {"range_m": "range m", "closing_mps": "m/s", "begin_s": "begin s", "cpa_m": "CPA m"}  # 80 characters
+    columns = ("scene", "intruder", "path", *headings.values(), "meets")
     rows = [
         (
             plan.scene_name,
             intruder.name,
             intruder.path,
-            *(f"{getattr(intruder, name):.1f}" for name in shown),
+            *(f"{getattr(intruder, name):.1f}" for name in headings),
             "yes" if intruder.collision_course else "no",
         )
         for plan in plans
@@ -105,29 +105,31 @@ def _coverage_table(rows: Sequence[Covered]) -> Table:
     return table
 
 
-def coverage(plans: Sequence[ScenePlan], wanted: Wanted, *, within_deg: float) -> list[Covered]:
+def coverage(plans: Sequence[ScenePlan], targets: Wanted, *, within_deg: float) -> list[Covered]:
     """Return target and planned values, a line per measure; shares of images count only images with an intruder.
 
     Args:
         plans: scenes of a dataset.
-        wanted: targets of the dataset's YAML.
+        targets: targets of the dataset's YAML.
         within_deg: greatest angle from the horizon that counts as on the horizon.
     """
     everything = [(plan, intruder) for plan in plans for intruder in intruders_of(plan)]
     met = [(plan, intruder) for plan, intruder in everything if intruder.planned]
     if not met:
         return []
-    seen = [sighting(plan, intruder) for plan, intruder in met]
+    views = [sighting(plan, intruder) for plan, intruder in met]
     steps = [
-        np.isin(np.arange(len(s.range_m)), list(plan.capture_steps)) for s, (plan, _) in zip(seen, met, strict=True)
+        np.isin(np.arange(len(view.range_m)), list(plan.capture_steps))
+        for view, (plan, _) in zip(views, met, strict=True)
     ]
-    shown = [s.in_image & step for s, step in zip(seen, steps, strict=True)]
+    in_images = [view.in_image & step for view, step in zip(views, steps, strict=True)]
 
     def values(name: str) -> FloatArray:
-        return np.concatenate([getattr(s, name)[rows] for s, rows in zip(seen, shown, strict=True)])
+        return np.concatenate([getattr(view, name)[rows] for view, rows in zip(views, in_images, strict=True)])
 
-    images = sum(int(rows.sum()) for rows in shown)
-    valid = [plan.scene_name for (plan, _), s, rows in zip(met, seen, shown, strict=True) if _is_valid(plan, s, rows)]
+    images = sum(int(rows.sum()) for rows in in_images)
+    geometry = zip(met, views, in_images, strict=True)
+    valid = [plan.scene_name for (plan, _), view, rows in geometry if _is_valid(plan, view, rows)]
     rows = [
         Covered("encounters", "", str(len(met))),
         Covered("unplanned objects", "", str(len(everything) - len(met))),
@@ -137,19 +139,19 @@ def coverage(plans: Sequence[ScenePlan], wanted: Wanted, *, within_deg: float) -
     if len(ranges):
         low, high = np.percentile(ranges, [25, 75])
         rows.append(
-            Covered("range m, middle half of images", _limits(wanted.range_middle_half_m), f"{low:.0f} to {high:.0f}")
+            Covered("range m, middle half of images", _limits(targets.range_middle_half_m), f"{low:.0f} to {high:.0f}")
         )
     courses = float(np.mean([intruder.collision_course for _, intruder in met]))
-    rows.append(Covered("on collision course", _share(wanted.collision_course), _share(courses)))
+    rows.append(Covered("on collision course", _share(targets.collision_course), _share(courses)))
     over = values("over_horizon_deg")
     sides = {"above": over > within_deg, "on": np.abs(over) <= within_deg, "below": over < -within_deg}
     for side, made in sides.items():
-        asked = _share(getattr(wanted.horizon, side) if wanted.horizon is not None else None)
-        rows.append(Covered(f"{side} the horizon, of images", asked, _share(float(made.mean()) if images else None)))
+        target = _share(getattr(targets.horizon, side) if targets.horizon is not None else None)
+        rows.append(Covered(f"{side} the horizon, of images", target, _share(float(made.mean()) if images else None)))
     rows += [
-        Covered("azimuth deg at the begin", _limits(wanted.azimuth_deg), _span([i.azimuth_deg for _, i in met])),
-        Covered("elevation deg at the begin", _limits(wanted.elevation_deg), _span([i.elevation_deg for _, i in met])),
-        Covered("closing m/s at the begin", _limits(wanted.closing_mps), _span([i.closing_mps for _, i in met])),
+        Covered("azimuth deg at the begin", _limits(targets.azimuth_deg), _span([i.azimuth_deg for _, i in met])),
+        Covered("elevation deg at the begin", _limits(targets.elevation_deg), _span([i.elevation_deg for _, i in met])),
+        Covered("closing m/s at the begin", _limits(targets.closing_mps), _span([i.closing_mps for _, i in met])),
         Covered("valid by AOT's rule", "", str(len(valid))),
         Covered("scenes with a valid one", "", f"{len(set(valid))} of {len(plans)}"),
         Covered("draws for one encounter, mean", "", f"{np.mean([i.draws for _, i in met]):.1f}"),
@@ -157,9 +159,9 @@ def coverage(plans: Sequence[ScenePlan], wanted: Wanted, *, within_deg: float) -
     return rows
 
 
-def _is_valid(plan: ScenePlan, seen: Sighting, shown: BoolArray) -> bool:
+def _is_valid(plan: ScenePlan, view: Sighting, in_images: BoolArray) -> bool:
     images = list(plan.capture_steps)
-    return is_valid(seen.range_m[images], shown[images])
+    return is_valid(view.range_m[images], in_images[images])
 
 
 def _limits(limits: Limits | None) -> str:

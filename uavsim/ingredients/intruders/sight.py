@@ -19,8 +19,8 @@ _WITHIN_M, _NEAREST_M, _LEAST_IMAGES, _MOST_STEP = 700.0, 330.0, 30, 3
 
 def pixels_of(map_SE3_camera: SE3, places_m: FloatArray, spec: SensorSpec) -> FloatArray:
     """Return (K, 2) pixels of (K, 3) map points, metres, NaN behind the camera; ``map_SE3_camera`` has (K,) flu poses."""
-    seen_m = map_SE3_camera.inverse().apply(places_m)
-    return spec.camera.project(np.stack([-seen_m[:, 1], -seen_m[:, 2], seen_m[:, 0]], axis=1))
+    camera_flu_m = map_SE3_camera.inverse().apply(places_m)
+    return spec.camera.project(np.stack([-camera_flu_m[:, 1], -camera_flu_m[:, 2], camera_flu_m[:, 0]], axis=1))
 
 
 def in_image(map_SE3_camera: SE3, places_m: FloatArray, spec: SensorSpec) -> BoolArray:
@@ -29,17 +29,17 @@ def in_image(map_SE3_camera: SE3, places_m: FloatArray, spec: SensorSpec) -> Boo
     return pinhole.pixel_in_image(pixels, width_px=spec.camera.width_px, height_px=spec.camera.height_px)
 
 
-def is_valid(range_m: FloatArray, seen: BoolArray, *, spare: float = 1.0) -> bool:
+def is_valid(range_m: FloatArray, visible: BoolArray, *, spare: float = 1.0) -> bool:
     """Return whether AOT evaluates an encounter: 30 images within 700 m, three apart at most, one of them within 330 m.
 
     Args:
         range_m: (K,) ranges in the flight's images.
-        seen: (K,) bool, True for images that show the intruder.
+        visible: (K,) bool, True for images that show the intruder.
         spare: factor of the required number of images and nearness.
 
     Source: the starter kit's ``calculate_encounters.py``.
     """
-    rows = np.flatnonzero(seen & (range_m <= _WITHIN_M))
+    rows = np.flatnonzero(visible & (range_m <= _WITHIN_M))
     runs = np.split(rows, np.flatnonzero(np.diff(rows) > _MOST_STEP) + 1)
     return any(len(run) >= _LEAST_IMAGES * spare and range_m[run].min() * spare <= _NEAREST_M for run in runs)
 
@@ -56,7 +56,6 @@ class Sighting:
     Args:
         time_s: (K,) times.
         range_m: (K,) distances from the camera.
-        bearing_deg: (K, 2) azimuth and elevation in the camera.
         over_horizon_deg: (K,) elevation less the horizon's elevation.
         in_image: (K,) bool, True if its centre is inside the image.
         pixel: (K, 2) pixels of its centre; NaN behind the camera.
@@ -64,7 +63,6 @@ class Sighting:
 
     time_s: FloatArray
     range_m: FloatArray
-    bearing_deg: FloatArray
     over_horizon_deg: FloatArray
     in_image: BoolArray
     pixel: FloatArray
@@ -84,7 +82,6 @@ def sighting(plan: ScenePlan, intruder: IntruderPlan) -> Sighting:
     return Sighting(
         time_s=np.asarray(np.arange(len(places_m)) * (plan.step_us * 1e-6), dtype=np.float64),
         range_m=approach.range_m(map_SE3_camera.translation_m, places_m),
-        bearing_deg=approach.bearing_deg(map_SE3_camera.inverse().apply(places_m)),
         over_horizon_deg=elevation - horizon,
         in_image=pinhole.pixel_in_image(pixel, width_px=spec.camera.width_px, height_px=spec.camera.height_px),
         pixel=pixel,

@@ -95,11 +95,6 @@ class Encounter:
     elevation_deg: float
     speed_mps: float
 
-    @property
-    def time_to_cpa_s(self) -> float:
-        """Time from the begin to the closest approach."""
-        return self.cpa.time_s - self.spec.begin_s
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Setting:
@@ -107,7 +102,7 @@ class _Setting:
 
     spec: EncounterSpec
     kind: IntruderKind
-    own: OwnPath
+    own_path: OwnPath
     map_SE3_camera: SE3
     clearance: Clearance
     begin: int
@@ -119,14 +114,14 @@ class _Setting:
         climb_from_s = self.spec.begin_s + lasts_s - self.spec.climb_before_s if self.spec.climb_mps else 0.0
         if climb_from_s not in self.shapes:
             self.shapes[climb_from_s] = profile(
-                self.own.time_s, begin=self.begin, turn_dps=self.spec.turn_dps, weave_s=self.spec.weave_s,
+                self.own_path.time_s, begin=self.begin, turn_dps=self.spec.turn_dps, weave_s=self.spec.weave_s,
                 climb_mps=self.spec.climb_mps, climb_from_s=climb_from_s,
             )  # fmt: skip
         return self.shapes[climb_from_s]
 
     def chord(self, values: dict[str, float], passing_deg: float) -> Chord:
         lasts_s = values["time_to_cpa_s"]
-        end_s = float(self.own.time_s[-1]) - self.spec.begin_s
+        end_s = float(self.own_path.time_s[-1]) - self.spec.begin_s
         if not 0.0 < lasts_s <= end_s:
             raise Impossible(
                 f"the closest approach is {lasts_s:.1f} s after the begin, the flight lasts {end_s:.1f} s",
@@ -134,9 +129,9 @@ class _Setting:
             )
         cpa_m, range_m = values["cpa_m"], values["range_m"]
         if cpa_m >= range_m:
-            raise Impossible(f"it passes at {cpa_m:.4g} m but is at {range_m:.4g} m at the begin", on_any_side=True)
+            raise Impossible(f"cpa_m {cpa_m:.4g} is not below range_m {range_m:.4g}", on_any_side=True)
         return solve_chord(
-            self.own, self.shape(lasts_s), begin=self.begin, sight=self.sight, distance_m=values["range_m"],
+            self.own_path, self.shape(lasts_s), begin=self.begin, sight=self.sight, distance_m=values["range_m"],
             cpa_m=values["cpa_m"], lasts_s=lasts_s, passing_deg=passing_deg,
         )  # fmt: skip
 
@@ -145,12 +140,14 @@ class _Setting:
         return -float(self.sight @ relative)
 
 
-def solve(spec: EncounterSpec, own: OwnPath, map_SE3_camera: SE3, *, clearance: Clearance | None = None) -> Encounter:
+def solve(
+    spec: EncounterSpec, own_path: OwnPath, map_SE3_camera: SE3, *, clearance: Clearance | None = None
+) -> Encounter:
     """Return the path that fulfils a request.
 
     Args:
         spec: the request.
-        own: the camera drone's path.
+        own_path: the camera drone's path.
         map_SE3_camera: (K,) poses of the camera's flu frame; it looks along x.
         clearance: describes conflicts of a path; None for no check.
 
@@ -158,13 +155,13 @@ def solve(spec: EncounterSpec, own: OwnPath, map_SE3_camera: SE3, *, clearance: 
         Impossible: no path exists; the message is the reason.
     """
     kind = INTRUDERS[spec.kind]
-    begin = round(spec.begin_s / own.step_s)
-    if not 0 <= begin < len(own.time_s) - 1:
-        raise Impossible(f"it begins at {spec.begin_s:g} s, the flight ends at {own.time_s[-1]:g} s")
+    begin = round(spec.begin_s / own_path.step_s)
+    if not 0 <= begin < len(own_path.time_s) - 1:
+        raise Impossible(f"it begins at {spec.begin_s:g} s, the flight ends at {own_path.time_s[-1]:g} s")
     _check_rates(spec, kind)
     bearing = approach.direction_flu(azimuth_deg=spec.azimuth_deg, elevation_deg=spec.elevation_deg)
-    sight, begin_mps = map_SE3_camera[begin].rotate(bearing), own.at(spec.begin_s)[1]
-    setting = _Setting(spec, kind, own, map_SE3_camera, clearance or (lambda _: None), begin, sight, begin_mps)
+    sight, begin_mps = map_SE3_camera[begin].rotate(bearing), own_path.at(spec.begin_s)[1]
+    setting = _Setting(spec, kind, own_path, map_SE3_camera, clearance or (lambda _: None), begin, sight, begin_mps)
     refused: Impossible | None = None
     for side in _SIDES if spec.passing_deg is None else (spec.passing_deg,):
         try:
@@ -182,9 +179,9 @@ def _a(word: str) -> str:
 
 
 def _check_rates(spec: EncounterSpec, kind: IntruderKind) -> None:
-    given = [name for name in MAGNITUDES if getattr(spec, name) is not None]
-    if len(given) < len(MAGNITUDES) - 1:
-        raise Impossible(f"three of {', '.join(MAGNITUDES)} are needed, given: {', '.join(given) or 'none'}")
+    magnitudes = [name for name in MAGNITUDES if getattr(spec, name) is not None]
+    if len(magnitudes) < len(MAGNITUDES) - 1:
+        raise Impossible(f"set three of {', '.join(MAGNITUDES)}; set now: {', '.join(magnitudes) or 'none'}")
     if abs(spec.turn_dps) > kind.turn_dps:
         raise Impossible(
             f"turn_dps {spec.turn_dps:g}: {_a(spec.kind)} turns by {kind.turn_dps:g} degrees a second at most"
@@ -204,7 +201,7 @@ def _fitted(setting: _Setting, side: float) -> tuple[Chord, dict[str, float]]:
         found = setting.closing_mps(chord)
         if closing is not None and abs(found - closing) > max(_WITHIN * abs(closing), _WITHIN_MPS):
             raise Impossible(
-                f"closing_mps {closing:g} does not go with the range, distance and time, which give {found:.4g}"
+                f"closing_mps {closing:g} contradicts range_m, cpa_m and time_to_cpa_s, which give {found:.4g}"
             )
         return chord, values
     assert missing is not None
@@ -230,13 +227,13 @@ def _search(
         step = -off * (value - before) / (off - last)
         before, last = value, off
         value += min(max(step, -0.5 * value - 1.0), 0.5 * value + 1.0)
-    raise Impossible(f"no {missing} gives closing_mps {closing:g} with the others")
+    raise Impossible(f"no {missing} yields closing_mps {closing:g} with the other values")
 
 
 def _straight(values: dict[str, float], missing: str, *, closing: float) -> float:
     """Return the missing magnitude of two straight paths: cpa^2 = range^2 - closing * range * time."""
     if closing <= 0.0:
-        raise Impossible(f"closing_mps {closing:g}: the range has to shrink at the begin", on_any_side=True)
+        raise Impossible(f"closing_mps {closing:g} is not positive", on_any_side=True)
     if missing == "range_m":
         way = closing * values["time_to_cpa_s"]
         return (way + math.sqrt(way * way + 4.0 * values["cpa_m"] ** 2)) / 2.0
@@ -246,7 +243,7 @@ def _straight(values: dict[str, float], missing: str, *, closing: float) -> floa
     left = square - closing * values["range_m"] * values["time_to_cpa_s"]
     if left < 0.0:
         raise Impossible(
-            f"closing at {closing:g} m/s it is there after {values['range_m'] / closing:.4g} s, before time_to_cpa_s",
+            f"at closing_mps {closing:g} it arrives after {values['range_m'] / closing:.4g} s, before time_to_cpa_s",
             on_any_side=True,
         )
     return math.sqrt(left)
@@ -254,21 +251,21 @@ def _straight(values: dict[str, float], missing: str, *, closing: float) -> floa
 
 def _fly(setting: _Setting, chord: Chord, values: dict[str, float]) -> Encounter:
     """Compute the whole path and check it against the request, the kind's limits and obstacles."""
-    spec, kind, own = setting.spec, setting.kind, setting.own
+    spec, kind, own_path = setting.spec, setting.kind, setting.own_path
     _check_speed(spec, kind, chord, setting.shape(values["time_to_cpa_s"]))
     if spec.path == "overtaking":
         _check_same_way(chord, setting.begin_mps)
     shape = setting.shape(values["time_to_cpa_s"])
-    places_m = chord.places(shape, own.time_s, begin=setting.begin)
-    cpa = approach.closest_approach(own.time_s, own.position_m, places_m)
+    places_m = chord.places(shape, own_path.time_s, begin=setting.begin)
+    cpa = approach.closest_approach(own_path.time_s, own_path.position_m, places_m)
     at_s = spec.begin_s + values["time_to_cpa_s"]
     late = abs(cpa.time_s - at_s) > max(_WITHIN * values["time_to_cpa_s"], _WITHIN_S)
     if abs(cpa.distance_m - values["cpa_m"]) > max(_WITHIN * values["cpa_m"], _WITHIN_M) or (
         late and cpa.distance_m < values["cpa_m"] * (1.0 - 1e-6)
     ):
-        raise Impossible(f"it comes nearer, {cpa.distance_m:.4g} m, {cpa.time_s:.1f} s into the flight")
+        raise Impossible(f"it comes nearer than cpa_m, {cpa.distance_m:.4g} m at {cpa.time_s:.1f} s of the flight")
     if late:
-        raise Impossible(f"it keeps its distance: it is as near {cpa.time_s:.1f} s into the flight")
+        raise Impossible(f"its distance hardly changes: it is as near at {cpa.time_s:.1f} s of the flight")
     if (near := setting.clearance(places_m)) is not None:
         begin_m = np.full_like(places_m, np.inf)
         begin_m[setting.begin] = places_m[setting.begin]  # exact on every passing side
@@ -276,12 +273,12 @@ def _fly(setting: _Setting, chord: Chord, values: dict[str, float]) -> Encounter
     bearing = approach.bearing_deg(
         setting.map_SE3_camera[setting.begin].inverse().apply(places_m[setting.begin]),
     )
-    turn_rate = np.gradient(shape.turned_rad, own.time_s)
+    turn_rate = np.gradient(shape.turned_rad, own_path.time_s)
     return Encounter(
         spec=spec,
-        map_SE3_flu=poses_along(places_m, own.time_s, turn_rate_radps=turn_rate, banks=kind.banks),
-        range_m=approach.range_m(own.position_m, places_m),
-        closing_mps=approach.closing_mps(own.time_s, own.position_m, places_m),
+        map_SE3_flu=poses_along(places_m, own_path.time_s, turn_rate_radps=turn_rate, banks=kind.banks),
+        range_m=approach.range_m(own_path.position_m, places_m),
+        closing_mps=approach.closing_mps(own_path.time_s, own_path.position_m, places_m),
         begin=setting.begin,
         cpa=cpa,
         azimuth_deg=float(bearing[0]),
@@ -314,9 +311,7 @@ def _check_same_way(chord: Chord, own_mps: FloatArray) -> None:
     between = chord.course * ground.conjugate()
     off = abs(math.degrees(math.atan2(between.imag, between.real)))
     if off > _SAME_WAY_DEG:
-        raise Impossible(
-            f"overtaking: the courses differ by {off:.0f} degrees, {_SAME_WAY_DEG:g} at most are the same way"
-        )
+        raise Impossible(f"overtaking: the courses differ by {off:.0f} degrees, more than {_SAME_WAY_DEG:g}")
 
 
 def poses_along(places_m: FloatArray, time_s: FloatArray, *, turn_rate_radps: FloatArray, banks: bool) -> SE3:

@@ -30,11 +30,10 @@ class Fault(NamedTuple):
 
 
 class RoadLink(NamedTuple):
-    """The link of a road's end: ``kind`` is road or junction, ``contact`` the end of the other road."""
+    """The link of a road's end; ``kind`` is road or junction."""
 
     kind: str
     id: str
-    contact: str
 
 
 class Mark(NamedTuple):
@@ -54,7 +53,11 @@ class Speed(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Lane:
-    """One lane of a section; ids increase to the left, 0 is the centre line."""
+    """One lane of a section; ids increase to the left, 0 is the centre line.
+
+    Attributes:
+        heights: (N, 3) s from the section's begin, and heights of inner and outer border above the road, metres.
+    """
 
     id: int
     type: str
@@ -108,7 +111,6 @@ class Signal:
 
     id: str
     type: str
-    subtype: str
     name: str
     s_m: float
     t_m: float
@@ -179,11 +181,11 @@ class Road:
         """Return (M,) t of each lane's outer border at (M,) s by lane id, metres; lane 0 is the centre line."""
         borders = {0: self.lane_offset(np.minimum(s_m, section.end_m - _BEFORE_M))}
         for sign in (1, -1):
-            at = borders[0]
+            border_m = borders[0]
             for lane in section.side(sign):
-                wide = lane.width(s_m - section.s_m)
-                at = borders[0] + wide if lane.is_border else at + sign * np.maximum(wide, 0.0)
-                borders[lane.id] = at
+                width_m = lane.width(s_m - section.s_m)
+                border_m = borders[0] + width_m if lane.is_border else border_m + sign * np.maximum(width_m, 0.0)
+                borders[lane.id] = border_m
         return borders
 
     def heading_rad(self, s_m: float) -> float:

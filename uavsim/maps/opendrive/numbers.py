@@ -33,7 +33,7 @@ def number(element: Element, key: str, default: float | None = None) -> float:
     try:
         value = float(text)
     except ValueError as error:
-        raise Faulty(f"{element.tag}: {key} is {text[:40]!r}, no number") from error
+        raise Faulty(f"{element.tag}: {key} is {text[:40]!r}, not a number") from error
     if not math.isfinite(value) or (abs(value) > _LARGEST and key not in _COEFFICIENTS):
-        raise Faulty(f"{element.tag}: {key} is {text[:40]}")
+        raise Faulty(f"{element.tag}: {key} is out of range: {text[:40]}")
     return value

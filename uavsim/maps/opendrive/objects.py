@@ -60,7 +60,6 @@ def _signal(row: Element) -> Signal:
     return Signal(
         id=row.get("id", ""),
         type=row.get("type", ""),
-        subtype=row.get("subtype", ""),
         name=row.get("name", ""),
         s_m=number(row, "s"),
         t_m=number(row, "t"),
@@ -74,17 +73,17 @@ def _signal(row: Element) -> Signal:
     )
 
 
-def outline_on_map(road: Road, thing: RoadObject) -> FloatArray:
+def outline_on_map(road: Road, road_object: RoadObject) -> FloatArray:
     """Return (N, 3) map points, metres, of an object's outline, or else of the corners of its rectangle."""
-    if thing.on_road:
-        return road.xyz(thing.outline[:, 0], thing.outline[:, 1], thing.outline[:, 2])
-    corners = thing.outline
+    if road_object.on_road:
+        return road.xyz(road_object.outline[:, 0], road_object.outline[:, 1], road_object.outline[:, 2])
+    corners = road_object.outline
     if not len(corners):
-        long, wide = thing.size_m[0] / 2, thing.size_m[1] / 2
+        long, wide = road_object.size_m[0] / 2, road_object.size_m[1] / 2
         corners = np.array([[-long, -wide, 0.0], [long, -wide, 0.0], [long, wide, 0.0], [-long, wide, 0.0]])
-    s = np.array([thing.s_m])
-    origin = road.xyz(s, np.array([thing.t_m]), thing.z_m)[0]
-    heading = road.heading_rad(thing.s_m) + thing.heading_rad
+    s = np.array([road_object.s_m])
+    origin = road.xyz(s, np.array([road_object.t_m]), road_object.z_m)[0]
+    heading = road.heading_rad(road_object.s_m) + road_object.heading_rad
     cos, sin = np.cos(heading), np.sin(heading)
     u, v, z = corners.T
     return np.stack([origin[0] + u * cos - v * sin, origin[1] + u * sin + v * cos, origin[2] + z], axis=1)

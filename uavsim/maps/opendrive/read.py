@@ -64,13 +64,13 @@ def _network(file: IO[bytes], *, name: str) -> Network:
             needed_bytes += sum(_BYTES_OF.get(part.tag, _BYTES) for part in element.iter())
             if needed_bytes > _MOST_BYTES:
                 raise InputError(
-                    f"{name}: its roads need more than {_MOST_BYTES // 1_000_000} MB; no town of CARLA's does"
+                    f"{name}: its roads need more than {_MOST_BYTES // 1_000_000} MB of memory; split the map"
                 )
             (_add_road if element.tag == "road" else _add_junction)(network, element)
             del network.faults[_MOST_FAULTS:]
     if not network.roads:
         reason = f": {network.faults[0]}" if network.faults else ""
-        raise InputError(f"{name}: holds no road{reason}")
+        raise InputError(f"{name}: has no usable road{reason}")
     return network
 
 
@@ -142,7 +142,7 @@ def _piece(geometry: Element) -> Piece | None:
         return None
     shape = next((child for child in geometry if child.tag in _SHAPES), None)
     if shape is None:
-        raise Faulty("a geometry is of no known kind", s)
+        raise Faulty("a geometry has an unknown shape", s)
     if shape.tag == "line":
         return Piece(s, x, y, heading, length, (0.0, 0.0))
     if shape.tag == "arc":
@@ -163,7 +163,7 @@ _SHAPES: Final = frozenset({"line", "arc", "spiral", "poly3", "paramPoly3"})
 
 def _refuse_coils(piece: Piece) -> Piece:
     if piece.sharpest * piece.length_m > 40.0:
-        raise Faulty("a geometry turns round more often than any road", piece.s_m)
+        raise Faulty("a geometry makes too many turns", piece.s_m)
     return piece
 
 
@@ -181,7 +181,7 @@ def _profile(element: Element, path: str, road: Road, faults: list[Fault]) -> Cu
 def _link(element: Element | None) -> RoadLink | None:
     if element is None or element.get("elementId") is None:
         return None
-    return RoadLink(element.get("elementType", "road"), element.get("elementId", ""), element.get("contactPoint", ""))
+    return RoadLink(element.get("elementType", "road"), element.get("elementId", ""))
 
 
 def _sections(element: Element, road: Road, faults: list[Fault]) -> list[Section]:
@@ -205,7 +205,7 @@ def _sections(element: Element, road: Road, faults: list[Fault]) -> list[Section
                     faults.append(Fault(road.id, s, f"lane {child.get('id')} is left out: {error}"))
                     continue
                 if lane.id in lanes:
-                    faults.append(Fault(road.id, s, f"lane {lane.id} comes twice"))
+                    faults.append(Fault(road.id, s, f"lane {lane.id} is defined twice"))
                     continue
                 lanes[lane.id] = lane
         if len(lanes) > _MOST_LANES:
@@ -218,7 +218,7 @@ def _lane(element: Element, side: str, road: str, faults: list[Fault]) -> Lane:
     try:
         lane_id = int(element.attrib["id"])
     except (KeyError, ValueError) as error:
-        raise Faulty("its id is no number") from error
+        raise Faulty("its id is not a number") from error
     if (lane_id > 0) - (lane_id < 0) != {"left": 1, "center": 0, "right": -1}[side]:
         raise Faulty(f"its id does not belong to the {side}")
     is_border = element.find("width") is None and element.find("border") is not None
@@ -258,7 +258,7 @@ def _lane_ids(element: Element, end: str) -> list[int]:
 
 
 def _add_junction(network: Network, element: Element) -> None:
-    junction, seen = Junction(element.attrib["id"]), set[tuple[object, object]]()
+    junction, known_links = Junction(element.attrib["id"]), set[tuple[object, object]]()
     for row in element.iterfind("connection"):
         road, contact = row.get("connectingRoad"), row.get("contactPoint", "start")
         incoming = row.get("incomingRoad")
@@ -273,7 +273,7 @@ def _add_junction(network: Network, element: Element) -> None:
             except Faulty as error:
                 network.faults.append(Fault("", 0.0, f"junction {junction.id}: a lane link is left out: {error}"))
                 continue
-            if (key, target) not in seen:
-                seen.add((key, target))
+            if (key, target) not in known_links:
+                known_links.add((key, target))
                 junction.lanes.setdefault(key, []).append(target)
     network.junctions[junction.id] = junction

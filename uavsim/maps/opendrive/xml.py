@@ -39,7 +39,7 @@ def children(file: IO[bytes], *, name: str) -> Iterator[Element]:
             token_bytes = 0 if builder.events > before else token_bytes + len(chunk)
             child_bytes = 0 if builder.done else child_bytes + len(chunk)
             if token_bytes > _MOST_TOKEN_BYTES or child_bytes > _MOST_CHILD_BYTES:
-                raise InputError(f"{name}: not OpenDRIVE: one element is larger than the road of any town")
+                raise InputError(f"{name}: not OpenDRIVE: an element is too large")
             yield from builder.take()
         parser.close()
     except (ParseError, LookupError, ValueError, TypeError) as error:  # LookupError: an unknown encoding
@@ -65,7 +65,7 @@ class _Builder(TreeBuilder):
 
     def doctype(self, name: str, pubid: str | None, system: str | None) -> None:  # noqa: ARG002 - called by the parser
         """Refuse a document type."""
-        raise ValueError("document types and entities (<!DOCTYPE ...>) are not read: write the file without")
+        raise ValueError("document types and entities (<!DOCTYPE ...>) are not supported; write the file without them")
 
     def start(self, tag: str, attrs: dict[str, str]) -> Element:
         """Add an element."""
@@ -77,7 +77,9 @@ class _Builder(TreeBuilder):
         if self._depth > _MOST_DEPTH:
             raise ValueError(f"elements are nested more than {_MOST_DEPTH} deep")
         if self._parts > _MOST_PARTS or self.events > 2 * _MOST_ELEMENTS:
-            raise ValueError(f"more than {_MOST_PARTS:,} elements and attributes in one, or {_MOST_ELEMENTS:,} in all")
+            raise ValueError(
+                f"more than {_MOST_PARTS:,} elements and attributes in an element, or {_MOST_ELEMENTS:,} elements"
+            )
         if len(self._names) > _MOST_NAMES:
             raise ValueError(f"more than {_MOST_NAMES:,} names of elements and attributes")
         element = super().start(tag, attrs)
