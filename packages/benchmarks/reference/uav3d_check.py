@@ -75,9 +75,9 @@ def converters(options: argparse.Namespace) -> dict[str, Any]:
     """Run both converters and compare their infos with ours and the tables, field by field."""
     report: dict[str, Any] = {}
     problems: list[str] = []
-    for name, place in CONVERTERS.items():
+    for name, script in CONVERTERS.items():
         DUMPED.clear()
-        load(Path(options.folder) / place).create_nuscenes_infos(options.dataroot, "uav3d", version=options.version)
+        load(Path(options.folder) / script).create_nuscenes_infos(options.dataroot, "uav3d", version=options.version)
         infos = {file: data["infos"] for file, data in DUMPED.items() if data["infos"]}
         report[name] = {file: len(rows) for file, rows in infos.items()}
         for file, theirs in infos.items():
@@ -112,8 +112,8 @@ def _with_fields_aligned(nusc: NuScenes, info: dict[str, Any]) -> dict[str, Any]
     tokens = nusc.get("sample", info["token"])["anns"]
     rows = [nusc.get("sample_annotation", token) for token in tokens]
     off = np.array([row["translation"] for row in rows]).reshape(-1, 3) - np.array(info["ego2global_translation"])
-    kept = (np.abs(off[:, :2]) < RANGE_M).all(axis=1) & (np.abs(off[:, 2]) < HEIGHT_M)
-    if kept.all():
+    inside = (np.abs(off[:, :2]) < RANGE_M).all(axis=1) & (np.abs(off[:, 2]) < HEIGHT_M)
+    if inside.all():
         return info
     columns = {
         "gt_velocity": np.array([nusc.box_velocity(token)[:2] for token in tokens]).reshape(-1, 2),
@@ -122,9 +122,9 @@ def _with_fields_aligned(nusc: NuScenes, info: dict[str, Any]) -> dict[str, Any]
     }
     columns["valid_flag"] = columns["num_lidar_pts"] + columns["num_radar_pts"] != 0
     for name, column in columns.items():
-        if not np.array_equal(info[name], column[: kept.sum()], equal_nan=name == "gt_velocity"):
+        if not np.array_equal(info[name], column[: inside.sum()], equal_nan=name == "gt_velocity"):
             raise ValueError(f"their {name} is neither the column nor its first rows")
-    return info | {name: column[kept] for name, column in columns.items()}
+    return info | {name: column[inside] for name, column in columns.items()}
 
 
 def _differences(ours: Any, theirs: Any, root: str, at: str = "") -> list[str]:
@@ -258,12 +258,12 @@ def detection(options: argparse.Namespace) -> dict[str, Any]:
     for eval_set in EVAL_SETS[options.version]:
         nusc = NuScenes(version=options.version, dataroot=options.dataroot, verbose=False)
         scenes = set(create_splits_scenes()[eval_set])
-        wanted = [s for s in nusc.sample if nusc.get("scene", s["scene_token"])["name"] in scenes]
-        if not wanted:
+        samples = [s for s in nusc.sample if nusc.get("scene", s["scene_token"])["name"] in scenes]
+        if not samples:
             continue
         results = {
             sample["token"]: [_prediction(nusc, t) for t in sample["anns"] if _in_range(nusc, sample, t)]
-            for sample in wanted
+            for sample in samples
         }
         Path("truth.json").write_text(json.dumps({"meta": {"use_camera": True}, "results": results}))
         judge = DetectionEval(
@@ -280,8 +280,8 @@ def _in_range(nusc: NuScenes, sample: dict[str, Any], token: str) -> bool:
     data = nusc.get("sample_data", sample["data"][CENTRE])
     ego = nusc.get("calibrated_sensor", data["calibrated_sensor_token"])["translation"]
     off = np.array(box["translation"]) - np.array([ego[0], ego[1], 0.0])
-    seen = box["num_lidar_pts"] + box["num_radar_pts"] != 0
-    return bool((np.abs(off[:2]) < RANGE_M).all() and abs(off[2]) < HEIGHT_M and seen)
+    has_points = box["num_lidar_pts"] + box["num_radar_pts"] != 0
+    return bool((np.abs(off[:2]) < RANGE_M).all() and abs(off[2]) < HEIGHT_M and has_points)
 
 
 def _prediction(nusc: NuScenes, token: str) -> dict[str, Any]:

@@ -33,12 +33,12 @@ def results_of(data: Path, *, offset: tuple[float, float] = (0.0, 0.0), task: st
         if name is None or not row["uav_seen_by"]:
             continue
         x, y, z = row["translation"]
-        own = {"detection_name": name, "detection_score": 0.5, "attribute_name": ""}
+        task_fields = {"detection_name": name, "detection_score": 0.5, "attribute_name": ""}
         if task == "tracking":
-            own = {"tracking_name": name, "tracking_score": 0.5, "tracking_id": row["instance_token"]}
-        kept = {key: row[key] for key in ("sample_token", "size", "rotation")}
+            task_fields = {"tracking_name": name, "tracking_score": 0.5, "tracking_id": row["instance_token"]}
+        common_fields = {key: row[key] for key in ("sample_token", "size", "rotation")}
         moved = {"translation": [x + offset[0], y + offset[1], z], "velocity": [0.0, 0.0]}
-        results[row["sample_token"]].append(kept | moved | own)
+        results[row["sample_token"]].append(common_fields | moved | task_fields)
     return {"meta": {}, "results": results}
 
 
@@ -124,10 +124,10 @@ def test_bad_input_is_one_line_and_nothing_is_written(
     files["ego"] = results_of(data, offset=(-ego[0], -ego[1]))
     for name, value in files.items():
         (tmp_path / f"{name}.json").write_text(json.dumps(value))
-    places = {name: tmp_path / f"{name}.json" for name in files} | {"data": data, "tmp": tmp_path}
+    paths = {name: tmp_path / f"{name}.json" for name in files} | {"data": data, "tmp": tmp_path}
     before = sorted(tmp_path.rglob("*"))
-    wanted = [argument.format(**places) for argument in arguments]
-    _, error = run(*wanted, "--json", tmp_path / "scores.json", "--html", tmp_path / "page.html")
+    filled = [argument.format(**paths) for argument in arguments]
+    _, error = run(*filled, "--json", tmp_path / "scores.json", "--html", tmp_path / "page.html")
     assert isinstance(error, kind), error
     assert error.exit_code == 2
     assert words in str(error)

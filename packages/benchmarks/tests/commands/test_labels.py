@@ -52,12 +52,12 @@ def test_labels_and_values_come_from_one_reading(swarm: Path, tmp_path: Path) ->
 
 def test_our_own_reader_scores_the_questions(swarm: Path, tmp_path: Path) -> None:
     run("questions", swarm, "--out", tmp_path, "--seed", 3, "--per-task", 8)
-    asked = json.loads((tmp_path / "questions.json").read_text())["results"]
-    answers = [{"question_id": q["question_id"], "predicted_answer": q["correct_answer"]} for q in asked]
+    questions = json.loads((tmp_path / "questions.json").read_text())["results"]
+    answers = [{"question_id": q["question_id"], "predicted_answer": q["correct_answer"]} for q in questions]
     (tmp_path / "answers.json").write_text(json.dumps(answers))
     scores = evaluate("aircopbench", EvaluationRequest(tmp_path / "questions.json", tmp_path / "answers.json")).scores
     assert (scores["accuracy"], scores["uncategorised"]) == (1.0, 0)
-    for question in asked:
+    for question in questions:
         assert all((swarm / file).is_file() for file in question["uav_paths"].values())
 
 

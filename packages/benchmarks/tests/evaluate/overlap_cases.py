@@ -19,12 +19,12 @@ def cases(count: int, *, seed: int = 0) -> list[Case]:
     reported: list[Case] = []
     for _ in range(count):
         samples = []
-        for place in range(int(rng.integers(1, 5))):
+        for number in range(int(rng.integers(1, 5))):
             truth = _boxes(rng, int(rng.integers(1, 9)))
             copies = truth[rng.integers(0, len(truth), int(rng.integers(1, 15)))]
             found = copies + rng.normal(0, rng.choice([0.0, 0.2, 0.6]), copies.shape)
             found[:, 2:] = np.abs(found[:, 2:]) + 0.1
-            score = rng.permutation(len(found)) / 20 + place / 1000
+            score = rng.permutation(len(found)) / 20 + number / 1000
             samples.append({"truth": truth.tolist(), "found": np.column_stack([found, score]).tolist()})
         reported.append({"iou": float(rng.choice([0.5, 0.7])), "samples": samples})
     return reported
@@ -92,10 +92,10 @@ def corners_by_frame(case: tuple[Boxes, Boxes]) -> list[Case]:
     truth, found = case
     frames = []
     for sample in np.union1d(truth.sample, found.sample).tolist():
-        own, theirs = (boxes.take(boxes.sample == sample) for boxes in case)
+        frame_truth, frame_found = (boxes.take(boxes.sample == sample) for boxes in case)
         reported = {
             name: corners_of(b.centre_m, b.size_m, b.yaw_rad).tolist()
-            for name, b in (("truth", own), ("found", theirs))
+            for name, b in (("truth", frame_truth), ("found", frame_found))
         }
-        frames.append(reported | {"score": theirs.score.tolist()})
+        frames.append(reported | {"score": frame_found.score.tolist()})
     return frames

@@ -13,9 +13,9 @@ CAR = CLASSES.index("car")
 def table(rows: list[tuple[int, int, float]], *, score: float = 1.0) -> TrackTable:
     """Return tracks of one scene from (frame, track, x), frames ascending."""
     frame, track, x = (np.array(column) for column in zip(*rows, strict=True))
-    place = np.column_stack([x.astype(float), np.zeros(len(rows))])
+    position_m = np.column_stack([x.astype(float), np.zeros(len(rows))])
     return TrackTable(
-        np.zeros(len(rows), np.int64), frame, np.full(len(rows), CAR), track, place, np.full(len(rows), score)
+        np.zeros(len(rows), np.int64), frame, np.full(len(rows), CAR), track, position_m, np.full(len(rows), score)
     )
 
 

@@ -78,13 +78,13 @@ def test_boxes_count_around_the_agent_that_is_the_ego_and_a_car_is_no_object_to_
     boxes = tables["sample_annotation"]
     tables["sensor"].append({"token": "front", "channel": "CAM_FRONT_id_v0", "modality": "camera"})
     tables["calibrated_sensor"].append({**tables["calibrated_sensor"][0], "token": "mount", "sensor_token": "front"})
-    own = {
+    ego_boxes = {
         box["sample_token"]: box for box in reversed(boxes) if labels[box["instance_token"]]
     }  # the car of each sample
     lidar = {pose["token"]: pose for pose in tables["ego_pose"]}
     for shot in list(tables["sample_data"]):
-        place = own.get(shot["sample_token"], lidar[shot["ego_pose_token"]])
-        pose = {key: place[key] for key in ("translation", "rotation")}
+        source = ego_boxes.get(shot["sample_token"], lidar[shot["ego_pose_token"]])
+        pose = {key: source[key] for key in ("translation", "rotation")}
         tables["ego_pose"].append({**pose, "token": f"v0 {shot['token']}", "timestamp": shot["timestamp"]})
         more = {
             "token": f"v0 {shot['token']}",
@@ -92,11 +92,11 @@ def test_boxes_count_around_the_agent_that_is_the_ego_and_a_car_is_no_object_to_
             "calibrated_sensor_token": "mount",
         }
         tables["sample_data"].append({**shot, **more})
-    results: dict[str, list[dict[str, object]]] = {sample: [] for sample in own}
+    results: dict[str, list[dict[str, object]]] = {sample: [] for sample in ego_boxes}
     around = 0
     for box in boxes:
         box["uav_seen_by"] = [0]
-        ego = own.get(box["sample_token"])
+        ego = ego_boxes.get(box["sample_token"])
         if ego is None or labels[box["instance_token"]] is None:
             continue
         away_m = float(np.hypot(*np.subtract(box["translation"], ego["translation"])[:2]))

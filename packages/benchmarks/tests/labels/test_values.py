@@ -16,7 +16,7 @@ def test_three_drones_by_hand() -> None:
     found = values_of_sample(make_job([[100, 0, 3], [50, 40, 0], [0, 0, 0]]), seen_px=12)
     assert (found.drones, found.rows.tolist()) == ((0, 1, 2), [0, 1])  # no drone sees the third object
     assert found.pixels[0].tolist() == [0, 100, 50, 150, 0, 100, 50, 150]
-    assert found.seen[1].tolist() == [0, 0, 1, 1, 0, 0, 1, 1]
+    assert found.visible[1].tolist() == [0, 0, 1, 1, 0, 0, 1, 1]
     assert found.helps.tolist() == [[0, 0, 1], [1, 0, 2], [0, 0, 0]]
     assert found.helps_px.tolist() == [[0, 0, 100], [40, 0, 90], [0, 0, 0]]
     angle = np.degrees(np.arctan2(10.0, 40.0))  # 10 m apart, 40 m above the object

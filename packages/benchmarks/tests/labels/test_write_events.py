@@ -36,12 +36,12 @@ def test_every_image_has_a_row_whose_counts_are_those_of_the_tables(labelled_set
     rows = {row["sample_data_token"]: row for row in lines(out / IMAGE_FILE)}
     images = [image for sample in uavsim.open(labelled_set).samples() for image in sample.images]
     assert set(rows) == {image.token for image in images}
-    seen = dict.fromkeys(rows, 0)
+    visible_counts = dict.fromkeys(rows, 0)
     for sample in uavsim.open(labelled_set).samples():
         for views in sample.boxes.views:
             for view in views:
-                seen[view["sample_data_token"]] += view["visible_px"] >= THRESHOLDS.objects.seen_px
-    assert {token: row["object_count"] for token, row in rows.items()} == seen
+                visible_counts[view["sample_data_token"]] += view["visible_px"] >= THRESHOLDS.objects.seen_px
+    assert {token: row["object_count"] for token, row in rows.items()} == visible_counts
     for row in rows.values():
         assert sum(row["object_types"].values()) == row["object_count"]
         assert 1 <= row["quality"] <= 5
@@ -57,9 +57,9 @@ def test_every_image_has_a_row_whose_counts_are_those_of_the_tables(labelled_set
 def test_samples_sum_their_images_up(out: Path) -> None:
     images, samples = lines(out / IMAGE_FILE), lines(out / SAMPLE_FILE)
     for sample in samples:
-        own = [row for row in images if row["sample_token"] == sample["sample_token"]]
-        assert sample["images_that_ask"] == sum(row["collaboration"]["when"] for row in own)
-        assert sum(map(sum, sample["asked"])) == sum(len(row["collaboration"]["who"]) for row in own)
+        image_rows = [row for row in images if row["sample_token"] == sample["sample_token"]]
+        assert sample["images_that_ask"] == sum(row["collaboration"]["when"] for row in image_rows)
+        assert sum(map(sum, sample["asked"])) == sum(len(row["collaboration"]["who"]) for row in image_rows)
         assert sample["seen_by_swarm"] <= sample["objects"]
     reported = json.loads((out / SUMMARY_FILE).read_text())
     assert reported["images"] == len(images) == sum(reported["quality"].values())

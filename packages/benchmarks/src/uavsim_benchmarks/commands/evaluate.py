@@ -68,10 +68,10 @@ def _options(pairs: list[str]) -> dict[str, str]:
 
 def _show(console: Screen, outcome: Outcome) -> None:
     for table in outcome.tables:
-        shown = Table(*table.columns, title=table.title, title_justify="left", box=None, pad_edge=False)
+        rich_table = Table(*table.columns, title=table.title, title_justify="left", box=None, pad_edge=False)
         for row in table.rows:
-            shown.add_row(*(_cell(value) for value in row))
-        console.print(shown)
+            rich_table.add_row(*(_cell(value) for value in row))
+        console.print(rich_table)
     for name in outcome.headline:
         console.print(f"  {name}: {_cell(outcome.scores.get(name))}", highlight=False)
 

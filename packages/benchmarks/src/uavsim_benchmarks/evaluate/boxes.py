@@ -79,6 +79,10 @@ class Boxes:
         rows: IntArray = np.repeat(begin, counts) + ranks
         return rows
 
+    def sample_rows(self, sample: int) -> slice:
+        """Return the rows of one sample."""
+        return slice(*np.searchsorted(self.sample, [sample, sample + 1]).tolist())
+
     @classmethod
     def make(cls, sample: AnyArray, label: AnyArray, centre_m: AnyArray, **columns: AnyArray) -> Boxes:
         """Make boxes from columns, (N,) or (N, K), and sort them by sample; missing columns get neutral values."""

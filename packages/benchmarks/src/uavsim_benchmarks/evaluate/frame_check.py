@@ -19,16 +19,16 @@ _MOVED_AT_LEAST: Final = 0.3
 class FrameCheck:
     """Counter of true boxes with a near prediction, as given and after a transform by the ego pose."""
 
-    def __init__(self, own: Boxes, truth: Truth) -> None:
-        self._own, self._truth = own, truth
+    def __init__(self, evaluated: Boxes, truth: Truth) -> None:
+        self._evaluated, self._truth = evaluated, truth
         self._samples = self._boxes = self._as_given = self._moved = 0
 
     def add(self, found: Boxes) -> None:
         """Count a block of predictions."""
         for sample in np.unique(found.sample)[: max(0, _SAMPLES - self._samples)].tolist():
-            own = slice(*np.searchsorted(self._own.sample, [sample, sample + 1]).tolist())
-            theirs = slice(*np.searchsorted(found.sample, [sample, sample + 1]).tolist())
-            true, reported = self._own.centre_m[own, :2], found.centre_m[theirs, :2]
+            true_rows = self._evaluated.sample_rows(sample)
+            found_rows = found.sample_rows(sample)
+            true, reported = self._evaluated.centre_m[true_rows, :2], found.centre_m[found_rows, :2]
             if not len(true) or not len(reported):
                 continue
             yaw, ego = self._truth.ego_yaw_rad[sample], self._truth.ego_m[sample, :2]

@@ -35,7 +35,7 @@ def found_by_scene(
         scene = truth.scene[filtered.sample]
         for number in np.unique(scene).tolist():
             waiting.setdefault(number, []).append(filtered.take(scene == number))
-        reported = np.bincount(truth.scene[sorted(reader.seen)], minlength=len(samples))
+        reported = np.bincount(truth.scene[sorted(reader.samples)], minlength=len(samples))
         for number in np.flatnonzero(~yielded & (reported == samples) & (samples > 0)).tolist():
             yielded[number] = True
             yield number, Boxes.concat(waiting.pop(number, []))

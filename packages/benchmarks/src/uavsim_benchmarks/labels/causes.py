@@ -44,7 +44,7 @@ def causes_of(job: SampleJob, images: Sequence[MeasuredImage], thresholds: Event
     found[..., 4] = views.in_view & whole & (np.nan_to_num(shaded) > limits.shaded_share)
     for number, image in enumerate(images):
         poor = image.quality.poor
-        found[number, :, 0] = not image.there
+        found[number, :, 0] = not image.arrived
         found[number, :, 5] = any(name in BRIGHTNESS for name in poor)
         found[number, :, 6] = "noise_sigma" in poor
         found[number, :, 7] = "blur_px" in poor

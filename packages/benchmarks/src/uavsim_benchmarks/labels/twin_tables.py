@@ -47,8 +47,8 @@ def _tables(folder: Path) -> TwinTables:
         if row["kind"] == "weather" and files.fault(row["filename"]) is None:
             weather.setdefault(row["sample_data_token"], []).append((row["twin"], files.file(row["filename"])))
     causes: dict[str, list[JsonDict]] = {}
-    wanted = ("sample_annotation_token", "sample_data_token", "occluded_by_instance_token", "twin", "proven")
-    for row in _rows(folder / "occlusion_cause.json", (*wanted, "covered_px", "twin_visible_px")):
+    columns = ("sample_annotation_token", "sample_data_token", "occluded_by_instance_token", "twin", "proven")
+    for row in _rows(folder / "occlusion_cause.json", (*columns, "covered_px", "twin_visible_px")):
         causes.setdefault(row["sample_annotation_token"], []).append(row)
     return TwinTables(_frozen(weather), _frozen(causes))
 

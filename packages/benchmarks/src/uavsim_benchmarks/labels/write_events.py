@@ -76,10 +76,10 @@ def write_events(
     workers = workers or default_workers(samples * len(first.images))
     counts: Counter[str] = Counter()
     work = partial(_rows_of, thresholds=thresholds, valued=collaboration is not None)
-    place = ResultPath.open(out)
+    folder = ResultPath.open(out)
     with ExitStack() as files:
-        image_file = files.enter_context(whole_file(place / IMAGE_FILE))
-        sample_file = files.enter_context(whole_file(place / SAMPLE_FILE))
+        image_file = files.enter_context(whole_file(folder / IMAGE_FILE))
+        sample_file = files.enter_context(whole_file(folder / SAMPLE_FILE))
         values = None if collaboration is None else files.enter_context(ValueFile(collaboration, thresholds))
         for rows in in_order(work, itertools.chain([first], jobs), workers=workers):
             image_file.write(rows.images)
@@ -93,7 +93,7 @@ def write_events(
         "thresholds": thresholds.model_dump(mode="json"),
     }
     write_whole(
-        place / SUMMARY_FILE, to_json_bytes(summary)
+        folder / SUMMARY_FILE, to_json_bytes(summary)
     )  # without the duration: the same labels give the same bytes
     summary |= {"seconds": round(time.monotonic() - began, 2), "workers": workers}
     return summary if values is None else summary | {"collaboration": values.finish()}

@@ -97,5 +97,5 @@ def _positions(questions: Sequence[JsonDict]) -> JsonDict:
 
 def _duplicates(questions: Sequence[JsonDict]) -> int:
     """Count questions with equal text and images."""
-    seen = Counter((q["question"], tuple(sorted(q["uav_paths"].items()))) for q in questions)
-    return sum(count - 1 for count in seen.values())
+    counts = Counter((q["question"], tuple(sorted(q["uav_paths"].items()))) for q in questions)
+    return sum(count - 1 for count in counts.values())

@@ -71,7 +71,7 @@ def write_questions(
         )
     report = check_questions(questions, {task.name: task.needs for task in TASKS})
     report |= {"dataset": name, "seed": seed, "images": images}
-    place = ResultPath.open(out)
-    write_whole(place / QUESTION_FILE, to_json_bytes({"dataset": name, "results": questions}))
-    write_whole(place / REPORT_FILE, to_json_bytes(report))
+    folder = ResultPath.open(out)
+    write_whole(folder / QUESTION_FILE, to_json_bytes({"dataset": name, "results": questions}))
+    write_whole(folder / REPORT_FILE, to_json_bytes(report))
     return report | {"seconds": round(time.monotonic() - began, 2)}

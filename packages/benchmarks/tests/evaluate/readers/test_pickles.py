@@ -10,16 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from evaluate.readers.result_files import BOX
 from uavsim.errors import InputError
 from uavsim_benchmarks.evaluate.boxes import Boxes
 from uavsim_benchmarks.evaluate.nuscenes.detection import CLASSES
 from uavsim_benchmarks.evaluate.readers.nuscenes_results import ResultReader
 from uavsim_benchmarks.evaluate.readers.pickles import read_pickle
-
-BOX: dict[str, Any] = {
-    "sample_token": "s0", "translation": [1.0, 2.0, 3.0], "size": [2.0, 4.0, 1.5], "rotation": [1.0, 0.0, 0.0, 0.0],
-    "velocity": [0.0, 0.0], "detection_name": "car", "detection_score": 0.5, "attribute_name": "",
-}  # fmt: skip
 
 
 class Hostile:
@@ -55,23 +51,9 @@ def test_plain_pickles_are_read(protocol: int, tmp_path: Path) -> None:
 def types(state: Any, code: str = "f8") -> bytes:
     """Return a pickle of one array with a chosen state of its type."""
     head = b"\x80\x02cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85C\x01b\x87R(K\x01K\x01\x85cnumpy\ndtype\n"
-    own = pickle.dumps(state, 2)[2:-1]
-    return (
-        head
-        + b"U"
-        + bytes([len(code)])
-        + code.encode()
-        + b"K\x00K\x01\x87R"
-        + own
-        + b"b\x89C\x08"
-        + b"\x41" * 8
-        + b"tb."
-    )
-
-
-def nested(n: int) -> bytes:
-    """Return instructions for a list with twenty references to memo entry ``n``."""
-    return b"](" + b"h%c" % n * 20 + b"eq%c" % (n + 1)
+    state_bytes = pickle.dumps(state, 2)[2:-1]
+    name = b"U" + bytes([len(code)]) + code.encode()
+    return head + name + b"K\x00K\x01\x87R" + state_bytes + b"b\x89C\x08" + b"\x41" * 8 + b"tb."
 
 
 def copied(function: bytes, more: bytes, again: bytes) -> bytes:

@@ -131,16 +131,16 @@ class _Tracks:
 
     def __init__(self) -> None:
         self._names: dict[str, list[Any]] = {key: [] for key in self._KEYS}
-        self._there = dict.fromkeys(self._KEYS, False)
+        self._present = dict.fromkeys(self._KEYS, False)
 
     def add(self, detections: list[JsonDict]) -> None:
         for key in self._KEYS:
             self._names[key] += [detection.get(key) for detection in detections]
-            self._there[key] |= any(key in detection for detection in detections)
+            self._present[key] |= any(key in detection for detection in detections)
 
     def numbers(self) -> FloatArray:
         """Return (D,) track numbers of the detections; NaN without a name."""
-        key = next((key for key in self._KEYS if self._there[key]), None)
+        key = next((key for key in self._KEYS if self._present[key]), None)
         if key is None:
             return np.arange(len(self._names[self._KEYS[0]]), dtype=np.float64)
         names = self._names[key]
@@ -158,10 +158,10 @@ def _is_nan(name: object) -> bool:
 def _file(path: Path) -> Path:
     if not path.is_dir():
         return path
-    for place in (path, path / "ImageSets"):
+    for folder in (path, path / "ImageSets"):
         for name in ("groundtruth.json", "groundtruth.json.gz"):
-            if (place / name).is_file():
-                return place / name
+            if (folder / name).is_file():
+                return folder / name
     raise InputError(f"{path}: holds no groundtruth.json")
 
 

@@ -309,9 +309,9 @@ class AotLevels:
             return []
         order = np.lexsort((truth.frame[encounters.row], encounters.encounter))
         rows_of = np.split(encounters.row[order], np.flatnonzero(np.diff(encounters.encounter)) + 1)
-        place, encounter = np.zeros(len(truth.frame), np.int64), np.full(len(truth.frame), -1)
+        rank, encounter = np.zeros(len(truth.frame), np.int64), np.full(len(truth.frame), -1)
         encounter[encounters.row] = encounters.encounter
-        place[np.concatenate(rows_of)] = ranks_within(encounters.encounter)
+        rank[np.concatenate(rows_of)] = ranks_within(encounters.encounter)
         row, found = self.pairs.truth[self.pairs.match], self.pairs.found[self.pairs.match]
         matches = np.argsort(encounter[row], kind="stable")
         row, found = row[matches], found[matches]
@@ -319,9 +319,9 @@ class AotLevels:
         for number in np.flatnonzero(encounters.valid).tolist():
             group = horizon_of(truth.above_horizon[rows_of[number]])
             if group is not None:
-                of = slice(*np.searchsorted(encounter[row], [number, number + 1]).tolist())
-                track, score = self._results.track[found[of]], self._results.score[found[of]]
-                until = tracked_until(len(rows_of[number]), place[row[of]], track, score)
+                span = slice(*np.searchsorted(encounter[row], [number, number + 1]).tolist())
+                track, score = self._results.track[found[span]], self._results.score[found[span]]
+                until = tracked_until(len(rows_of[number]), rank[row[span]], track, score)
                 tracked.append((group, rows_of[number], until))
         return tracked
 

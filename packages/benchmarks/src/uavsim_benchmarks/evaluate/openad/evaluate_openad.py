@@ -54,7 +54,7 @@ def _along(scores: OpenAdScores, number: int) -> dict[str, tuple[FloatArray, Flo
     """Return curves of AP (0) or AR (1) over position thresholds, one line for each similarity."""
     lines = {}
     for similarity in SIMILARITIES:
-        points = [(at, pair[number]) for (at, own), pair in scores.table.items() if own == similarity]
+        points = [(position, pair[number]) for (position, level), pair in scores.table.items() if level == similarity]
         x, y = np.array(points, dtype=np.float64).T
         lines[f"similarity {similarity:g}"] = (x, y)
     return lines

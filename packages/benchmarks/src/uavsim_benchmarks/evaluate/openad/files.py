@@ -34,7 +34,7 @@ class OpenAdTruth:
     """
 
     boxes: list[FloatArray]
-    seen: list[FloatArray]
+    in_training: list[FloatArray]
     tags: list[list[str]]
     source: list[str]
     sources: tuple[str, ...]
@@ -56,7 +56,7 @@ def read_openad_truth(path: Path) -> OpenAdTruth:
         source = _sources(len(rows))
         truth = OpenAdTruth(
             boxes=[_numbers([row[:11] for row in scene], 11) for scene in rows],
-            seen=[_numbers([row[11:-1] for row in scene], len(DATASETS)) for scene in rows],
+            in_training=[_numbers([row[11:-1] for row in scene], len(DATASETS)) for scene in rows],
             tags=[[str(row[-1]) for row in scene] for scene in rows],
             source=source,
             sources=tuple(DATASETS),
@@ -64,7 +64,7 @@ def read_openad_truth(path: Path) -> OpenAdTruth:
         )
     except _UNUSABLE as error:
         raise InputError(f"{path}: no ground truth of OpenAD [objects, tags, features]: {_line(error)}") from error
-    if not all(np.isfinite(of_scene).all() for of_scene in (*truth.boxes, *truth.seen)):
+    if not all(np.isfinite(of_scene).all() for of_scene in (*truth.boxes, *truth.in_training)):
         raise InputError(f"{path}: an object has a number that is not finite")
     return truth
 
@@ -112,7 +112,7 @@ def read_openad_scenes(
             truth=truth.boxes[k][:, :4] if dimensions == 2 else truth.boxes[k][:, 4:],
             similarity=compare(tags[k], truth.tags[k]),
             subset=subset_of(
-                _seen(truth.seen[k], truth.sources, trained),
+                _seen_classes(truth.in_training[k], truth.sources, trained),
                 np.full(len(truth.tags[k]), trained.get(truth.source[k], False)),
             ),
         )
@@ -165,9 +165,9 @@ def _cosines(path: Path, truth: OpenAdTruth, features: tuple[list[str], FloatArr
     return compare
 
 
-def _seen(seen: FloatArray, sources: tuple[str, ...], trained: dict[str, bool]) -> Any:
+def _seen_classes(in_training: FloatArray, sources: tuple[str, ...], trained: dict[str, bool]) -> Any:
     used = np.array([trained.get(name, False) for name in sources], dtype=bool)
-    return (seen[:, used] != 0).any(axis=1) if len(seen) else np.zeros(0, bool)
+    return (in_training[:, used] != 0).any(axis=1) if len(in_training) else np.zeros(0, bool)
 
 
 def _sources(scenes: int) -> list[str]:
@@ -183,20 +183,20 @@ def _annotations(folder: Path) -> OpenAdTruth:
     )
     if not files:
         raise InputError(f"{folder}: holds no annotations/<number>.txt")
-    boxes, seen, tags, source = [], [], [], []
+    boxes, in_training, tags, source = [], [], [], []
     for file in files:
         rows = [line.split() for line in _text(file).splitlines() if line.strip()]
         if any(len(row) != 20 for row in rows):
             raise InputError(f"{file}: a line has not 20 words: 5 seen flags, tag, 14 numbers; tags have no spaces")
         try:
             boxes.append(_numbers([row[9:20] for row in rows], 11))
-            seen.append(_numbers([row[:5] for row in rows], 5))
+            in_training.append(_numbers([row[:5] for row in rows], 5))
         except ValueError as error:
             raise InputError(f"{file}: {error}") from error
         tags.append([row[5] for row in rows])
         info = read_json(folder / "infos" / f"{file.stem}.json")
         source.append(str(info.get("dataset", "")) if isinstance(info, dict) else "")
-    return OpenAdTruth(boxes, seen, tags, source, tuple(DATASETS))
+    return OpenAdTruth(boxes, in_training, tags, source, tuple(DATASETS))
 
 
 def _text(file: Path) -> str:

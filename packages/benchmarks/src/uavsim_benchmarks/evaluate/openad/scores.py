@@ -67,9 +67,9 @@ class OpenAdScores:
     objects: dict[str, int]
 
 
-def subset_of(seen: BoolArray, in_domain: BoolArray) -> IntArray:
+def subset_of(seen_class: BoolArray, in_domain: BoolArray) -> IntArray:
     """Return (N,) subsets of objects: in or out of the training domains, of a seen or unseen class."""
-    subset: IntArray = 2 * (~seen).astype(np.int64) + (~in_domain).astype(np.int64)
+    subset: IntArray = 2 * (~seen_class).astype(np.int64) + (~in_domain).astype(np.int64)
     return subset
 
 
@@ -213,15 +213,15 @@ def _of_scene(scene: OpenAdScene, pair: _Pairs, levels: FloatArray, *, mode: str
     """Return the hits of a scene by threshold pair; pairs with equal masked scores are matched once."""
     position, _, _, alike = pair
     columns: list[list[_Hits]] = []
-    before: BoolArray | None = None
+    previous: BoolArray | None = None
     for similarity in SIMILARITIES:
-        kept = alike >= similarity
-        if before is not None and np.array_equal(kept, before):
+        similar = alike >= similarity
+        if previous is not None and np.array_equal(similar, previous):
             columns.append(columns[-1])
             continue
-        before = kept
+        previous = similar
         column: list[_Hits] = []
-        scored = np.where(kept, position, 0.0)
+        scored = np.where(similar, position, 0.0)
         below = np.searchsorted(np.sort(scored, axis=None), np.minimum(levels, _ALMOST_ONE), side="left").tolist()
         for number, level in enumerate(levels.tolist()):
             same = [earlier for earlier in range(number) if below[earlier] == below[number]]

@@ -36,7 +36,7 @@ class ResultReader:
         max_boxes: per sample.
         without: filter of boxes.
 
-    After ``blocks`` is exhausted, ``seen`` holds the numbers of samples in the file, ``ignored`` counts its samples
+    After ``blocks`` is exhausted, ``samples`` holds the numbers of samples in the file, ``ignored`` counts its samples
     that are not evaluated, ``tracks`` maps names of tracks to numbers, and ``left_out`` counts boxes that ``without``
     removed.
     """
@@ -48,7 +48,7 @@ class ResultReader:
     task: str = "detection"
     max_boxes: int = 500
     meta: JsonDict = field(default_factory=dict)
-    seen: set[int] = field(default_factory=set)
+    samples: set[int] = field(default_factory=set)
     tracks: dict[str, int] = field(default_factory=dict)
     ignored: int = 0
     without: Callable[[Boxes], Boxes] | None = None
@@ -86,7 +86,7 @@ class ResultReader:
         Raises:
             InputError: a sample is missing.
         """
-        missing = sorted(set(samples.tolist()) - self.seen)
+        missing = sorted(set(samples.tolist()) - self.samples)
         if missing:
             first = next(token for token, number in self.index.items() if number == missing[0])
             raise InputError(
@@ -115,7 +115,7 @@ class ResultReader:
                 continue
             numbers += [number] * len(boxes)
             rows += boxes
-            if len(self.seen) % _SAMPLES_PER_BLOCK == 0:
+            if len(self.samples) % _SAMPLES_PER_BLOCK == 0:
                 yield self._boxes(numbers, rows)
                 numbers, rows = [], []
         if rows:
@@ -132,9 +132,9 @@ class ResultReader:
             raise InputError(
                 f"{self.path}: sample {token} has {count} boxes; only {self.max_boxes} a sample are allowed"
             )
-        if number in self.seen:
+        if number in self.samples:
             raise InputError(f"{self.path}: sample {token} is there twice")
-        self.seen.add(number)
+        self.samples.add(number)
         return number
 
     def _boxes(self, numbers: list[int], rows: list[JsonDict]) -> Boxes:

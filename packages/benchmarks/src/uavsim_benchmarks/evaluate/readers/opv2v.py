@@ -11,7 +11,7 @@ import yaml
 
 from uavsim.errors import InputError
 from uavsim.typing import JsonDict
-from uavsim_benchmarks.evaluate.boxes import Boxes
+from uavsim_benchmarks.evaluate.boxes import Boxes, ranks_within
 from uavsim_benchmarks.evaluate.readers.nuscenes_truth import Truth
 
 _MAX_BYTES: Final = 8_000_000
@@ -55,14 +55,15 @@ def read_opv2v_truth(root: Path) -> Truth:
         track=np.array([row[1] for row in rows], dtype=np.int64),
     )
     index = {f"{scenario}/{stamp}": n for n, (scenario, stamp) in enumerate(frames)}
-    place = np.array([sorted(s for c, s in frames if c == own).index(stamp) for own, stamp in frames], dtype=np.int64)
+    scene = np.array([scenarios.index(scenario) for scenario, _ in frames], dtype=np.int64)
+    frame = ranks_within(scene)
     return Truth(
         samples=index,
         known=index,
-        scene=np.array([scenarios.index(scenario) for scenario, _ in frames], dtype=np.int64),
+        scene=scene,
         scenes=scenarios,
-        place=place,
-        time_us=place * _STEP_US,
+        frame=frame,
+        time_us=frame * _STEP_US,
         ego_m=ego,
         ego_yaw_rad=np.zeros(len(frames)),
         boxes=boxes,

@@ -112,25 +112,25 @@ def _encoded(text: Any, encoding: Any) -> bytes:
     return text.encode("latin1")
 
 
-def _bytes_of(*given: Any) -> bytearray:
+def _bytes_of(*arguments: Any) -> bytearray:
     """Return bytes of text or bytes, never of a length: ``bytearray(3 << 30)`` is a few bytes of a file and 3 GB of memory."""
-    if not given:
+    if not arguments:
         return bytearray()
-    if isinstance(given[0], str) and given[1:] == ("latin-1",):
-        return bytearray(given[0].encode("latin1"))
-    if not isinstance(given[0], (bytes, bytearray)) or given[1:]:
+    if isinstance(arguments[0], str) and arguments[1:] == ("latin-1",):
+        return bytearray(arguments[0].encode("latin1"))
+    if not isinstance(arguments[0], (bytes, bytearray)) or arguments[1:]:
         raise NotPlain("bytes that are not in the file")
-    return bytearray(given[0])
+    return bytearray(arguments[0])
 
 
-def _set_of(kind: Callable[[list[Any]], Any], *given: Any) -> Any:
-    if len(given) > 1 or (given and not isinstance(given[0], (list, tuple, set, frozenset))):
+def _set_of(kind: Callable[[list[Any]], Any], *arguments: Any) -> Any:
+    if len(arguments) > 1 or (arguments and not isinstance(arguments[0], (list, tuple, set, frozenset))):
         raise NotPlain("a set of what is no list")
-    return kind(list(given[0]) if given else [])
+    return kind(list(arguments[0]) if arguments else [])
 
 
-def _pairs(*given: Any) -> dict[Any, Any]:
-    if given and given != ([],):
+def _pairs(*arguments: Any) -> dict[Any, Any]:
+    if arguments and arguments != ([],):
         raise NotPlain("an ordered dictionary of an old kind")
     return {}
 
@@ -149,8 +149,8 @@ _CALLS: Final[dict[Name, Callable[..., Any]]] = {
     **{Name(f"numpy.{core}.numeric", "_frombuffer"): _from_buffer for core in ("core", "_core")},
     Name("collections", "OrderedDict"): _pairs,
     Name("_codecs", "encode"): _encoded,
-    **{Name(module, "set"): lambda *given: _set_of(set, *given) for module in ("__builtin__", "builtins")},
-    Name("builtins", "frozenset"): lambda *given: _set_of(frozenset, *given),
+    **{Name(module, "set"): lambda *arguments: _set_of(set, *arguments) for module in ("__builtin__", "builtins")},
+    Name("builtins", "frozenset"): lambda *arguments: _set_of(frozenset, *arguments),
     Name("builtins", "complex"): _complex,
     Name("__builtin__", "complex"): _complex,
     Name("__builtin__", "bytes"): lambda: b"",  # the oldest protocols write empty values so

@@ -18,7 +18,7 @@ from uavsim_benchmarks.evaluate.readers.json_stream import MAX_FILE_BYTES
 from uavsim_benchmarks.evaluate.readers.pickle_values import NAMES, Array, Name, NotPlain, built, called
 
 _CODE: Final = {op.name: ord(op.code) for op in opcodes}
-_SHOWN_AGAIN: Final = 10_000_000
+_MOST_REPEATED: Final = 10_000_000
 """Limit of elements in repeated references: a few bytes can describe lists of lists without end."""
 _FREE: Final = 1_000_000
 _BYTES_EACH: Final = 4
@@ -60,7 +60,7 @@ class _Machine:
         self._stack: list[Any] = []
         self._below: list[list[Any]] = []  # stacks under the marks
         self._memo: dict[int, Any] = {}
-        self._shown_again = self._made = self._copied = 0
+        self._repeated = self._made = self._copied = 0
         self._shares = False  # whether a container was referenced again
 
     def result(self) -> Any:
@@ -76,7 +76,7 @@ class _Machine:
         if self._below or isinstance(found, (Array, Name)):
             raise ValueError("something is left over")
         if self._shares:
-            _refuse_circles(found)
+            _refuse_cycles(found)
         return found
 
     def take(self, count: int) -> bytes:
@@ -133,17 +133,17 @@ class _Machine:
         self._below.append(self._stack)
         self._stack = []
 
-    def keep(self, number: int) -> None:
+    def store(self, number: int) -> None:
         """Store the last value in the memo."""
         self._memo[number] = self._stack[-1]
         if (len(self._memo) - _FREE) * _BYTES_EACH > len(self._data):
             raise NotPlain("it remembers more than it holds")
 
-    def keep_next(self) -> None:
+    def store_next(self) -> None:
         """Store the last value under the next memo number."""
-        self.keep(len(self._memo))
+        self.store(len(self._memo))
 
-    def show(self, number: int) -> None:
+    def push_memo(self, number: int) -> None:
         """Push a value of the memo; its elements count again."""
         value = self._memo[number]
         if isinstance(value, Array):
@@ -160,8 +160,8 @@ class _Machine:
             held = each.values() if isinstance(each, dict) else each
             waiting += [inner for inner in held if isinstance(inner, _HOLDS) and inner]
             self._shares = True
-            self._shown_again += len(each)
-            if self._shown_again > _SHOWN_AGAIN:
+            self._repeated += len(each)
+            if self._repeated > _MOST_REPEATED:
                 raise NotPlain("it refers to the same lists again and again")
 
     def named(self, module: Any, name: Any) -> None:
@@ -223,15 +223,15 @@ class _Machine:
         self._count_copied(state)
         self.push(built(target, state))
 
-    def _count_copied(self, given: Any) -> None:
+    def _count_copied(self, operand: Any) -> None:
         """Count the bytes that a call copies: references to texts are free, copies are not."""
-        for each in given if isinstance(given, tuple) else ():
+        for each in operand if isinstance(operand, tuple) else ():
             self._copied += len(each) if isinstance(each, (str, bytes, bytearray)) else 0
         if self._copied - _FREE > _COPIES * len(self._data):
             raise NotPlain("it copies the same bytes again and again")
 
 
-def _refuse_circles(found: Any) -> None:
+def _refuse_cycles(found: Any) -> None:
     """Refuse containers that contain themselves, because traversal would not end."""
     waiting, above, done = [(found, False)], set[int](), set[int]()
     while waiting:
@@ -263,7 +263,7 @@ def _utf8(data: bytes) -> str:
     return data.decode("utf-8", "surrogatepass")
 
 
-_DONE: Final[dict[str, Callable[[_Machine], object]]] = {
+_METHODS: Final[dict[str, Callable[[_Machine], object]]] = {
     "PROTO": lambda m: m.take(1),
     "FRAME": lambda m: m.take(8),
     "MARK": _Machine.mark,
@@ -306,16 +306,16 @@ _DONE: Final[dict[str, Callable[[_Machine], object]]] = {
     "ADDITEMS": lambda m: m.add(m.since_mark()),
     "SETITEM": lambda m: m.set_items([m._stack.pop(-2), m.pop()]),
     "SETITEMS": lambda m: m.set_items(m.since_mark()),
-    "PUT": lambda m: m.keep(int(m.line())),
-    "BINPUT": lambda m: m.keep(m.number("<B")),
-    "LONG_BINPUT": lambda m: m.keep(m.number("<I")),
-    "MEMOIZE": _Machine.keep_next,
-    "GET": lambda m: m.show(int(m.line())),
-    "BINGET": lambda m: m.show(m.number("<B")),
-    "LONG_BINGET": lambda m: m.show(m.number("<I")),
+    "PUT": lambda m: m.store(int(m.line())),
+    "BINPUT": lambda m: m.store(m.number("<B")),
+    "LONG_BINPUT": lambda m: m.store(m.number("<I")),
+    "MEMOIZE": _Machine.store_next,
+    "GET": lambda m: m.push_memo(int(m.line())),
+    "BINGET": lambda m: m.push_memo(m.number("<B")),
+    "LONG_BINGET": lambda m: m.push_memo(m.number("<I")),
     "GLOBAL": lambda m: m.named(m.line(), m.line()),
     "STACK_GLOBAL": _Machine.name_of_stack,
     "REDUCE": _Machine.call,
     "BUILD": _Machine.build,
 }
-_STEPS: Final = [next((step for name, step in _DONE.items() if _CODE[name] == code), None) for code in range(256)]
+_STEPS: Final = [next((step for name, step in _METHODS.items() if _CODE[name] == code), None) for code in range(256)]

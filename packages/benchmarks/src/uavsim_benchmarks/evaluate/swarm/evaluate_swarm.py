@@ -69,28 +69,28 @@ def evaluate_swarm(request: EvaluationRequest) -> Outcome:
     limit_m = request.number("range", WIDE_RANGE_M)
     ring_m = (FOUND_WITHIN_M if "_id_v" in channel else 0.0, limit_m)  # excludes the box of a car that is the ego
     kinds = _kinds_that_measure(request.truth / version / "visibility_detail.json", truth.key)
-    seen = ((truth.drones > 0) | (kinds > 0)) & _in_ring(truth.boxes, truth, ring_m)
-    scored, matched = _matched(request, truth, truth.boxes.take(seen), ring_m)
-    seen &= scored[truth.boxes.sample]
-    own = truth.boxes.take(seen)
+    evaluated = ((truth.drones > 0) | (kinds > 0)) & _in_ring(truth.boxes, truth, ring_m)
+    scored, matched = _matched(request, truth, truth.boxes.take(evaluated), ring_m)
+    evaluated &= scored[truth.boxes.sample]
+    true_boxes = truth.boxes.take(evaluated)
     scenes = np.unique(truth.scene[scored])
     rng = np.random.default_rng(request.count("seed", 0))
     draws = np.zeros((request.count("draws", _DRAWS, most=_MOST_DRAWS), len(truth.scenes)))
     draws[:, scenes] = scene_draws(len(scenes), len(draws), rng)
-    questions = _questions(request.truth / version, truth, own, seen)
+    groupings = _groupings(request.truth / version, truth, true_boxes, evaluated)
     if kinds.any():
-        questions["kinds"] = _by_kinds(kinds[seen])
-    scores, tables = _answers(matched, questions, draws)
+        groupings["kinds"] = _by_kinds(kinds[evaluated])
+    scores, tables = _group_scores(matched, groupings, draws)
     reported: JsonDict = {
         "found_within_m": FOUND_WITHIN_M, "range_m": limit_m, "scenes": len(scenes), "samples": int(scored.sum()),
         "draws": len(draws),
     }  # fmt: skip
-    overall = score_group(matched, np.ones(len(own), bool), np.ones(len(matched.score), bool), draws)
+    overall = score_group(matched, np.ones(len(true_boxes), bool), np.ones(len(matched.score), bool), draws)
     reported |= {"recall": overall.recall.value, "ap": overall.ap.value, "overall": overall.as_json(), **scores}
     other = request.path("against")
     if other is not None:
-        theirs, second = _matched(replace(request, results=other), truth, truth.boxes.take(seen), ring_m)
-        if not np.array_equal(theirs, scored):
+        other_scored, second = _matched(replace(request, results=other), truth, truth.boxes.take(evaluated), ring_m)
+        if not np.array_equal(other_scored, scored):
             raise InputError(f"{other}: is about other scenes than {request.results}; compare on one --split")
         reported["comparison"] = compare_results(matched, second, draws, [truth.scenes[n] for n in scenes], scenes)
         tables = (*tables, _comparison_table(reported["comparison"]))
@@ -113,7 +113,7 @@ def _in_ring(boxes: Boxes, truth: Truth, ring_m: tuple[float, float]) -> BoolArr
 
 
 def _matched(
-    request: EvaluationRequest, truth: Truth, own: Boxes, ring_m: tuple[float, float]
+    request: EvaluationRequest, truth: Truth, boxes: Boxes, ring_m: tuple[float, float]
 ) -> tuple[BoolArray, Matched]:
     if not request.results.is_file():
         raise InputError(f"{request.results}: no such file")
@@ -125,8 +125,8 @@ def _matched(
         max_boxes=request.count("max_boxes", 500),
         without=regions_of(request, only_version(request), truth, by_default=True),
     )
-    check = FrameCheck(own, truth)
-    counter = SwarmCounter(own, truth.scene, min_score=request.number("min_score", 0.0), ego_m=truth.ego_m)
+    check = FrameCheck(boxes, truth)
+    counter = SwarmCounter(boxes, truth.scene, min_score=request.number("min_score", 0.0), ego_m=truth.ego_m)
     for block in reader.blocks():
         check.add(block)
         counter.add(block.take(_in_ring(block, truth, ring_m)))
@@ -135,23 +135,23 @@ def _matched(
     return scored, counter.matched(scored)
 
 
-def _questions(tables: Path, truth: Truth, own: Boxes, seen: BoolArray) -> dict[str, _Grouping]:
-    drones = truth.drones[seen]
+def _groupings(tables: Path, truth: Truth, boxes: Boxes, evaluated: BoolArray) -> dict[str, _Grouping]:
+    drones = truth.drones[evaluated]
     most = int(drones.max(initial=1))
-    away, away_names = bins_of(range_on_ground(own, truth.ego_m), _DISTANCES_M)
+    away, away_names = bins_of(range_on_ground(boxes, truth.ego_m), _DISTANCES_M)
     weather, of_scene = _weather(tables)
-    reported = {
+    groupings = {
         "drones": _Grouping([str(n) for n in range(1, most + 1)], drones - 1),
         "distance_m": _Grouping(away_names, away, lambda matched: bins_of(matched.found_range_m, _DISTANCES_M)[0]),
-        "visibility": _Grouping(list(_LEVELS), np.minimum(truth.visibility[seen], len(_LEVELS) - 1)),
-        "weather": _Grouping(weather, of_scene[truth.scene[own.sample]], lambda matched: of_scene[matched.found_scene]),
+        "visibility": _Grouping(list(_LEVELS), np.minimum(truth.visibility[evaluated], len(_LEVELS) - 1)),
+        "weather": _Grouping(weather, of_scene[truth.scene[boxes.sample]], lambda found: of_scene[found.found_scene]),
     }
-    pixels, occlusion = _views(tables / "visibility_detail.json", truth.key[seen])
+    pixels, occlusion = _views(tables / "visibility_detail.json", truth.key[evaluated])
     if pixels is not None and occlusion is not None:
         for name, value, edges in (("pixels", pixels, _PIXELS), ("occlusion", occlusion, _OCCLUSIONS)):
             bins, names = bins_of(value, edges)
-            reported[name] = _Grouping(names, bins)
-    return reported
+            groupings[name] = _Grouping(names, bins)
+    return groupings
 
 
 def _weather(tables: Path) -> tuple[list[str], IntArray]:
@@ -203,25 +203,25 @@ def _by_kinds(kinds: IntArray) -> _Grouping:
     return _Grouping(names, np.searchsorted(masks, kinds))
 
 
-def _answers(
-    matched: Matched, questions: dict[str, _Grouping], draws: FloatArray
+def _group_scores(
+    matched: Matched, groupings: dict[str, _Grouping], draws: FloatArray
 ) -> tuple[JsonDict, tuple[Table, ...]]:
     scores: JsonDict = {}
     tables = []
-    for question, grouping in questions.items():
-        own = grouping.of_prediction(matched) if grouping.of_prediction else None
+    for kind, grouping in groupings.items():
+        prediction_bins = grouping.of_prediction(matched) if grouping.of_prediction else None
         rows: list[Row] = []
         for number, name in enumerate(grouping.names):
             member = grouping.of_box == number
             if not member.any():
                 continue
-            candidate = np.ones(len(matched.score), bool) if own is None else own == number
+            candidate = np.ones(len(matched.score), bool) if prediction_bins is None else prediction_bins == number
             score = score_group(matched, member, candidate, draws)
-            scores.setdefault(f"by_{question}", {})[name] = score.as_json()
+            scores.setdefault(f"by_{kind}", {})[name] = score.as_json()
             r, a = score.recall, score.ap
             rows.append((name, score.boxes, r.value, r.low, r.high, a.value, a.low, a.high))
-        columns = (question, "boxes", "recall", "from", "to", "ap", "from", "to")
-        tables.append(Table(f"by {question.replace('_', ' ')}, 95 % intervals over scenes", columns, tuple(rows)))
+        columns = (kind, "boxes", "recall", "from", "to", "ap", "from", "to")
+        tables.append(Table(f"by {kind.replace('_', ' ')}, 95 % intervals over scenes", columns, tuple(rows)))
     return scores, tuple(tables)
 
 
