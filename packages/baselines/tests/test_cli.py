@@ -107,7 +107,7 @@ def test_what_is_wrong_is_one_line_and_an_exit_code(
 
 
 def test_help_lists_the_commands() -> None:
-    shown = CliRunner().invoke(cli.app, ["--help"]).output
+    output = CliRunner().invoke(cli.app, ["--help"]).output
     assert all(
-        command in shown for command in ("train", "predict", "evaluate", "compare", "robustness", "draw", "table")
+        command in output for command in ("train", "predict", "evaluate", "compare", "robustness", "draw", "table")
     )

@@ -59,14 +59,14 @@ def train(
     changes: Changes = None,
 ) -> None:
     """Train a model; a run that was interrupted continues from its last checkpoint."""
-    from uavsim_baselines.config import wanted_config
+    from uavsim_baselines.config import requested_config
     from uavsim_baselines.training.train import train as run
 
     named = {"data.folder": data, "sharing.kind": sharing, "seed": seed}
-    wanted = wanted_config(config, profile, named=named, changes=changes or ())
-    with _progress(f"train {wanted.sharing.kind}", wanted.training.steps) as (progress, task):
+    requested = requested_config(config, profile, named=named, changes=changes or ())
+    with _progress(f"train {requested.sharing.kind}", requested.training.steps) as (progress, task):
         path = run(
-            wanted, out, report=lambda step, loss: progress.update(task, completed=step, note=f"loss {loss:.3f}")
+            requested, out, report=lambda step, loss: progress.update(task, completed=step, note=f"loss {loss:.3f}")
         )
     typer.echo(str(path))
 
@@ -120,11 +120,11 @@ def compare(
     """Train, predict and score all ways to share, and write a table; continues what was interrupted."""
     from uavsim_baselines.compare import KINDS
     from uavsim_baselines.compare import compare as run
-    from uavsim_baselines.config import known_sharing, wanted_config
+    from uavsim_baselines.config import known_sharing, requested_config
 
-    wanted = wanted_config(config, profile, named={"data.folder": data, "seed": seed}, changes=changes or ())
+    requested = requested_config(config, profile, named={"data.folder": data, "seed": seed}, changes=changes or ())
     kinds = [known_sharing(kind) for kind in sharing] if sharing else KINDS
-    typer.echo(run(wanted, kinds, out, progress=_part).read_text("utf-8"))
+    typer.echo(run(requested, kinds, out, progress=_part).read_text("utf-8"))
 
 
 @app.command()
@@ -192,12 +192,12 @@ def occupancy(
     changes: Changes = None,
 ) -> None:
     """Train models of the voxels around drone 0, alone and together with the swarm, and write a table."""
-    from uavsim_baselines.config import known_sharing, wanted_config
+    from uavsim_baselines.config import known_sharing, requested_config
     from uavsim_baselines.voxels import KINDS, compare_voxels
 
-    wanted = wanted_config(config, profile, named={"data.folder": data, "seed": seed}, changes=changes or ())
+    requested = requested_config(config, profile, named={"data.folder": data, "seed": seed}, changes=changes or ())
     kinds = [known_sharing(kind) for kind in sharing] if sharing else KINDS
-    typer.echo(compare_voxels(wanted, voxels, kinds, out, progress=_part))
+    typer.echo(compare_voxels(requested, voxels, kinds, out, progress=_part))
 
 
 @app.command()
@@ -216,8 +216,8 @@ def draw(
     from uavsim_baselines.runs import prediction_setup
 
     config = prediction_setup(out, data=data).config
-    wanted = split or config.data.test_split
-    typer.echo(str(draw_run(out, config, scene=scene, sample=sample, min_score=min_score, split=wanted, to=to)))
+    chosen = split or config.data.test_split
+    typer.echo(str(draw_run(out, config, scene=scene, sample=sample, min_score=min_score, split=chosen, to=to)))
 
 
 @app.command()

@@ -28,7 +28,7 @@ __all__ = [
     "load_config",
     "load_profile",
     "parse_config",
-    "wanted_config",
+    "requested_config",
 ]
 
 SharingKind: TypeAlias = Literal["none", "late", "early", "who2com", "when2com", "v2vnet", "disconet", "where2comm"]
@@ -218,7 +218,7 @@ def load_profile(name: str, *, changes: Iterable[str] = ()) -> Config:
     return _parsed(text, changes, source=f"profile {name}")
 
 
-def wanted_config(
+def requested_config(
     path: Path | None,
     profile: str | None,
     *,
@@ -277,16 +277,16 @@ def parse_config(value: dict[str, Any], *, source: str) -> Config:
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(map(str, first["loc"]))
-        what = first["msg"]
+        reason = first["msg"]
         if first["type"] == "extra_forbidden":
             near = difflib.get_close_matches(str(first["loc"][-1]), _keys_beside(first["loc"]), n=1)
-            what = "no such key" + (f"; did you mean {near[0]}?" if near else "")
-        raise BaselineError(f"{source}: {key}: {what}") from None
+            reason = "no such key" + (f"; did you mean {near[0]}?" if near else "")
+        raise BaselineError(f"{source}: {key}: {reason}") from None
 
 
-def _keys_beside(place: tuple[int | str, ...]) -> list[str]:
+def _keys_beside(location: tuple[int | str, ...]) -> list[str]:
     model: type[BaseModel] = Config
-    for step in place[:-1]:
+    for step in location[:-1]:
         field = model.model_fields.get(str(step))
         if field is None or not (isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)):
             return []

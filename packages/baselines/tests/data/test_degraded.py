@@ -28,7 +28,7 @@ def test_nothing_of_it_is_the_truth(agents: Config, frames: list[Frame]) -> None
         views_of(sights(frames[3], [1, 0, 2]), Images(agents))
         for sights in (sights_of, DegradedSights(frames, Degradation()))
     )
-    for name in ("images", "grid_T_optical", "map_T_grid", "there", "present"):
+    for name in ("images", "grid_T_optical", "map_T_grid", "has_image", "present"):
         assert torch.equal(getattr(plain, name), getattr(degraded, name))
 
 
@@ -62,13 +62,13 @@ def test_a_late_message_is_an_earlier_one_and_at_first_there_is_none(frames: lis
 
 def test_a_lost_message_silences_a_drone_and_a_lost_image_blackens_any(agents: Config, frames: list[Frame]) -> None:
     messages, cameras = (DegradedSights(frames, what) for what in (Degradation(messages=1.0), Degradation(cameras=1.0)))
-    lost = [bool(frame.cameras[place][0].reported["dropped"]) for frame in frames for place in range(3)]
+    lost = [bool(frame.cameras[index][0].reported["dropped"]) for frame in frames for index in range(3)]
     assert set(lost) == {True, False}
-    heard = [messages(frame, [place, place])[1].present for frame in frames for place in range(3)]
+    heard = [messages(frame, [index, index])[1].present for frame in frames for index in range(3)]
     assert heard == [not missing for missing in lost]
-    assert all(messages(frame, [place])[0].present for frame in frames for place in range(3))  # the ego hears itself
-    there = [bool(views_of(cameras(f, [p]), Images(agents)).there) for f in frames for p in range(3)]
-    assert there == heard
+    assert all(messages(frame, [index])[0].present for frame in frames for index in range(3))  # the ego hears itself
+    has_image = [bool(views_of(cameras(f, [p]), Images(agents)).has_image) for f in frames for p in range(3)]
+    assert has_image == heard
 
 
 def test_a_larger_share_loses_what_a_smaller_one_loses_and_more(frames: list[Frame]) -> None:

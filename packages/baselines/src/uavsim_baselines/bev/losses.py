@@ -54,9 +54,9 @@ def distillation_loss(student: Tensor, teacher: Tensor) -> Tensor:
 
     Source: DiscoNet (Li et al., NeurIPS 2021), equation 5.
     """
-    reported = functional.log_softmax(_full(student).permute(0, 2, 3, 1).flatten(0, 2), dim=-1)
-    wanted = functional.log_softmax(_full(teacher.detach()).permute(0, 2, 3, 1).flatten(0, 2), dim=-1)
-    return functional.kl_div(reported, wanted, reduction="batchmean", log_target=True)
+    predicted = functional.log_softmax(_full(student).permute(0, 2, 3, 1).flatten(0, 2), dim=-1)
+    target = functional.log_softmax(_full(teacher.detach()).permute(0, 2, 3, 1).flatten(0, 2), dim=-1)
+    return functional.kl_div(predicted, target, reduction="batchmean", log_target=True)
 
 
 def _full(maps: Tensor) -> Tensor:

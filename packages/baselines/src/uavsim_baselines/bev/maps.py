@@ -124,11 +124,11 @@ def decode(maps: HeadMaps, *, grid: Grid, min_score: float, max_boxes: int) -> l
 
 def _boxes_at(peaks: Tensor, values: Tensor, *, grid: Grid, min_score: float, max_boxes: int) -> Boxes:
     flat = peaks.flatten()
-    score, place = torch.sort(flat, descending=True, stable=True)
+    score, index = torch.sort(flat, descending=True, stable=True)
     taken = (score[:max_boxes] >= min_score) & (score[:max_boxes] > 0.0)
-    score, place = score[:max_boxes][taken], place[:max_boxes][taken]
-    label = place // grid.cells**2
-    row, column = place % grid.cells**2 // grid.cells, place % grid.cells
+    score, index = score[:max_boxes][taken], index[:max_boxes][taken]
+    label = index // grid.cells**2
+    row, column = index % grid.cells**2 // grid.cells, index % grid.cells
     reported = values[:, row, column].T
     centre = grid.to_metres(torch.stack([row, column], dim=-1).double() + reported[:, _OFFSET])
     heading = reported[:, _HEADING]

@@ -121,10 +121,10 @@ def require_same(checkpoint: Checkpoint, config: Config, *, source: Path) -> Non
         BaselineError: a part differs; the message names the first one.
     """
     old, new = checkpoint.config.model_dump(mode="json"), config.model_dump(mode="json")
-    for whole in (old, new):
+    for content in (old, new):
         for free in ("steps", "log_every", "checkpoint_every", "device", "threads"):
-            del whole["training"][free]
-        del whole["data"]["folder"]
+            del content["training"][free]
+        del content["data"]["folder"]
     for part in old:
         inner = [k for k in old[part] if old[part][k] != new[part][k]] if isinstance(old[part], dict) else []
         if old[part] != new[part]:
