@@ -118,5 +118,5 @@ def test_a_table_says_what_each_side_adds(mixed: Config, tmp_path: Path) -> None
 
 
 def test_agents_on_one_side_alone_are_refused(config: Config) -> None:
-    with pytest.raises(BaselineError, match="no agents both in the air and on the ground"):
+    with pytest.raises(BaselineError, match="needs agents in the air and on the ground"):
         airground.egos_of(read_frames(config.data, "uav_val"))

@@ -60,5 +60,5 @@ def test_a_table_of_the_lone_drone_and_the_swarm(config: Config, voxels: Path, t
     assert compare_voxels(config, voxels, ["none", "early"], tmp_path / "out", progress=silent) == table
     assert model.stat().st_mtime_ns == stamp
     longer = config.model_copy(update={"training": config.training.model_copy(update={"steps": 5})})
-    with pytest.raises(BaselineError, match="is of another configuration"):
+    with pytest.raises(BaselineError, match="belongs to another configuration"):
         compare_voxels(longer, voxels, ["none"], tmp_path / "out", progress=silent)

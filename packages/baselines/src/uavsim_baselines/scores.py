@@ -90,10 +90,10 @@ def read_scores(run: Path) -> dict[str, Any]:
         content: dict[str, Any] = json.loads((run / SCORES).read_text("utf-8"))
     except OSError as error:
         raise BaselineError(
-            f"{run / SCORES}: {error.strerror or error}; uavsim-baselines evaluate writes it"
+            f"{run / SCORES}: {error.strerror or error}; run uavsim-baselines evaluate first"
         ) from error
     except ValueError as error:
-        raise BaselineError(f"{run / SCORES}: not what uavsim-baselines evaluate wrote") from error
+        raise BaselineError(f"{run / SCORES}: not JSON; run uavsim-baselines evaluate again") from error
     return content
 
 

@@ -68,7 +68,7 @@ def read_truth(folder: Path, frame: Frame, config: Config) -> Truth:
     fits = stored["frame"] == "agent" and stored["size"][:2] == [grid.cells] * 2 and stored["voxel_m"] == grid.cell_m
     if not (fits and np.allclose(stored["low_m"][:2], -half_m)):
         raise BaselineError(
-            f"{path}: its grid is not the model's: {grid.cells} x {grid.cells} of {grid.cell_m} m, an agent's"
+            f"{path}: its grid is not the model's: an agent's {grid.cells} x {grid.cells} cells of {grid.cell_m} m"
         )
     viewers, semantics = arrays["seen"], arrays["semantics"].copy()
     semantics[viewers == 0] = UNKNOWN
@@ -142,7 +142,7 @@ def _trained(job: _Job, frames: Sequence[Frame], report: Callable[[int], None]) 
     if path.exists():
         stored = torch.load(path, map_location="cpu", weights_only=True)
         if stored["config"] != about:
-            raise BaselineError(f"{path}: is of another configuration; train into another folder")
+            raise BaselineError(f"{path}: belongs to another configuration; choose another --out")
         net.load_state_dict(stored["model"])
         report(config.training.steps)
         return net

@@ -82,7 +82,7 @@ def test_a_larger_share_loses_what_a_smaller_one_loses_and_more(frames: list[Fra
 
 
 def test_a_dataset_without_degradations_is_one_line(config: Config) -> None:
-    with pytest.raises(BaselineError, match="does not say what drones report"):
+    with pytest.raises(BaselineError, match="has no table agent_view"):
         DegradedSights(read_frames(config.data, "uav_val"), Degradation(pose=1.0))
 
 

@@ -86,7 +86,7 @@ def test_bad_input_is_one_line_and_writes_nothing(command: str, swarm: Path, tmp
 
 
 def test_twins_that_are_not_there_are_refused(swarm: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no twins"):
+    with pytest.raises(InputError, match=r"twin\.json is missing"):
         run("events", swarm, "--out", tmp_path / "out", "--twins", tmp_path)
     assert not (tmp_path / "out").exists()
 

@@ -142,7 +142,7 @@ def test_files_are_scored_with_budgets_and_refused_in_words(tmp_path: Path) -> N
     _, images = read_aot_truth(truth)
     for content, words in (
         ([{"img_name": "x.png", "detections": []}], "not in the ground truth"),
-        ({"a": 1}, "a result of AOT: not a list"),
+        ({"a": 1}, "a result of AOT: not a JSON array"),
         ([{"img_name": next(iter(images)), "detections": [{"x": 1}]}], "lacks a number"),
         ([{"img_name": next(iter(images)), "detections": [dict.fromkeys("xywhs", float("nan"))]}], "not finite"),
     ):

@@ -93,5 +93,5 @@ def test_angles_on_paper() -> None:
 
 def test_a_number_that_is_none_of_subsets_is_refused() -> None:
     for count in (1, 6, 2**17):
-        with pytest.raises(InputError, match="subsets"):
+        with pytest.raises(InputError, match="one per subset"):
             shapley_values(np.zeros((1, count)))

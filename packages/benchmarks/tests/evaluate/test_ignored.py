@@ -90,5 +90,5 @@ def test_official_counts_what_is_found_in_regions_and_corrected_does_not(tmp_pat
     assert scores([extra], ignore_regions="no") == with_it
     assert scores([extra], ignore_regions="yes") == clean
     assert scores([extra], "corrected") == scores([], "corrected")
-    with pytest.raises(InputError, match="not yes or no"):
+    with pytest.raises(InputError, match="must be yes or no"):
         scores([], ignore_regions="perhaps")

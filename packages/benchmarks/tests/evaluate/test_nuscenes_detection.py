@@ -57,7 +57,7 @@ def test_a_barrier_may_be_turned_by_half_a_turn() -> None:
 
 def test_a_matched_box_without_volume_ends_the_devkit_and_is_a_wrong_size_when_corrected() -> None:
     flat = np.array([[0.0, 4.0, 2.0]])
-    with pytest.raises(InputError, match="size that is not above 0"):
+    with pytest.raises(InputError, match="has no volume"):
         score_detections(at([0.0], size_m=flat), at([0.0], score=np.array([0.5])))
     corrected = score_detections(at([0.0], size_m=flat), at([0.0], score=np.array([0.5])), mode="corrected")
     assert corrected.tp_errors["car"]["scale_err"] == 1.0

@@ -126,10 +126,10 @@ def test_a_dataset_of_others_is_refused_and_ours_is_reported_what_to_do(labelled
     root = tmp_path / "data"
     shutil.copytree(labelled_set, root)
     (root / "v1.0-mini/visibility_detail.json").write_text("[]")
-    with pytest.raises(InputError, match=r"visibility_detail.*without recordings it cannot be made"):
+    with pytest.raises(InputError, match=r"visibility_detail.*cannot be rebuilt without the recordings"):
         write_events(uavsim.open(root), tmp_path / "out", THRESHOLDS)
     (root / ".uavsim/recordings").mkdir(parents=True)
-    with pytest.raises(InputError, match=r"visibility_detail.*uavsim annotate \S+ writes it anew"):
+    with pytest.raises(InputError, match=r"visibility_detail.*rebuild it from the recordings with uavsim annotate \S+"):
         write_events(uavsim.open(root), tmp_path / "out", THRESHOLDS)
 
 

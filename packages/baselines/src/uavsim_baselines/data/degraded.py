@@ -63,8 +63,8 @@ class DegradedSights:
         first = frames[0].cameras[0][0]
         if not first.reported:
             raise BaselineError(
-                f"{first.filename}: the dataset does not say what drones report (table agent_view); "
-                "generate one whose YAML has degradations"
+                f"{first.filename}: the dataset has no table agent_view, the drones' reports; "
+                "generate one with degradations in its YAML"
             )
 
     def __call__(self, frame: Frame, used: Sequence[int]) -> list[Sight]:

@@ -104,7 +104,7 @@ def _teacher(config: Config, device: torch.device) -> Detector | None:
             f"{source}: sharing.teacher must be a model with sharing early, this one has {teacher_config.sharing.kind}"
         )
     if (teacher_config.grid, teacher_config.model.bev_channels) != (config.grid, config.model.bev_channels):
-        raise BaselineError(f"{source}: the teacher's grid and model.bev_channels must be the student's")
+        raise BaselineError(f"{source}: grid and model.bev_channels of the teacher must equal the student's")
     return detector_of(checkpoint, source=source).to(device).eval()
 
 
@@ -165,7 +165,7 @@ class _Run:
         loss = torch.stack(list(losses.values())).sum()
         reported = float(loss.detach())
         if not math.isfinite(reported):
-            raise BaselineError(f"step {step}: the loss is {reported}; make training.learning_rate smaller")
+            raise BaselineError(f"step {step}: the loss is {reported}; reduce training.learning_rate")
         self.optimiser.zero_grad(set_to_none=True)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.detector.parameters(), self.config.training.clip_norm)

@@ -34,8 +34,8 @@ def evaluate(
         list[str] | None,
         typer.Option(help="Option of the benchmark, NAME=VALUE (uavsim list metrics); may be repeated."),
     ] = None,
-    report: Annotated[Path | None, typer.Option("--json", help="File for all scores; - prints them.")] = None,
-    page: Annotated[Path | None, typer.Option("--html", help="File for a page with curves.")] = None,
+    report: Annotated[Path | None, typer.Option("--json", help="JSON file for all scores; - prints them.")] = None,
+    page: Annotated[Path | None, typer.Option("--html", help="HTML file for scores and curves.")] = None,
     latex: Annotated[bool, typer.Option("--latex", help="Print rows for a paper instead of tables.")] = False,
 ) -> None:
     """Run ``uavsim evaluate``."""
@@ -61,7 +61,7 @@ def _options(pairs: list[str]) -> dict[str, str]:
     for pair in pairs:
         name, equals, value = pair.partition("=")
         if not equals or not name:
-            raise InputError(f"--option {pair}: not NAME=VALUE")
+            raise InputError(f"--option {pair}: must be NAME=VALUE, for example range=50")
         options[name] = value
     return options
 

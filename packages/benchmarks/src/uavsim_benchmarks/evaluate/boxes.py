@@ -63,7 +63,7 @@ class Boxes:
     def __post_init__(self) -> None:
         wrong = {f.name for f in fields(self) if len(getattr(self, f.name)) != len(self.sample)}
         if wrong:
-            raise InputError(f"boxes: {', '.join(sorted(wrong))}: another number of rows than sample")
+            raise InputError(f"boxes: {', '.join(sorted(wrong))}: number of rows differs from sample")
         if len(self.sample) and np.any(np.diff(self.sample) < 0):
             raise InputError("boxes: samples must be ascending; sort the rows by sample first")
 

@@ -49,8 +49,8 @@ class FrameCheck:
         as_given, moved = self._as_given / self._boxes, self._moved / self._boxes
         if as_given <= _AS_GIVEN_AT_MOST and moved >= _MOVED_AT_LEAST:
             raise InputError(
-                f"{path}: the boxes are in the ego's or lidar's frame: {moved:.0%} of the true boxes have one near after "
-                f"moving them by the ego pose, {as_given:.0%} as they are; results are in the global frame"
+                f"{path}: the boxes are in the ego's or lidar's frame: after a transform by the ego pose {moved:.0%} of the "
+                f"true boxes have one within {_NEAR_M:g} m, without it {as_given:.0%}; write boxes in the global frame"
             )
 
 

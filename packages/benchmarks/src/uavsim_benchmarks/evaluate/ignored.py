@@ -78,7 +78,7 @@ def regions_of(request: EvaluationRequest, version: str, truth: Truth, *, by_def
     """
     choice = request.options.get(OPTION, "yes" if by_default else "no")
     if choice not in {"yes", "no"}:
-        raise InputError(f"--option {OPTION}={choice}: not yes or no")
+        raise InputError(f"--option {OPTION}={choice}: must be yes or no")
     return IgnoredRegions(request.truth / version, truth) if choice == "yes" else None
 
 

@@ -97,7 +97,7 @@ def evaluate_occupancy(request: EvaluationRequest) -> Outcome:
     eye_m = _eye_m(request.options.get("eye", "0.9858,0,1.8402"))
     found = sorted([*request.truth.rglob("*.parquet"), *request.truth.rglob("labels.npz")])
     if not found:
-        raise InputError(f"{request.truth}: holds no voxels; uavsim occupancy writes them")
+        raise InputError(f"{request.truth}: no voxels found; write them with uavsim occupancy")
     total = np.zeros((_CLASSES, _CLASSES), dtype=np.int64)
     parts: dict[tuple[str, str], IntArray] = {}
     rays, shares = RayCounts(), list[FloatArray]()
@@ -154,7 +154,7 @@ def _eye_m(text: str) -> FloatArray:
     except ValueError as error:
         raise InputError(f"--option eye={text}: {error}") from error
     if eye_m.shape != (3,) or not np.isfinite(eye_m).all():
-        raise InputError(f"--option eye={text}: a place has three numbers, as 0,0,60")
+        raise InputError(f"--option eye={text}: must be x,y,z in metres, for example 0,0,60")
     return eye_m
 
 
@@ -174,7 +174,7 @@ def _truth(path: Path, mask: str, eye_m: AnyArray) -> _Sample:
             raise InputError("--option mask=lidar: only Occ3D's files have that mask")
         arrays, about = read_voxels(path)
         if "seen" not in arrays:
-            raise DatasetError(f"{path}: does not say who sees a voxel; uavsim occupancy writes it")
+            raise DatasetError(f"{path}: array 'seen' is missing; write the voxels again with uavsim occupancy")
         seers = np.bitwise_count(arrays["seen"] & arrays["seen"].dtype.type((1 << len(about["seers"])) - 1))
         semantics, low_m, voxel_m = arrays["semantics"], about["grid"]["low_m"], about["grid"]["voxel_m"]
         eyes_m = about.get("eyes_m", [])  # older files have none
@@ -195,7 +195,7 @@ def _prediction(results: Path, truth: Path, path: Path, size: tuple[int, ...]) -
     files = [results / f"{token}.npz", results / path.relative_to(truth)]
     file = next((each for each in files if each.exists()), None)
     if file is None:
-        raise InputError(f"{results}: no prediction of sample {token}: neither {files[0].name} nor {files[1]}")
+        raise InputError(f"{results}: no prediction of sample {token}; expected {files[0].name} or {files[1]}")
     try:
         found = read_voxels(file)[0]["semantics"] if file.suffix == ".parquet" else read_occ3d(file, size=size)[0]
     except DatasetError as error:

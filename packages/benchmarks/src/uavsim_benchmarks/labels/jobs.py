@@ -143,7 +143,7 @@ def jobs_of(data: Dataset, twins: TwinTables | None = None, *, pixels: bool = Tr
         for sample in samples:
             boxes = sample.boxes
             if len(boxes) and not scene.reports_views:
-                raise InputError(f"{data.root}: has no table visibility_detail: {_what_to_do(data.root)}")
+                raise InputError(f"{data.root}: table visibility_detail is missing; {_what_to_do(data.root)}")
             with reading(f"{data.root}: scene {scene.name}, sample {sample.number}"):
                 job = _job(sample, scene.name, boxes, twins, pixels=pixels)
             yield job
@@ -152,8 +152,8 @@ def jobs_of(data: Dataset, twins: TwinTables | None = None, *, pixels: bool = Tr
 def _what_to_do(root: Path) -> str:
     """Return the command that writes the missing table visibility_detail, if there is one."""
     if (root / ".uavsim" / "recordings").is_dir():
-        return f"what images show of boxes; uavsim annotate {root} writes it anew from the recordings"
-    return "what images show of boxes is known of datasets that uavsim generated; without recordings it cannot be made"
+        return f"rebuild it from the recordings with uavsim annotate {root}"
+    return "it cannot be rebuilt without the recordings of uavsim generate"
 
 
 def _job(sample: Sample, scene: str, boxes: Boxes, twins: TwinTables | None, *, pixels: bool) -> SampleJob:

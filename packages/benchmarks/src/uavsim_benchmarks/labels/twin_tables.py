@@ -59,11 +59,11 @@ def _frozen(lists: Mapping[str, list[Any]]) -> dict[str, tuple[Any, ...]]:
 
 def _rows(path: Path, keys: tuple[str, ...]) -> list[JsonDict]:
     if not path.is_file():
-        raise InputError(f"{path.parent}: no twins are there ({path.name} is missing); uavsim twins makes them")
+        raise InputError(f"{path.parent}: {path.name} is missing; create it with uavsim twins")
     try:
         rows = parse_json(read_regular(path))
     except ValueError as error:
         raise InputError(f"{path}: {error}") from error
     if not isinstance(rows, list) or not all(isinstance(row, dict) and all(key in row for key in keys) for row in rows):
-        raise InputError(f"{path}: is no table of uavsim twins: rows with {', '.join(keys)}")
+        raise InputError(f"{path}: not a table of uavsim twins; each row needs {', '.join(keys)}")
     return rows

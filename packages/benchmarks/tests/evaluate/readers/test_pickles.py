@@ -30,7 +30,7 @@ def test_a_pickle_that_asks_for_code_is_refused_unrun(
     monkeypatch.chdir(tmp_path)
     file = tmp_path / "x.pkl"
     file.write_bytes(pickle.dumps(value))
-    with pytest.raises(InputError, match="nothing of it was run"):
+    with pytest.raises(InputError, match="refused without executing it"):
         read_pickle(file)
     assert [path.name for path in tmp_path.iterdir()] == ["x.pkl"]
 
@@ -44,7 +44,7 @@ def test_plain_pickles_are_read(protocol: int, tmp_path: Path) -> None:
     np.testing.assert_array_equal(reported.pop("b"), content.pop("b"))
     assert reported == content
     file.write_bytes(file.read_bytes()[:-9])
-    with pytest.raises(InputError, match=r"cut off|refused"):
+    with pytest.raises(InputError, match=r"truncated|refused"):
         read_pickle(file)
 
 
@@ -117,7 +117,7 @@ def test_what_lies_about_itself_is_refused_and_takes_no_memory(name: str, tmp_pa
     file.write_bytes(ODD[name])
     tracemalloc.start()
     try:
-        with pytest.raises(InputError, match=r"refused|no pickle"):
+        with pytest.raises(InputError, match=r"refused|not a pickle"):
             read_pickle(file)
         assert tracemalloc.get_traced_memory()[1] < 20e6
     finally:
@@ -127,7 +127,7 @@ def test_what_lies_about_itself_is_refused_and_takes_no_memory(name: str, tmp_pa
 def test_what_is_empty_in_a_few_bytes_is_bounded_by_the_file(tmp_path: Path) -> None:
     file = tmp_path / "x.pkl"
     file.write_bytes(b"\x80\x04(" + b"\x8f" * 3_000_000 + b"l.")
-    with pytest.raises(InputError, match="empty lists"):
+    with pytest.raises(InputError, match="too many empty containers"):
         read_pickle(file)
 
 

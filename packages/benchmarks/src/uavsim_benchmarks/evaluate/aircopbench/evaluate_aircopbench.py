@@ -68,7 +68,7 @@ def _questions(path: Path) -> dict[tuple[str, str], JsonDict]:
                 raise InputError(f"{file}: question {row.get('question_id')} lacks correct_answer or question_type")
             key = (str(row.get("dataset", name)), str(row.get("question_id")))
             if key in questions:
-                raise InputError(f"{file}: question {key[1]} is there twice")
+                raise InputError(f"{file}: question {key[1]} occurs twice")
             questions[key] = row
     return questions
 
@@ -97,5 +97,5 @@ def _answers(path: Path, questions: dict[tuple[str, str], JsonDict]) -> dict[tup
 def _rows(path: Path, content: Any) -> list[JsonDict]:
     rows = content.get("results") if isinstance(content, dict) else content
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise InputError(f"{path}: not a list of questions, nor an object with one under 'results'")
+        raise InputError(f"{path}: expected a list of questions, or an object with such a list under 'results'")
     return rows

@@ -31,11 +31,11 @@ def evaluate_aot(request: EvaluationRequest) -> Outcome:
     """
     budgets = sorted({"hfar", "fppi"} & set(request.options))
     if len(budgets) > 1:
-        raise InputError("--option hfar and fppi: one budget at a time")
+        raise InputError("--option hfar, fppi: mutually exclusive; give one budget")
     truth, images = read_aot_truth(request.truth)
     results = read_aot_results(request.results, images)
     if not len(results.score) and request.mode == "official":
-        raise InputError(f"{request.results}: no detections; the starter kit ends here (--mode corrected scores it)")
+        raise InputError(f"{request.results}: no detections, which the starter kit cannot score; use --mode corrected")
     threshold = request.number("min_score", 0.0)
     results = keep_results(results, truth, min_score=threshold, min_track_length=request.count("min_track_len", 0))
     max_range_m = request.number("enc_max_range", 700.0)

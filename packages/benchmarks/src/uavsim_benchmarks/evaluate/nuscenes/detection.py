@@ -115,7 +115,7 @@ def pair_errors(truth: Boxes, found: Boxes, *, half_turn: BoolArray, mode: str =
     """
     flat = ~((truth.size_m > 0).all(axis=1) & (found.size_m > 0).all(axis=1))
     if flat.any() and mode == "official":
-        raise InputError(f"sample {int(truth.sample[flat][0])}: a matched box has a size that is not above 0 m")
+        raise InputError(f"sample {int(truth.sample[flat][0])}: a matched box has no volume; use --mode corrected")
     overlap = np.minimum(truth.size_m, found.size_m).prod(axis=1)
     union = truth.size_m.prod(axis=1) + found.size_m.prod(axis=1) - overlap
     scale = 1 - np.divide(overlap, union, out=np.zeros(len(truth)), where=~flat)

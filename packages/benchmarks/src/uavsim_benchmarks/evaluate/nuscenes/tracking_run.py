@@ -1,6 +1,7 @@
 """Score tracks on a dataset: ``nuscenes-tracking``."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
@@ -34,7 +35,7 @@ def evaluate_tracking(request: EvaluationRequest) -> Outcome:
         config = replace(config, step_s=_usual_step_s(truth))
     limits = np.array([config.range_m[name] for name in tracking.CLASSES])
     true_boxes = evaluated(truth.boxes, truth, limits, tracking.CLASSES)
-    _refuse_duplicate_instances(true_boxes, truth)
+    _refuse_duplicate_instances(true_boxes, request.truth)
     truth = replace(truth, boxes=Boxes.none())  # frees memory
     check = FrameCheck(true_boxes, truth)
 
@@ -64,10 +65,10 @@ def evaluate_tracking(request: EvaluationRequest) -> Outcome:
     return _tracking_outcome(request.mode, scores, reported | {"samples_ignored": reader.ignored})
 
 
-def _refuse_duplicate_instances(boxes: Boxes, truth: Truth) -> None:
+def _refuse_duplicate_instances(boxes: Boxes, root: Path) -> None:
     order = np.lexsort((boxes.track, boxes.sample))
     if np.any((np.diff(boxes.sample[order]) == 0) & (np.diff(boxes.track[order]) == 0)):
-        raise InputError(f"the dataset has an object twice in one sample; {len(truth.samples)} samples were read")
+        raise InputError(f"{root}: an instance has two boxes in one sample; nuScenes allows one")
 
 
 def _usual_step_s(truth: Truth) -> float:

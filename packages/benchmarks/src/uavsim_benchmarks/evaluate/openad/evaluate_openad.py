@@ -19,7 +19,7 @@ def evaluate_openad(request: EvaluationRequest) -> Outcome:
     """
     dimensions = request.count("dimensions", 3)
     if dimensions not in {2, 3}:
-        raise InputError(f"--option dimensions={dimensions}: 2 or 3")
+        raise InputError(f"--option dimensions={dimensions}: must be 2 or 3")
     table = request.path("similarity")
     truth = read_openad_truth(request.truth)
     scenes, trained = read_openad_scenes(

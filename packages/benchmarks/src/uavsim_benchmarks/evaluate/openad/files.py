@@ -63,7 +63,7 @@ def read_openad_truth(path: Path) -> OpenAdTruth:
             features=_features(names, features),
         )
     except _UNUSABLE as error:
-        raise InputError(f"{path}: no ground truth of OpenAD [objects, tags, features]: {_line(error)}") from error
+        raise InputError(f"{path}: not OpenAD ground truth [objects, tags, features]: {_line(error)}") from error
     if not all(np.isfinite(of_scene).all() for of_scene in (*truth.boxes, *truth.in_training)):
         raise InputError(f"{path}: an object has a number that is not finite")
     return truth
@@ -101,7 +101,7 @@ def read_openad_scenes(
         trained = {str(name): bool(value) for name, value in dict(trained).items()}
     except _UNUSABLE as error:
         raise InputError(
-            f"{path}: no submission to OpenAD [detections, tags, features, training_on]: {_line(error)}"
+            f"{path}: not an OpenAD submission [detections, tags, features, training_on]: {_line(error)}"
         ) from error
     if not all(np.isfinite(scene).all() for scene in boxes):
         raise InputError(f"{path}: a detection has a number that is not finite")
@@ -130,7 +130,7 @@ def read_similarity_table(path: Path) -> _Similarity:
     try:
         known = {(str(a), str(b)): float(v) for a, row in table.items() for b, v in row.items()}
     except _UNUSABLE as error:
-        raise InputError(f"{path}: no table of similarities by tag and tag: {_line(error)}") from error
+        raise InputError(f"{path}: not a table of similarities by two tags: {_line(error)}") from error
     if not all(np.isfinite(value) for value in known.values()):
         raise InputError(f"{path}: a similarity is not a finite number")
 
@@ -147,10 +147,10 @@ def _look_up(known: dict[tuple[str, str], float], a: str, b: str) -> float:
 
 def _cosines(path: Path, truth: OpenAdTruth, features: tuple[list[str], FloatArray] | None) -> _Similarity:
     if features is None or truth.features is None:
-        raise InputError(f"{path}: no text features in both files; give --option similarity=TABLE.json")
+        raise InputError(f"{path}: text features are missing in truth or results; give --option similarity=TABLE.json")
     if features[1].shape[1] != truth.features[1].shape[1]:
         raise InputError(
-            f"{path}: text features have {features[1].shape[1]} numbers, the truth's {truth.features[1].shape[1]}"
+            f"{path}: text features have {features[1].shape[1]} values, the ground truth's {truth.features[1].shape[1]}"
         )
     names, true_names = ({name: k for k, name in reversed(list(enumerate(f[0])))} for f in (features, truth.features))
     cosine = truth.features[1] @ features[1].T
@@ -187,7 +187,7 @@ def _annotations(folder: Path) -> OpenAdTruth:
     for file in files:
         rows = [line.split() for line in _text(file).splitlines() if line.strip()]
         if any(len(row) != 20 for row in rows):
-            raise InputError(f"{file}: a line has not 20 words: 5 seen flags, tag, 14 numbers; tags have no spaces")
+            raise InputError(f"{file}: each line must have 20 words: 5 flags, a tag without spaces, 14 numbers")
         try:
             boxes.append(_numbers([row[9:20] for row in rows], 11))
             in_training.append(_numbers([row[:5] for row in rows], 5))
@@ -210,9 +210,7 @@ def _features(names: Any, values: Any) -> tuple[list[str], FloatArray]:
     """Return tags and their (tags, features) text features."""
     tags, features = [str(name) for name in names], np.asarray(values, dtype=np.float64)
     if features.ndim != 2 or len(features) != len(tags) or not np.isfinite(features).all():
-        raise ValueError(
-            f"{len(tags)} tags with text features of shape {features.shape}, or numbers that are not finite"
-        )
+        raise ValueError(f"expected finite text features of {len(tags)} tags, found shape {features.shape}")
     return tags, features
 
 

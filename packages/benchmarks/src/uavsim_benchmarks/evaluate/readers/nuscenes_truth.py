@@ -138,7 +138,7 @@ def _egos(tables: Path, samples: dict[str, int], channel: str, is_sensor: bool) 
     """Return (samples, 3) origins of ranges and (samples,) headings of the ego."""
     sensors = {row["token"] for row in iter_rows(tables / "sensor.json") if row["channel"] == channel}
     if not sensors:
-        raise DatasetError(f"{tables}: no sensor {channel}, from which ranges are measured")
+        raise DatasetError(f"{tables}: no sensor {channel}, the origin of ranges")
     calibrated = {
         row["token"]: row for row in iter_rows(tables / "calibrated_sensor.json") if row["sensor_token"] in sensors
     }
@@ -225,11 +225,11 @@ class _Rows:
             return NOTHING
         if len(tokens) > 1 and self._many is None:
             raise InputError(
-                f"{self._path}: box {row['token']} has {len(tokens)} attributes; the devkit takes one at most"
+                f"{self._path}: box {row['token']} has {len(tokens)} attributes; the devkit accepts at most one"
             )
         name = self._many if len(tokens) > 1 and self._many else self._attributes[tokens[0]]
         if name not in ATTRIBUTES:
-            raise InputError(f"{self._path}: box {row['token']}: {name!r} is none of nuScenes' attributes")
+            raise InputError(f"{self._path}: box {row['token']}: {name!r} is not a nuScenes attribute")
         return ATTRIBUTES.index(name)
 
 

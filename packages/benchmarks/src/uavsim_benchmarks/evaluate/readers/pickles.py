@@ -38,18 +38,16 @@ def read_pickle(path: Path, *, max_bytes: int = MAX_FILE_BYTES) -> Any:
     """
     try:
         if path.stat().st_size > max_bytes:
-            raise InputError(f"{path}: larger than {max_bytes / 1e9:.1f} GB; a pickle is read whole")
+            raise InputError(f"{path}: larger than {max_bytes / 1e9:.1f} GB; the limit for pickles")
         data = path.read_bytes()
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from error
     try:
         return _Machine(data).result()
     except NotPlain as error:
-        raise InputError(
-            f"{path}: refused, nothing of it was run: {error}; save plain lists and numpy arrays"
-        ) from error
+        raise InputError(f"{path}: refused without executing it: {error}; save plain lists and numpy arrays") from error
     except (IndexError, KeyError, ValueError, TypeError, struct.error, RecursionError) as error:
-        raise InputError(f"{path}: no pickle, or cut off: {type(error).__name__}") from error
+        raise InputError(f"{path}: not a pickle, or truncated: {type(error).__name__}") from error
 
 
 class _Machine:
@@ -70,11 +68,11 @@ class _Machine:
             self._at += 1
             step = steps[code]
             if step is None:
-                raise NotPlain(f"it has the instruction {chr(code)!r}")
+                raise NotPlain(f"instruction {chr(code)!r} is not allowed")
             step(self)
         (found,) = self._stack
         if self._below or isinstance(found, (Array, Name)):
-            raise ValueError("something is left over")
+            raise ValueError("values remain on the stack")
         if self._shares:
             _refuse_cycles(found)
         return found
@@ -83,7 +81,7 @@ class _Machine:
         """Return the next bytes of the file; a truncated file is an error."""
         end = self._at + count
         if count < 0 or end > len(self._data):
-            raise ValueError("cut off")
+            raise ValueError("truncated")
         taken = self._data[self._at : end]
         self._at = end
         return taken
@@ -110,7 +108,7 @@ class _Machine:
         """Push a new container, within the limit of containers."""
         self._made += 1
         if (self._made - _FREE) * _BYTES_EACH > len(self._data):
-            raise NotPlain("it is made of empty lists")
+            raise NotPlain("it has too many empty containers for its size")
         self._stack.append(container)
 
     def push(self, value: Any) -> None:
@@ -129,7 +127,7 @@ class _Machine:
     def mark(self) -> None:
         """Start a new stack above the present one."""
         if len(self._below) > _MOST_MARKS:
-            raise NotPlain("lists in lists beyond all measure")
+            raise NotPlain("containers are nested too deeply")
         self._below.append(self._stack)
         self._stack = []
 
@@ -137,7 +135,7 @@ class _Machine:
         """Store the last value in the memo."""
         self._memo[number] = self._stack[-1]
         if (len(self._memo) - _FREE) * _BYTES_EACH > len(self._data):
-            raise NotPlain("it remembers more than it holds")
+            raise NotPlain("it stores too many references for its size")
 
     def store_next(self) -> None:
         """Store the last value under the next memo number."""
@@ -148,7 +146,7 @@ class _Machine:
         value = self._memo[number]
         if isinstance(value, Array):
             if value.value is None:
-                raise NotPlain("an array that is used before it is there")
+                raise NotPlain("an array is used before its data")
             value = value.value
         self._count_again(value)
         self._stack.append(value)
@@ -162,13 +160,13 @@ class _Machine:
             self._shares = True
             self._repeated += len(each)
             if self._repeated > _MOST_REPEATED:
-                raise NotPlain("it refers to the same lists again and again")
+                raise NotPlain("it repeats the same containers too often")
 
     def named(self, module: Any, name: Any) -> None:
         """Push an allowed name."""
         found = Name(*(_utf8(part) if isinstance(part, bytes) else str(part) for part in (module, name)))
         if found not in NAMES:
-            raise NotPlain(f"it asks for {visible(found.module[:80])}.{visible(found.name[:80])}")
+            raise NotPlain(f"{visible(found.module[:80])}.{visible(found.name[:80])} is not allowed")
         self._stack.append(found)
 
     def name_of_stack(self) -> None:
@@ -188,21 +186,21 @@ class _Machine:
         """Extend the list below."""
         target = self._stack[-1]
         if type(target) is not list:
-            raise ValueError("no list")
+            raise ValueError("not a list")
         target += items
 
     def add(self, items: list[Any]) -> None:
         """Extend the set below."""
         target = self._stack[-1]
         if type(target) is not set:
-            raise ValueError("no set")
+            raise ValueError("not a set")
         target.update(items)
 
     def set_items(self, items: list[Any]) -> None:
         """Extend the dictionary below."""
         target = self._stack[-1]
         if type(target) is not dict or len(items) % 2:
-            raise ValueError("no dictionary")
+            raise ValueError("not a dictionary")
         target.update(zip(items[::2], items[1::2], strict=True))
 
     def dict_of(self) -> None:
@@ -228,7 +226,7 @@ class _Machine:
         for each in operand if isinstance(operand, tuple) else ():
             self._copied += len(each) if isinstance(each, (str, bytes, bytearray)) else 0
         if self._copied - _FREE > _COPIES * len(self._data):
-            raise NotPlain("it copies the same bytes again and again")
+            raise NotPlain("it copies the same bytes too often")
 
 
 def _refuse_cycles(found: Any) -> None:
@@ -240,7 +238,7 @@ def _refuse_cycles(found: Any) -> None:
             above.remove(id(each))
             done.add(id(each))
         elif id(each) in above:
-            raise NotPlain("it has a list that holds itself")
+            raise NotPlain("a container contains itself")
         elif isinstance(each, (dict, list, tuple)) and id(each) not in done:
             above.add(id(each))
             waiting.append((each, True))
@@ -255,7 +253,7 @@ def _integer(text: bytes) -> int | bool:
 
 def _quoted(text: bytes) -> str:
     if len(text) < 2 or text[:1] != text[-1:] or text[:1] not in {b"'", b'"'}:
-        raise ValueError("no string")
+        raise ValueError("not a quoted string")
     return codecs.escape_decode(text[1:-1])[0].decode("latin1")
 
 

@@ -81,7 +81,7 @@ def pairwise_help(values: FloatArray) -> FloatArray:
 def _drones_of(values: FloatArray) -> int:
     drones = int(values.shape[-1]).bit_length() - 1
     if values.shape[-1] != 2**drones or not 1 <= drones <= _MOST_DRONES:
-        raise InputError(f"{values.shape[-1]} values are not those of 2**D subsets of 1 to {_MOST_DRONES} drones")
+        raise InputError(f"{values.shape[-1]} values; expected 2**D, one per subset of D = 1 to {_MOST_DRONES} drones")
     return drones
 
 
@@ -89,7 +89,7 @@ def _drones_of(values: FloatArray) -> int:
 def _members(drones: int) -> BoolArray:
     """Return (2**D, D) bool: membership of drones in subsets."""
     if not 1 <= drones <= _MOST_DRONES:
-        raise InputError(f"a swarm of {drones} drones; collaboration values need 1 to {_MOST_DRONES}")
+        raise InputError(f"collaboration values need 1 to {_MOST_DRONES} drones, not {drones}")
     return np.asarray((np.arange(2**drones)[:, None] >> np.arange(drones)) & 1, dtype=np.bool_)
 
 

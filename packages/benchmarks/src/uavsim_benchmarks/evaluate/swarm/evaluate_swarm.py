@@ -65,7 +65,7 @@ def evaluate_swarm(request: EvaluationRequest) -> Outcome:
     channel = _ego_channel(request, version)
     truth = read_truth(request.truth, version, labels=CLASSES, split=request.split, ego_channel=channel)
     if (truth.drones < 0).any():
-        raise InputError(f"{request.truth / version}: the boxes do not say which drones see them (uav_seen_by)")
+        raise InputError(f"{request.truth / version}: annotations lack uav_seen_by, the drones that see a box")
     limit_m = request.number("range", WIDE_RANGE_M)
     ring_m = (FOUND_WITHIN_M if "_id_v" in channel else 0.0, limit_m)  # excludes the box of a car that is the ego
     kinds = _kinds_that_measure(request.truth / version / "visibility_detail.json", truth.key)
@@ -91,7 +91,7 @@ def evaluate_swarm(request: EvaluationRequest) -> Outcome:
     if other is not None:
         other_scored, second = _matched(replace(request, results=other), truth, truth.boxes.take(evaluated), ring_m)
         if not np.array_equal(other_scored, scored):
-            raise InputError(f"{other}: is about other scenes than {request.results}; compare on one --split")
+            raise InputError(f"{other}: covers other scenes than {request.results}; select one --split")
         reported["comparison"] = compare_results(matched, second, draws, [truth.scenes[n] for n in scenes], scenes)
         tables = (*tables, _comparison_table(reported["comparison"]))
     return Outcome("swarm", request.mode, reported, ("recall", "ap"), tables, _curves(scores))
