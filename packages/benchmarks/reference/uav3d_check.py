@@ -336,10 +336,10 @@ def main() -> int:
             try:
                 checks[name] = CHECKS[name](options)
             except Exception as error:  # noqa: BLE001 - whatever their code raises is its report
-                at = traceback.extract_tb(error.__traceback__)[-1]
+                frame = traceback.extract_tb(error.__traceback__)[-1]
                 checks[name] = {
                     "ok": False,
-                    "problems": [f"{type(error).__name__}: {error} ({Path(at.filename).name}:{at.lineno})"],
+                    "problems": [f"{type(error).__name__}: {error} ({Path(frame.filename).name}:{frame.lineno})"],
                 }
     report = {"ok": all(check["ok"] for check in checks.values()), "checks": checks}
     json.dump(report, sys.stdout, indent=1)

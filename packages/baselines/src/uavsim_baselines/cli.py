@@ -37,16 +37,16 @@ Changes = Annotated[list[str] | None, typer.Option("--set", help="Override of on
 
 
 @contextmanager
-def _progress(what: str, total: int) -> Iterator[tuple[Progress, TaskID]]:
+def _progress(description: str, total: int) -> Iterator[tuple[Progress, TaskID]]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("rest"),
                TimeRemainingColumn(), TextColumn("{task.fields[note]}"))  # fmt: skip
     with Progress(*columns, console=Console(stderr=True), speed_estimate_period=_SPEED_OVER_S) as progress:
-        yield progress, progress.add_task(what, total=total, note="")
+        yield progress, progress.add_task(description, total=total, note="")
 
 
 @contextmanager
-def _part(what: str, total: int) -> Iterator[Callable[[int], None]]:
-    with _progress(what, total) as (progress, task):
+def _part(description: str, total: int) -> Iterator[Callable[[int], None]]:
+    with _progress(description, total) as (progress, task):
         yield lambda done: progress.update(task, completed=done)
 
 

@@ -61,7 +61,7 @@ def test_a_late_message_is_an_earlier_one_and_at_first_there_is_none(frames: lis
 
 
 def test_a_lost_message_silences_a_drone_and_a_lost_image_blackens_any(agents: Config, frames: list[Frame]) -> None:
-    messages, cameras = (DegradedSights(frames, what) for what in (Degradation(messages=1.0), Degradation(cameras=1.0)))
+    messages, cameras = (DegradedSights(frames, case) for case in (Degradation(messages=1.0), Degradation(cameras=1.0)))
     lost = [bool(frame.cameras[index][0].reported["dropped"]) for frame in frames for index in range(3)]
     assert set(lost) == {True, False}
     heard = [messages(frame, [index, index])[1].present for frame in frames for index in range(3)]
@@ -73,8 +73,8 @@ def test_a_lost_message_silences_a_drone_and_a_lost_image_blackens_any(agents: C
 
 def test_a_larger_share_loses_what_a_smaller_one_loses_and_more(frames: list[Frame]) -> None:
     lost = [
-        {(frame.number, p) for frame in frames for p in range(3) if DegradedSights(frames, what)(frame, [p])[0].lost[0]}
-        for what in (Degradation(cameras=share) for share in (0.0, 0.3, 0.6, 1.0))
+        {(frame.number, p) for frame in frames for p in range(3) if DegradedSights(frames, case)(frame, [p])[0].lost[0]}
+        for case in (Degradation(cameras=share) for share in (0.0, 0.3, 0.6, 1.0))
     ]
     assert lost[0] == set()
     assert lost[0] <= lost[1] <= lost[2] <= lost[3]

@@ -135,9 +135,8 @@ def test_disconets_weights_prefer_a_drone_by_cell() -> None:
 def test_a_turned_sender_is_understood_in_the_egos_grid() -> None:
     features = torch.zeros(1, 2, CHANNELS, 8, 8)
     features[0, 1, :, 6, 4] = 5.0  # 5 m ahead, 1 m to the left of the sender
-    poses = torch.stack([turned(0), turned(math.pi)])[
-        None
-    ]  # the sender looks back: 5 m behind, 1 m to the right of the ego
+    # The sender looks back: 5 m behind, 1 m to the right of the ego.
+    poses = torch.stack([turned(0), turned(math.pi)])[None]
     confidence = features[:, :, 0] / 10
     pair = Messages(features, poses, torch.ones(1, 2, dtype=torch.bool), GRID, confidence)
     shared = module("where2comm", threshold=0.1)(pair).features

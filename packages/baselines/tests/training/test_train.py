@@ -30,7 +30,7 @@ class _Stop(Exception):
 
 def test_an_interrupted_training_ends_in_the_same_weights(toy: Path, tmp_path: Path) -> None:
     config = small(toy, kind="where2comm")
-    whole = train(config, tmp_path / "whole")
+    uninterrupted = train(config, tmp_path / "whole")
 
     def stop(step: int, _loss: float) -> None:
         if step == 3:  # the checkpoint of step 2 is there
@@ -40,7 +40,7 @@ def test_an_interrupted_training_ends_in_the_same_weights(toy: Path, tmp_path: P
         train(config, tmp_path / "cut", report=stop)
     assert read_checkpoint(tmp_path / "cut" / "checkpoint.pt").step == 2
     cut = train(config, tmp_path / "cut")
-    for name, value in weights(whole).items():
+    for name, value in weights(uninterrupted).items():
         torch.testing.assert_close(weights(cut)[name], value, atol=0, rtol=0)
     assert list((tmp_path / "cut" / "logs").glob("events*"))
 
@@ -101,9 +101,9 @@ def test_a_checkpoint_of_another_model_is_refused_in_one_line(toy: Path, tmp_pat
 @pytest.mark.parametrize("wrong", ["gone", None, 7, "[]", [1], {"x": 1}, torch.ones(2)])
 def test_every_damaged_part_of_a_checkpoint_is_one_line(wrong: object, toy: Path, tmp_path: Path) -> None:
     path = train(steps(small(toy), 1), tmp_path)
-    whole = torch.load(path, weights_only=True)
-    for key in whole:
-        damaged = {**whole, key: wrong}
+    content = torch.load(path, weights_only=True)
+    for key in content:
+        damaged = {**content, key: wrong}
         if wrong == "gone":
             del damaged[key]
         if key == "step" and isinstance(wrong, int):

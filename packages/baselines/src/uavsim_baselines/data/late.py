@@ -53,9 +53,8 @@ class LateSights:
 
     def _by_index(self, frame: Frame, _ego: int, index: int, latency_us: int) -> Sight:
         scene = self._scene_of[frame.scene]
-        period_us = (
-            scene[1].timestamp_us - scene[0].timestamp_us if len(scene) > 1 else 1
-        )  # a single sample has no older one
+        # A single sample has no older one.
+        period_us = scene[1].timestamp_us - scene[0].timestamp_us if len(scene) > 1 else 1
         older = scene.index(frame) - round(latency_us / period_us)
         if older < 0:
             return _absent(frame, index)

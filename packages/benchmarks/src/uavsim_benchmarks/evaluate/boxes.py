@@ -85,7 +85,7 @@ class Boxes:
 
     @classmethod
     def make(cls, sample: AnyArray, label: AnyArray, centre_m: AnyArray, **columns: AnyArray) -> Boxes:
-        """Make boxes from columns, (N,) or (N, K), and sort them by sample; missing columns get neutral values."""
+        """Make boxes from (N,) or (N, K) columns as in ``Boxes``, sorted by sample; missing columns get neutral values."""
         rows = np.argsort(np.asarray(sample, dtype=np.int64), kind="stable")
         count = len(rows)
         defaults: dict[str, AnyArray] = {

@@ -22,7 +22,7 @@ def found_by_scene(
         reader: the file.
         truth: the scene of each sample.
         keep: filter of each block.
-        scored: returns the mask of scored samples at the end of the file; may raise ``InputError``.
+        scored: returns the (samples,) mask of scored samples at the end of the file; may raise ``InputError``.
 
     Raises:
         InputError: the file is refused.

@@ -143,13 +143,13 @@ def jobs_of(data: Dataset, twins: TwinTables | None = None, *, pixels: bool = Tr
         for sample in samples:
             boxes = sample.boxes
             if len(boxes) and not scene.reports_views:
-                raise InputError(f"{data.root}: table visibility_detail is missing; {_what_to_do(data.root)}")
+                raise InputError(f"{data.root}: table visibility_detail is missing; {_rebuild_hint(data.root)}")
             with reading(f"{data.root}: scene {scene.name}, sample {sample.number}"):
                 job = _job(sample, scene.name, boxes, twins, pixels=pixels)
             yield job
 
 
-def _what_to_do(root: Path) -> str:
+def _rebuild_hint(root: Path) -> str:
     """Return the command that writes the missing table visibility_detail, if there is one."""
     if (root / ".uavsim" / "recordings").is_dir():
         return f"rebuild it from the recordings with uavsim annotate {root}"

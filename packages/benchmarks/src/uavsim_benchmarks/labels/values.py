@@ -185,8 +185,8 @@ def _short(values: FloatArray) -> list[list[float]]:
     """Round (M, K) values to 3 digits; whole numbers become integers, which keeps files small."""
     short = np.round(values, 3)
     if (short == np.trunc(short)).all():
-        whole: list[list[float]] = short.astype(np.int64).tolist()
-        return whole
+        integers: list[list[float]] = short.astype(np.int64).tolist()
+        return integers
     return [[int(value) if value.is_integer() else value for value in row] for row in short.tolist()]
 
 

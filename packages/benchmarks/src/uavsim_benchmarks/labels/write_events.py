@@ -92,9 +92,8 @@ def write_events(
         "twins": twins is not None,
         "thresholds": thresholds.model_dump(mode="json"),
     }
-    write_whole(
-        folder / SUMMARY_FILE, to_json_bytes(summary)
-    )  # without the duration: the same labels give the same bytes
+    # Without the duration, equal labels give equal bytes.
+    write_whole(folder / SUMMARY_FILE, to_json_bytes(summary))
     summary |= {"seconds": round(time.monotonic() - began, 2), "workers": workers}
     return summary if values is None else summary | {"collaboration": values.finish()}
 

@@ -383,16 +383,16 @@ def search_score(
     levels = AotLevels(truth, results, mode=mode)
     measure = levels.alarms_per_hour if target == "hfar" else levels.false_per_image
     low, high = max(min_score, float(results.score.min(initial=1.0))), 1.0
-    at_low, middle = measure(low), low + (high - low) / 2
-    at_middle = round(measure(middle), _DIGITS)
-    falling = at_middle <= at_low
+    low_rate, middle = measure(low), low + (high - low) / 2
+    middle_rate = round(measure(middle), _DIGITS)
+    falling = middle_rate <= low_rate
     while high - low > _PRECISION:
-        if at_middle == value:
+        if middle_rate == value:
             return middle
-        if (at_middle > value) == falling and at_middle != value:
+        if (middle_rate > value) == falling and middle_rate != value:
             low = middle
         else:
             high = middle
         middle = low + (high - low) / 2
-        at_middle = round(measure(middle), _DIGITS)
+        middle_rate = round(measure(middle), _DIGITS)
     return high

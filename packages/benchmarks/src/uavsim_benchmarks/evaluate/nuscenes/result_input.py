@@ -78,7 +78,8 @@ def only_version(request: EvaluationRequest) -> str:
             raise InputError(f"{folder}: no version {request.version!r}; it holds {', '.join(versions) or 'none'}")
         return request.version
     if len(versions) != 1:
-        raise InputError(f"{folder} holds {', '.join(versions) or 'no dataset'}: choose one with --version")
+        hint = f"select --version {' or '.join(versions)}" if versions else "no dataset (no sample_annotation.json)"
+        raise InputError(f"{folder}: {hint}")
     return versions[0]
 
 

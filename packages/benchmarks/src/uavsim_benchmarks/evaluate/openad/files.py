@@ -134,9 +134,9 @@ def read_similarity_table(path: Path) -> _Similarity:
     if not all(np.isfinite(value) for value in known.values()):
         raise InputError(f"{path}: a similarity is not a finite number")
 
-    def compare(ours: list[str], theirs: list[str]) -> FloatArray:
-        values = [[_look_up(known, a, b) for b in theirs] for a in ours]
-        return np.array(values, dtype=np.float64).reshape(len(ours), len(theirs))
+    def compare(found_tags: list[str], true_tags: list[str]) -> FloatArray:
+        values = [[_look_up(known, a, b) for b in true_tags] for a in found_tags]
+        return np.array(values, dtype=np.float64).reshape(len(found_tags), len(true_tags))
 
     return compare
 
@@ -155,9 +155,9 @@ def _cosines(path: Path, truth: OpenAdTruth, features: tuple[list[str], FloatArr
     names, true_names = ({name: k for k, name in reversed(list(enumerate(f[0])))} for f in (features, truth.features))
     cosine = truth.features[1] @ features[1].T
 
-    def compare(ours: list[str], theirs: list[str]) -> FloatArray:
+    def compare(found_tags: list[str], true_tags: list[str]) -> FloatArray:
         try:
-            rows, columns = [true_names[b] for b in theirs], [names[a] for a in ours]
+            rows, columns = [true_names[b] for b in true_tags], [names[a] for a in found_tags]
         except KeyError as error:
             raise InputError(f"{path}: tag {error} has no text feature") from error
         return cosine[np.ix_(rows, columns)].T

@@ -68,13 +68,13 @@ class OpenAdScores:
 
 
 def subset_of(seen_class: BoolArray, in_domain: BoolArray) -> IntArray:
-    """Return (N,) subsets of objects: in or out of the training domains, of a seen or unseen class."""
+    """Return (N,) indices into ``SUBSETS`` from (N,) masks: objects of a seen class, and in a training domain."""
     subset: IntArray = 2 * (~seen_class).astype(np.int64) + (~in_domain).astype(np.int64)
     return subset
 
 
 def pair_scores_2d(found: FloatArray, truth: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return (P, G) IoU, distance of the centres in pixels, and size error; boxes are x0, y0, x1, y1."""
+    """Return (P, G) IoU, distance of centres in pixels, and size error of (P, 4) and (G, 4) boxes x0, y0, x1, y1."""
     low = np.maximum(found[:, None, :2], truth[None, :, :2])
     high = np.minimum(found[:, None, 2:], truth[None, :, 2:])
     overlap = np.maximum(high - low, 0).prod(axis=2)
@@ -88,7 +88,7 @@ def pair_scores_2d(found: FloatArray, truth: FloatArray) -> tuple[FloatArray, Fl
 def pair_scores_3d(found: FloatArray, truth: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return (P, G) 1 / (1 + distance), distance of the centres in metres, and size error.
 
-    Boxes are h, w, l, x, y, z, theta; width and length are sorted first, so exchanging them has no effect.
+    Boxes are (P, 7) and (G, 7): h, w, l, x, y, z, theta. Width and length are sorted, so exchanging them has no effect.
     """
     offset = found[:, None, 3:6] - truth[None, :, 3:6]
     distance = np.sqrt((offset**2).sum(axis=2))

@@ -46,10 +46,10 @@ class JsonStream:
     def __exit__(self, *_: object) -> None:
         self._file.close()
 
-    def members(self, what: str) -> Iterator[str]:
+    def members(self, name: str) -> Iterator[str]:
         """Yield the keys of the next object; the caller reads each value with ``value`` or ``members``."""
         if self._next() != "{":
-            raise InputError(f"{self.path}: {what} is not a JSON object")
+            raise InputError(f"{self.path}: {name} is not a JSON object")
         self._at += 1
         if self._next() == "}":
             self._at += 1
@@ -67,10 +67,10 @@ class JsonStream:
             if mark != ",":
                 raise self._not_json()
 
-    def batches(self, what: str) -> Iterator[list[Any]]:
+    def batches(self, name: str) -> Iterator[list[Any]]:
         """Yield the values of the next array in batches; fast where each value ends with a list."""
         if self._next() != "[":
-            raise InputError(f"{self.path}: {what}: not a JSON array")
+            raise InputError(f"{self.path}: {name}: not a JSON array")
         self._at += 1
         if self._next() == "]":
             self._at += 1

@@ -253,12 +253,12 @@ def _joined(blocks: list[_Block]) -> _Block:
     floats = np.empty((count, 10))
     keys = np.empty((count, 3), dtype=np.int64)
     small = np.empty((count, len(_SMALL)), dtype=np.int32)
-    wholes: tuple[AnyArray, ...] = (floats, keys, small)
+    columns: tuple[AnyArray, ...] = (floats, keys, small)
     end = count
     while blocks:
         parts = blocks.pop()
-        for whole, part in zip(wholes, parts, strict=True):
-            whole[end - len(part) : end] = part
+        for column, part in zip(columns, parts, strict=True):
+            column[end - len(part) : end] = part
         end -= len(parts[0])
     if np.any(np.diff(small[:, 0]) < 0):
         order = np.argsort(small[:, 0], kind="stable")

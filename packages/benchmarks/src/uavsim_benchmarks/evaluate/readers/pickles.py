@@ -101,7 +101,7 @@ class _Machine:
     def integer(self, size: int) -> int:
         """Return the next integer of ``size`` bytes."""
         if size > _LONGEST_INTEGER:
-            raise NotPlain("an integer beyond all measure")
+            raise NotPlain(f"an integer has more than {_LONGEST_INTEGER} bytes")
         return int.from_bytes(self.take(size), "little", signed=True)
 
     def make(self, container: Any) -> None:
@@ -247,7 +247,7 @@ def _refuse_cycles(found: Any) -> None:
 
 def _integer(text: bytes) -> int | bool:
     if len(text) > 2 * _LONGEST_INTEGER:
-        raise NotPlain("an integer beyond all measure")
+        raise NotPlain(f"an integer has more than {2 * _LONGEST_INTEGER} digits")
     return {b"00": False, b"01": True}[text] if text in {b"00", b"01"} else int(text.rstrip(b"L"))
 
 

@@ -225,12 +225,12 @@ def _group_scores(
     return scores, tuple(tables)
 
 
-def compare_results(ours: Matched, theirs: Matched, draws: FloatArray, names: list[str], scenes: IntArray) -> JsonDict:
+def compare_results(first: Matched, second: Matched, draws: FloatArray, names: list[str], scenes: IntArray) -> JsonDict:
     """Compare two results on the same boxes, with intervals from the same bootstrap draws.
 
     Args:
-        ours: matches of the first result.
-        theirs: matches of the second result; differences are ours - theirs.
+        first: matches of the first result.
+        second: matches of the second result; differences are ours - theirs.
         draws: (draws, scenes).
         names: names of the scored scenes.
         scenes: (names,) numbers of these scenes.
@@ -240,20 +240,20 @@ def compare_results(ours: Matched, theirs: Matched, draws: FloatArray, names: li
         recall add up to the difference; those to AP are the loss of difference without the scene.
     """
     every = [
-        (matched, np.ones(len(matched.scene), bool), np.ones(len(matched.score), bool)) for matched in (ours, theirs)
+        (matched, np.ones(len(matched.scene), bool), np.ones(len(matched.score), bool)) for matched in (first, second)
     ]
 
     def recall_gap(weight: FloatArray) -> FloatArray:
-        return group_recall(ours, every[0][1], weight) - group_recall(theirs, every[1][1], weight)
+        return group_recall(first, every[0][1], weight) - group_recall(second, every[1][1], weight)
 
     def ap_gap(weight: FloatArray) -> FloatArray:
         return group_ap(*every[0], weight) - group_ap(*every[1], weight)
 
-    whole = np.ones((1, draws.shape[1]))
+    equal = np.ones((1, draws.shape[1]))
     reported: JsonDict = {}
     for name, gap in (("recall", recall_gap), ("ap", ap_gap)):
         drawn = gap(draws)
-        interval = interval_of(float(gap(whole)[0]), drawn)
+        interval = interval_of(float(gap(equal)[0]), drawn)
         reported[name] = interval.as_json() | {
             "share_of_draws_above_0": float(np.nanmean(drawn > 0)) if len(drawn) else None
         }
@@ -263,8 +263,8 @@ def compare_results(ours: Matched, theirs: Matched, draws: FloatArray, names: li
         full[0, scenes] = weight
         return float(ap_gap(full)[0])
 
-    more = np.bincount(ours.scene, weights=ours.found.astype(float) - theirs.found, minlength=draws.shape[1])
-    parts = zip(names, (more[scenes] / max(len(ours.scene), 1)).tolist(), jackknife(without, len(scenes)), strict=True)
+    more = np.bincount(first.scene, weights=first.found.astype(float) - second.found, minlength=draws.shape[1])
+    parts = zip(names, (more[scenes] / max(len(first.scene), 1)).tolist(), jackknife(without, len(scenes)), strict=True)
     rows = [{"scene": name, "recall": recall, "ap": float(ap)} for name, recall, ap in parts]
     reported["scenes"] = sorted(rows, key=lambda row: -abs(row["recall"]))
     return reported

@@ -188,7 +188,7 @@ def score_group(matched: Matched, member: BoolArray, candidate: BoolArray, draws
         candidate: (P,) predictions that may be of the group.
         draws: (draws, scenes) how often each scene counts.
     """
-    whole = np.ones((1, draws.shape[1]))
-    recall = interval_of(float(group_recall(matched, member, whole)[0]), group_recall(matched, member, draws))
-    ap = interval_of(float(group_ap(matched, member, candidate, whole)[0]), group_ap(matched, member, candidate, draws))
+    equal = np.ones((1, draws.shape[1]))
+    recall = interval_of(float(group_recall(matched, member, equal)[0]), group_recall(matched, member, draws))
+    ap = interval_of(float(group_ap(matched, member, candidate, equal)[0]), group_ap(matched, member, candidate, draws))
     return GroupScore(int(member.sum()), int((member & matched.found).sum()), recall, ap)
