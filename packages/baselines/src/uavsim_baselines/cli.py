@@ -142,18 +142,18 @@ def robustness(
     ] = None,
 ) -> None:
     """Measure AP under the dataset's errors of poses, links and cameras; write a table and a plot."""
-    from uavsim_baselines import robustness as of
     from uavsim_baselines.data.frames import read_frames
+    from uavsim_baselines.robustness import SHARES, known_kinds, measure_curves, write_curves
     from uavsim_baselines.runs import prediction_setup
 
-    chosen = of.known_kinds(kinds)
+    chosen = known_kinds(kinds)
     curves = []
     for run in runs:
         setup = prediction_setup(run, data=data)
         frames = read_frames(setup.config.data, setup.config.data.test_split)
-        with _part(f"degrade {setup.config.sharing.kind}", len(chosen) * len(of.SHARES)) as report:
-            curves += of.measure_curves(setup, frames, run, kinds=chosen, shares=of.SHARES, report=report)
-    typer.echo(of.write_curves(out, curves))
+        with _part(f"degrade {setup.config.sharing.kind}", len(chosen) * len(SHARES)) as report:
+            curves += measure_curves(setup, frames, run, kinds=chosen, shares=SHARES, report=report)
+    typer.echo(write_curves(out, curves))
 
 
 @app.command()
@@ -169,7 +169,7 @@ def airground(
     ] = 50.0,
 ) -> None:
     """Measure the gain of aerial agents for ground agents and vice versa, and write a table."""
-    from uavsim_baselines import airground as of
+    from uavsim_baselines.airground import HEARD, egos_of, measure_sides, write_sides
     from uavsim_baselines.data.frames import read_frames
     from uavsim_baselines.runs import prediction_setup
 
@@ -177,10 +177,10 @@ def airground(
     for run in runs:
         setup = prediction_setup(run, data=data)
         frames = read_frames(setup.config.data, setup.config.data.test_split)
-        each = 1 if setup.config.sharing.kind == "none" else len(of.HEARD)
-        with _part(f"hear {setup.config.sharing.kind}", each * len(of.egos_of(frames))) as report:
-            rows += of.measure_sides(setup, frames, run, range_m=range_m, report=report)
-    typer.echo(of.write_sides(out, rows))
+        each = 1 if setup.config.sharing.kind == "none" else len(HEARD)
+        with _part(f"hear {setup.config.sharing.kind}", each * len(egos_of(frames))) as report:
+            rows += measure_sides(setup, frames, run, range_m=range_m, report=report)
+    typer.echo(write_sides(out, rows))
 
 
 @app.command()

@@ -228,14 +228,14 @@ def requested_config(
     Raises:
         BaselineError: not exactly one is given, a profile lacks a dataset, or ``load_config`` fails.
     """
-    reported = [f"{key}={json.dumps(value, default=str)}" for key, value in named.items() if value is not None]
+    overrides = [f"{key}={json.dumps(value, default=str)}" for key, value in named.items() if value is not None]
     if (path is None) == (profile is None):
         raise BaselineError(f"give either a YAML file or --profile ({', '.join(PROFILES)})")
     if path is not None:
-        return load_config(path, changes=(*reported, *changes))
+        return load_config(path, changes=(*overrides, *changes))
     if named.get("data.folder") is None:
         raise BaselineError(f"--profile {profile}: needs --data, the folder of a dataset")
-    return load_profile(str(profile), changes=(*reported, *changes))
+    return load_profile(str(profile), changes=(*overrides, *changes))
 
 
 def known_sharing(kind: str) -> SharingKind:

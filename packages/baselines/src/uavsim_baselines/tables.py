@@ -103,11 +103,11 @@ def table_in_markdown(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> 
     return "\n".join(f"| {line} |" for line in lines)
 
 
-def interval_in_words(reported: Mapping[str, float | None] | None) -> str:
+def interval_in_words(interval: Mapping[str, float | None] | None) -> str:
     """Return a figure with its interval, ``-`` for None."""
-    if reported is None:
+    if interval is None:
         return "-"
-    return f"{_formatted(reported['value'])} ({_formatted(reported['low'])} to {_formatted(reported['high'])})"
+    return f"{_formatted(interval['value'])} ({_formatted(interval['low'])} to {_formatted(interval['high'])})"
 
 
 def _formatted(figure: float | None) -> str:

@@ -162,7 +162,7 @@ def _boxes(
         label=torch.from_numpy(labels[visible]),
         score=torch.ones(len(boxes), dtype=torch.float64),
     )
-    return made, tuple(_seen_by(*who) for who in zip(boxes.seen_by, boxes.views, strict=True))
+    return made, tuple(_seen_by(*pair) for pair in zip(boxes.seen_by, boxes.views, strict=True))
 
 
 def _seen_by(drones: tuple[int, ...], views: tuple[dict[str, Any], ...]) -> tuple[AgentId, ...]:

@@ -163,14 +163,14 @@ class _Run:
         with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=mixed):
             losses = self._losses(batch)
         loss = torch.stack(list(losses.values())).sum()
-        reported = float(loss.detach())
-        if not math.isfinite(reported):
-            raise BaselineError(f"step {step}: the loss is {reported}; reduce training.learning_rate")
+        loss_value = float(loss.detach())
+        if not math.isfinite(loss_value):
+            raise BaselineError(f"step {step}: the loss is {loss_value}; reduce training.learning_rate")
         self.optimiser.zero_grad(set_to_none=True)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.detector.parameters(), self.config.training.clip_norm)
         self.optimiser.step()
-        return {"loss": reported, **{name: float(value.detach()) for name, value in losses.items()}}
+        return {"loss": loss_value, **{name: float(value.detach()) for name, value in losses.items()}}
 
     def _losses(self, batch: Batch) -> dict[str, Tensor]:
         found = self.detector(batch.views)

@@ -177,7 +177,7 @@ def _show_worth(screen: Screen, found: JsonDict) -> None:
 
 def _show_questions(screen: Screen, out: Path, found: JsonDict) -> None:
     table = Table("task", "questions", "text model", "majority answer", "note", box=None, pad_edge=False)
-    without = {name: f"needs {what}" for name, what in found["tasks_without_questions"].items()}
+    without = {name: f"needs {requirement}" for name, requirement in found["tasks_without_questions"].items()}
     for name, task in found["tasks"].items():
         blind = task.get("blind", {})
         figures = (f"{blind[model]:.3f}" if blind else "-" for model in ("text model", "majority answer"))

@@ -166,15 +166,15 @@ def evaluate_coperception(request: EvaluationRequest) -> Outcome:
     if request.mode != "official":
         order = np.argsort(-matches.score, kind="stable")
     levels = list(zip(IOU_THRESHOLDS, matches.matched[:, order], strict=True))
-    reported: dict[str, float] = {f"ap_{level}": voc_ap(matched, matches.truth_count) for level, matched in levels}
-    reported |= _communication(request)
+    scores: dict[str, float] = {f"ap_{level}": voc_ap(matched, matches.truth_count) for level, matched in levels}
+    scores |= _communication(request)
     lines = {
         f"IoU {level}": (np.cumsum(hit) / max(matches.truth_count, 1), np.cumsum(hit) / np.arange(1, len(hit) + 1))
         for level, hit in levels
     }
     curve = Curve("precision and recall by overlap", "recall", "precision", thinned(lines))
     counts = {"boxes": matches.truth_count, "detections": len(order)}
-    return Outcome("coperception-uav", request.mode, {**reported, **counts}, tuple(reported), (), (curve,))
+    return Outcome("coperception-uav", request.mode, {**scores, **counts}, tuple(scores), (), (curve,))
 
 
 def _communication(request: EvaluationRequest) -> dict[str, float]:

@@ -28,15 +28,15 @@ class FrameCheck:
         for sample in np.unique(found.sample)[: max(0, _SAMPLES - self._samples)].tolist():
             true_rows = self._evaluated.sample_rows(sample)
             found_rows = found.sample_rows(sample)
-            true, reported = self._evaluated.centre_m[true_rows, :2], found.centre_m[found_rows, :2]
-            if not len(true) or not len(reported):
+            true, predicted = self._evaluated.centre_m[true_rows, :2], found.centre_m[found_rows, :2]
+            if not len(true) or not len(predicted):
                 continue
             yaw, ego = self._truth.ego_yaw_rad[sample], self._truth.ego_m[sample, :2]
             turn = np.array([[np.cos(yaw), -np.sin(yaw)], [np.sin(yaw), np.cos(yaw)]])
             self._samples += 1
             self._boxes += len(true)
-            self._as_given += _near(true, reported)
-            self._moved += max(_near(true, reported @ turn.T + ego), _near(true, reported + ego))
+            self._as_given += _near(true, predicted)
+            self._moved += max(_near(true, predicted @ turn.T + ego), _near(true, predicted + ego))
 
     def raise_if_wrong(self, path: Path) -> None:
         """Refuse predictions in the ego frame.
@@ -54,7 +54,7 @@ class FrameCheck:
             )
 
 
-def _near(true: FloatArray, reported: FloatArray) -> int:
+def _near(true: FloatArray, predicted: FloatArray) -> int:
     # A few hundred boxes each: faster than importing a search tree.
-    x_off_m, y_off_m = (true[:, axis, None] - reported[:, axis] for axis in (0, 1))
+    x_off_m, y_off_m = (true[:, axis, None] - predicted[:, axis] for axis in (0, 1))
     return int(((x_off_m * x_off_m + y_off_m * y_off_m).min(axis=1) < _NEAR_M**2).sum())

@@ -35,8 +35,8 @@ def found_by_scene(
         scene = truth.scene[filtered.sample]
         for number in np.unique(scene).tolist():
             waiting.setdefault(number, []).append(filtered.take(scene == number))
-        reported = np.bincount(truth.scene[sorted(reader.samples)], minlength=len(samples))
-        for number in np.flatnonzero(~yielded & (reported == samples) & (samples > 0)).tolist():
+        counts_read = np.bincount(truth.scene[sorted(reader.samples)], minlength=len(samples))
+        for number in np.flatnonzero(~yielded & (counts_read == samples) & (samples > 0)).tolist():
             yielded[number] = True
             yield number, Boxes.concat(waiting.pop(number, []))
     for number in np.setdiff1d(truth.scene[scored()], np.flatnonzero(yielded)).tolist():

@@ -248,8 +248,8 @@ def _weather_proofs(found: MeasuredImage) -> list[JsonDict]:
     """Return for each twin whether its weather removes the brightness fault."""
     poor = [name for name in found.quality.poor if name in BRIGHTNESS]
     return [
-        {"twin": name, "causes": poor, **reported, "proven": reported["level"] > POOR}
-        for name, reported in sorted(found.twins.items())
+        {"twin": name, "causes": poor, **measures, "proven": measures["level"] > POOR}
+        for name, measures in sorted(found.twins.items())
     ]
 
 

@@ -170,7 +170,7 @@ def _rows(job: SampleJob, found: ObjectValues) -> Iterator[JsonDict]:
         for name, game in games.items()
     }
     for n, row in enumerate(found.rows.tolist()):
-        reported: JsonDict = {
+        identity: JsonDict = {
             "sample_token": job.token,
             "sample_annotation_token": job.annotations[row],
             "instance_token": job.instances[row],
@@ -178,7 +178,7 @@ def _rows(job: SampleJob, found: ObjectValues) -> Iterator[JsonDict]:
             "drones": list(found.drones),
             "visible_px": found.visible_px[n].tolist(),
         }
-        yield reported | {name: {kind: rows[n] for kind, rows in game.items()} for name, game in written.items()}
+        yield identity | {name: {kind: rows[n] for kind, rows in game.items()} for name, game in written.items()}
 
 
 def _short(values: FloatArray) -> list[list[float]]:

@@ -139,16 +139,16 @@ def _count_occluder(found: Counter[str], issue: JsonDict) -> None:
 
 
 def _summary(counts: Counter[str]) -> dict[str, Any]:
-    def of(prefix: str) -> dict[str, int]:
+    def counts_of(prefix: str) -> dict[str, int]:
         return {name.removeprefix(prefix): counts[name] for name in sorted(counts) if name.startswith(prefix)}
 
     return {
         "samples": counts["samples"],
         "images": counts["images"],
         "objects_in_images": counts["objects"],
-        "quality": of("quality "),
+        "quality": counts_of("quality "),
         "not_usable": counts["not usable"],
-        "degradations": of("degradation "),
+        "degradations": counts_of("degradation "),
         "perception_issues": counts["issues"],
         "occluded": {
             "all": counts["occluded"],
@@ -157,5 +157,5 @@ def _summary(counts: Counter[str]) -> dict[str, Any]:
             "proven": counts["proven"],
         },
         "images_that_ask": counts["ask"],
-        "why": of("why "),
+        "why": counts_of("why "),
     }

@@ -47,7 +47,7 @@ def check_questions(questions: Sequence[JsonDict], tasks: Mapping[str, str]) -> 
     for question in questions:
         of_task[question["question_type"].partition(" (")[0]].append(question)
     found = {name: _task(members) for name, members in of_task.items()}
-    priors = {name: reported["prior"] for name, reported in found.items() if reported["prior"]}
+    priors = {name: report["prior"] for name, report in found.items() if report["prior"]}
     return {
         "questions": len(questions),
         "chance": CHANCE,

@@ -232,8 +232,8 @@ def _stand_out(job: SampleJob, number: int, rows: IntArray) -> BoolArray:
 
 def _surface(tag_share: FloatArray) -> str:
     shares = {name: float(tag_share[list(tags)].sum()) for name, tags in _SURFACES.items()}
-    (name, most), (_, second) = sorted(shares.items(), key=lambda pair: -pair[1])[:2]
-    return name if most > _SURFACE_MARGIN * second else ""
+    (name, largest), (_, second) = sorted(shares.items(), key=lambda pair: -pair[1])[:2]
+    return name if largest > _SURFACE_MARGIN * second else ""
 
 
 def _heading(map_SE3_optical: SE3) -> FloatArray:

@@ -146,7 +146,7 @@ class _Tracks:
         names = self._names[key]
         known = np.array([name is not None and not _is_nan(name) for name in names], dtype=bool)
         track = np.full(len(names), np.nan)
-        texts = [str(name) for name, reported in zip(names, known.tolist(), strict=True) if reported]
+        texts = [str(name) for name, is_known in zip(names, known.tolist(), strict=True) if is_known]
         track[known] = np.unique(texts, return_inverse=True)[1] if texts else []
         return track
 

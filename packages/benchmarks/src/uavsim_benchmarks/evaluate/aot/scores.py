@@ -136,13 +136,13 @@ def extended_iou(truth_px: FloatArray, found_px: FloatArray) -> FloatArray:
     Source: ``match_groundtruth_results.py``, ``extend_bounding_boxes_based_on_gt_area`` and ``augment_with_iou``.
     """
     true = np.concatenate([truth_px[:, :2], truth_px[:, :2] + truth_px[:, 2:]], axis=1)
-    reported = np.concatenate([found_px[:, :2] - found_px[:, 2:] / 2, found_px[:, :2] + found_px[:, 2:] / 2], axis=1)
-    area, stated_area = _area(true), _area(reported)
+    found = np.concatenate([found_px[:, :2] - found_px[:, 2:] / 2, found_px[:, :2] + found_px[:, 2:] / 2], axis=1)
+    area, stated_area = _area(true), _area(found)
     small = (area > 0) & (area < _SMALL_PX)
     both_small = small & (stated_area < _SMALL_PX - 1e-6)
     true, area = _enlarged(true, area, small)
-    reported, stated_area = _enlarged(reported, stated_area, both_small & (stated_area > 0))
-    side = np.minimum(true[:, 2:], reported[:, 2:]) - np.maximum(true[:, :2], reported[:, :2])
+    found, stated_area = _enlarged(found, stated_area, both_small & (stated_area > 0))
+    side = np.minimum(true[:, 2:], found[:, 2:]) - np.maximum(true[:, :2], found[:, :2])
     overlap = np.maximum(side, 0).prod(axis=1)
     union = stated_area + area - overlap
     real = (area > 0) & (union >= 1e-12)
@@ -255,7 +255,7 @@ class AotLevels:
         """Return false positives an image."""
         return _above(self._false, threshold) / self._images
 
-    def at(self, threshold: float) -> AotScores:
+    def scores_at(self, threshold: float) -> AotScores:
         """Return the scores of detections of at least ``threshold``."""
         afdr, large, small = ((_above(found, threshold), total) for found, total in self._objects)
         return AotScores(
@@ -362,7 +362,7 @@ def score_aot(
 
     Source: ``core/metrics/airborne_metrics/calculate_airborne_metrics.py``.
     """
-    return AotLevels(truth, results, max_range_m=max_range_m, mode=mode).at(threshold)
+    return AotLevels(truth, results, max_range_m=max_range_m, mode=mode).scores_at(threshold)
 
 
 def search_score(

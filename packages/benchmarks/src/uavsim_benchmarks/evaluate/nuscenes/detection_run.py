@@ -48,21 +48,21 @@ def evaluate_detection(request: EvaluationRequest) -> Outcome:
     scored = scored_samples(request, truth, reader)
     counter.add(true_boxes.take((scored & ~counted)[true_boxes.sample]), Boxes.none())
     scores = counter.score()
-    reported = {"split": request.split, "range_m": config.range_m, "samples": len(reader.samples)}
+    details = {"split": request.split, "range_m": config.range_m, "samples": len(reader.samples)}
     return detection_outcome(
         "nuscenes-detection",
         request.mode,
         scores,
-        reported | {"samples_ignored": reader.ignored, "ignored_detections": reader.left_out},
+        details | {"samples_ignored": reader.ignored, "ignored_detections": reader.left_out},
     )
 
 
-def detection_outcome(benchmark: str, mode: str, scores: detection.DetectionScores, reported: JsonDict) -> Outcome:
+def detection_outcome(benchmark: str, mode: str, scores: detection.DetectionScores, details: JsonDict) -> Outcome:
     """Return detection scores under their published names."""
     flat = {_SHORT[name]: value for name, value in scores.mean_tp_errors.items()}
     mean = {name: float(np.mean(list(aps.values()))) for name, aps in scores.aps.items()}
     summary: JsonDict = {
-        **reported,
+        **details,
         "mean_ap": scores.mean_ap,
         "nds": scores.nds,
         **flat,

@@ -289,8 +289,8 @@ def _continued(cost: FloatArray, before: IntArray, tracks: IntArray) -> tuple[In
     order = np.argsort(tracks, kind="stable")
     if np.any(np.diff(tracks[order]) == 0):
         return _continued_one_by_one(cost, before, tracks)
-    at = np.minimum(np.searchsorted(tracks, before, sorter=order), len(tracks) - 1)
-    column = order[at]
+    rank = np.minimum(np.searchsorted(tracks, before, sorter=order), len(tracks) - 1)
+    column = order[rank]
     row = np.flatnonzero((before != NOTHING) & (tracks[column] == before))
     row = row[np.isfinite(cost[row, column[row]])]
     _, first = np.unique(column[row], return_index=True)

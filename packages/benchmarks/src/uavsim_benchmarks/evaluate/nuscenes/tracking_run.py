@@ -56,13 +56,13 @@ def evaluate_tracking(request: EvaluationRequest) -> Outcome:
                 fill_tracks(found, *sample_columns, mean_scores=True, mode=request.mode),
             )
         scores = counter.score()
-    reported = {
+    details = {
         "split": request.split,
         "range_m": config.range_m,
         "samples": len(reader.samples),
         "step_s": config.step_s,
     }
-    return _tracking_outcome(request.mode, scores, reported | {"samples_ignored": reader.ignored})
+    return _tracking_outcome(request.mode, scores, details | {"samples_ignored": reader.ignored})
 
 
 def _refuse_duplicate_instances(boxes: Boxes, root: Path) -> None:
@@ -78,7 +78,7 @@ def _usual_step_s(truth: Truth) -> float:
     return float(np.median(steps)) * 1e-6 if len(steps) else tracking.TrackingConfig().step_s
 
 
-def _tracking_outcome(mode: str, scores: tracking.TrackingScores, reported: JsonDict) -> Outcome:
+def _tracking_outcome(mode: str, scores: tracking.TrackingScores, details: JsonDict) -> Outcome:
     rows: tuple[Row, ...] = tuple(
         (name, *(row[m] for m in _COLUMNS)) for name, row in scores.by_class.items() if row["gt"] > 0
     )
@@ -91,7 +91,7 @@ def _tracking_outcome(mode: str, scores: tracking.TrackingScores, reported: Json
     return Outcome(
         "nuscenes-tracking",
         mode,
-        {**reported, **scores.overall, "label_metrics": labels},
+        {**details, **scores.overall, "label_metrics": labels},
         ("amota", "amotp", "recall", "mota", "motp", "ids", "frag"),
         (Table("classes with ground truth", ("class", *_COLUMNS), rows),),
         tuple(curves),

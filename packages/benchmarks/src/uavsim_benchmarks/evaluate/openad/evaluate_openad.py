@@ -26,10 +26,10 @@ def evaluate_openad(request: EvaluationRequest) -> Outcome:
         request.results, truth, dimensions=dimensions, table=read_similarity_table(table) if table else None
     )
     scores = score_openad(scenes, dimensions=dimensions, mode=request.mode)
-    reported: JsonDict = {"ap": scores.ap, "ar": scores.ar, "ate": scores.ate, "ase": scores.ase}
-    reported |= {f"ar_{name}": value for name, value in scores.sub_ar.items()}
-    reported |= {"objects": scores.objects, "scenes": len(scenes), "training_on": trained, "dimensions": dimensions}
-    reported["by_threshold"] = {
+    summary: JsonDict = {"ap": scores.ap, "ar": scores.ar, "ate": scores.ate, "ase": scores.ase}
+    summary |= {f"ar_{name}": value for name, value in scores.sub_ar.items()}
+    summary |= {"objects": scores.objects, "scenes": len(scenes), "training_on": trained, "dimensions": dimensions}
+    summary["by_threshold"] = {
         f"{position:g}": {
             f"{s:g}": dict(zip(("ap", "ar"), scores.table[position, s], strict=True)) for s in SIMILARITIES
         }
@@ -40,7 +40,7 @@ def evaluate_openad(request: EvaluationRequest) -> Outcome:
     return Outcome(
         "openad",
         request.mode,
-        reported,
+        summary,
         ("ap", "ar", "ate", "ase", *(f"ar_{subset}" for subset in scores.sub_ar)),
         (Table("by threshold", (name, "similarity", "ap", "ar"), tuple(rows)),),
         tuple(

@@ -133,8 +133,8 @@ def scene_ap(hits: BoolArray, objects: int) -> float:
     found = np.cumsum(hits)
     precision = found / np.arange(1, len(hits) + 1)
     best = np.maximum.accumulate(precision[::-1])[::-1]
-    at = np.searchsorted(found / objects, _RECALLS, side="left")
-    return float(np.mean(np.r_[best, 0.0][at]))
+    index = np.searchsorted(found / objects, _RECALLS, side="left")
+    return float(np.mean(np.r_[best, 0.0][index]))
 
 
 def score_openad(scenes: list[OpenAdScene], *, dimensions: int, mode: str = "official") -> OpenAdScores:
@@ -147,7 +147,7 @@ def score_openad(scenes: list[OpenAdScene], *, dimensions: int, mode: str = "off
 
     Source: OpenAD, ``openad/evaluate/online_2d.py`` and ``online_3d.py``.
     """
-    levels = [1 / (1 + at) for at in DISTANCES_M] if dimensions == 3 else list(IOU_THRESHOLDS)
+    levels = [1 / (1 + distance_m) for distance_m in DISTANCES_M] if dimensions == 3 else list(IOU_THRESHOLDS)
     names = list(DISTANCES_M) if dimensions == 3 else list(IOU_THRESHOLDS)
     pairs = [_pairs(scene, dimensions) for scene in scenes]
     counted = np.bincount(np.concatenate([np.zeros(0, np.int64), *(s.subset for s in scenes)]), minlength=len(SUBSETS))

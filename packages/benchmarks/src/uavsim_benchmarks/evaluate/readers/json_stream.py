@@ -107,8 +107,8 @@ class JsonStream:
                 if self._ended:
                     raise self._not_json() from error
                 if len(self._text) - self._at > _LONGEST_VALUE:
-                    at, most = self._gone + self._at, f"{_LONGEST_VALUE:,} characters"
-                    raise InputError(f"{self.path}: no JSON value of at most {most} at character {at}") from error
+                    start, limit = self._gone + self._at, f"{_LONGEST_VALUE:,} characters"
+                    raise InputError(f"{self.path}: no JSON value of at most {limit} at character {start}") from error
             else:
                 if end < len(self._text) or self._ended:  # a number at the end of the text may go on
                     self._at = end

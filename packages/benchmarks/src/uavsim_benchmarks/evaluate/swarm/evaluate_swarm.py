@@ -81,20 +81,20 @@ def evaluate_swarm(request: EvaluationRequest) -> Outcome:
     if kinds.any():
         groupings["kinds"] = _by_kinds(kinds[evaluated])
     scores, tables = _group_scores(matched, groupings, draws)
-    reported: JsonDict = {
+    summary: JsonDict = {
         "found_within_m": FOUND_WITHIN_M, "range_m": limit_m, "scenes": len(scenes), "samples": int(scored.sum()),
         "draws": len(draws),
     }  # fmt: skip
     overall = score_group(matched, np.ones(len(true_boxes), bool), np.ones(len(matched.score), bool), draws)
-    reported |= {"recall": overall.recall.value, "ap": overall.ap.value, "overall": overall.as_json(), **scores}
+    summary |= {"recall": overall.recall.value, "ap": overall.ap.value, "overall": overall.as_json(), **scores}
     other = request.path("against")
     if other is not None:
         other_scored, second = _matched(replace(request, results=other), truth, truth.boxes.take(evaluated), ring_m)
         if not np.array_equal(other_scored, scored):
             raise InputError(f"{other}: covers other scenes than {request.results}; select one --split")
-        reported["comparison"] = compare_results(matched, second, draws, [truth.scenes[n] for n in scenes], scenes)
-        tables = (*tables, _comparison_table(reported["comparison"]))
-    return Outcome("swarm", request.mode, reported, ("recall", "ap"), tables, _curves(scores))
+        summary["comparison"] = compare_results(matched, second, draws, [truth.scenes[n] for n in scenes], scenes)
+        tables = (*tables, _comparison_table(summary["comparison"]))
+    return Outcome("swarm", request.mode, summary, ("recall", "ap"), tables, _curves(scores))
 
 
 def _ego_channel(request: EvaluationRequest, version: str) -> str:
@@ -137,11 +137,11 @@ def _matched(
 
 def _groupings(tables: Path, truth: Truth, boxes: Boxes, evaluated: BoolArray) -> dict[str, _Grouping]:
     drones = truth.drones[evaluated]
-    most = int(drones.max(initial=1))
+    most_drones = int(drones.max(initial=1))
     away, away_names = bins_of(range_on_ground(boxes, truth.ego_m), _DISTANCES_M)
     weather, of_scene = _weather(tables)
     groupings = {
-        "drones": _Grouping([str(n) for n in range(1, most + 1)], drones - 1),
+        "drones": _Grouping([str(n) for n in range(1, most_drones + 1)], drones - 1),
         "distance_m": _Grouping(away_names, away, lambda matched: bins_of(matched.found_range_m, _DISTANCES_M)[0]),
         "visibility": _Grouping(list(_LEVELS), np.minimum(truth.visibility[evaluated], len(_LEVELS) - 1)),
         "weather": _Grouping(weather, of_scene[truth.scene[boxes.sample]], lambda found: of_scene[found.found_scene]),
@@ -170,10 +170,10 @@ def _views(path: Path, key: IntArray) -> tuple[FloatArray | None, FloatArray | N
     pixels, occlusion = np.full(len(key), np.nan), np.full(len(key), np.nan)
     for row in iter_rows(path):
         token = hash(row["sample_annotation_token"])
-        at = int(np.searchsorted(key, token, sorter=order))
-        if at < len(key) and key[order[at]] == token and row["views"]:
+        position = int(np.searchsorted(key, token, sorter=order))
+        if position < len(key) and key[order[position]] == token and row["views"]:
             best = max(row["views"], key=lambda view: int(view["visible_px"]))
-            pixels[order[at]], occlusion[order[at]] = best["visible_px"], best["occlusion"]
+            pixels[order[position]], occlusion[order[position]] = best["visible_px"], best["occlusion"]
     return pixels, occlusion
 
 
@@ -188,10 +188,10 @@ def _kinds_that_measure(path: Path, key: IntArray) -> IntArray:
         if "agents" not in row:
             break  # either all rows have the column or none
         token = hash(row["sample_annotation_token"])
-        at = int(np.searchsorted(key, token, sorter=order))
-        if at < len(key) and key[order[at]] == token:
+        position = int(np.searchsorted(key, token, sorter=order))
+        if position < len(key) and key[order[position]] == token:
             letters = {str(entry["agent"])[:1] for entry in row["agents"]}
-            kinds[order[at]] = sum({_BITS.get(letter, _BITS[""]) for letter in letters})
+            kinds[order[position]] = sum({_BITS.get(letter, _BITS[""]) for letter in letters})
     return kinds
 
 
@@ -250,11 +250,11 @@ def compare_results(first: Matched, second: Matched, draws: FloatArray, names: l
         return group_ap(*every[0], weight) - group_ap(*every[1], weight)
 
     equal = np.ones((1, draws.shape[1]))
-    reported: JsonDict = {}
+    comparison: JsonDict = {}
     for name, gap in (("recall", recall_gap), ("ap", ap_gap)):
         drawn = gap(draws)
         interval = interval_of(float(gap(equal)[0]), drawn)
-        reported[name] = interval.as_json() | {
+        comparison[name] = interval.as_json() | {
             "share_of_draws_above_0": float(np.nanmean(drawn > 0)) if len(drawn) else None
         }
 
@@ -266,8 +266,8 @@ def compare_results(first: Matched, second: Matched, draws: FloatArray, names: l
     more = np.bincount(first.scene, weights=first.found.astype(float) - second.found, minlength=draws.shape[1])
     parts = zip(names, (more[scenes] / max(len(first.scene), 1)).tolist(), jackknife(without, len(scenes)), strict=True)
     rows = [{"scene": name, "recall": recall, "ap": float(ap)} for name, recall, ap in parts]
-    reported["scenes"] = sorted(rows, key=lambda row: -abs(row["recall"]))
-    return reported
+    comparison["scenes"] = sorted(rows, key=lambda row: -abs(row["recall"]))
+    return comparison
 
 
 def _comparison_table(comparison: JsonDict) -> Table:
