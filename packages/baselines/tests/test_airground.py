@@ -71,8 +71,8 @@ def test_a_model_learns_from_those_that_are_heard_and_what_they_see(mixed: Confi
     assert len({tuple(present) for present in heard.values()}) > 1
     for (number, ego), present in heard.items():
         order = [ego, *(index for index in range(3) if index != ego)]
-        who = [frames[number].drones[index] for index, is_heard in zip(order, present, strict=True) if is_heard]
-        boxes = frames[number].boxes_for(who)
+        agents = [frames[number].drones[index] for index, is_heard in zip(order, present, strict=True) if is_heard]
+        boxes = frames[number].boxes_for(agents)
         inside = by_chance.grid.holds(
             (boxes.centre_m - map_T_grid(frames[number].map_T_flu[ego])[:3, 3])[:, :2]
             @ map_T_grid(frames[number].map_T_flu[ego])[:2, :2]
@@ -100,11 +100,11 @@ def test_a_table_says_what_each_side_adds(mixed: Config, tmp_path: Path) -> None
     for kind in ("none", "v2vnet"):
         train(hearing(mixed, "any", kind=kind), tmp_path / kind)
         setup = prediction_setup(tmp_path / kind)
-        reported: list[int] = []
+        progress: list[int] = []
         rows += airground.measure_sides(
-            setup, read_frames(mixed.data, "uav_val"), tmp_path / kind, report=reported.append
+            setup, read_frames(mixed.data, "uav_val"), tmp_path / kind, report=progress.append
         )
-        assert reported == list(range(1, 1 + len(reported)))
+        assert progress == list(range(1, 1 + len(progress)))
     assert [(row.ego, row.sharing, len(row.ap)) for row in rows] == [
         (0, "none", 1), ("v0", "none", 1), (0, "v2vnet", 3), ("v0", "v2vnet", 3),
     ]  # fmt: skip

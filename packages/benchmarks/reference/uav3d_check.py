@@ -127,23 +127,23 @@ def _with_fields_aligned(nusc: NuScenes, info: dict[str, Any]) -> dict[str, Any]
     return info | {name: column[inside] for name, column in columns.items()}
 
 
-def _differences(ours: Any, theirs: Any, root: str, at: str = "") -> list[str]:
+def _differences(ours: Any, theirs: Any, root: str, key_path: str = "") -> list[str]:
     if isinstance(theirs, dict):
         if not isinstance(ours, dict) or set(ours) != set(theirs):
-            return [f"{at}: fields differ: {sorted(set(ours) ^ set(theirs))}"]
-        if list(ours) != list(theirs) and at.endswith("cams"):
-            return [f"{at}: order differs"]
-        return [text for key in theirs for text in _differences(ours[key], theirs[key], root, f"{at}.{key}")]
-    if at.endswith("data_path"):
+            return [f"{key_path}: fields differ: {sorted(set(ours) ^ set(theirs))}"]
+        if list(ours) != list(theirs) and key_path.endswith("cams"):
+            return [f"{key_path}: order differs"]
+        return [text for key in theirs for text in _differences(ours[key], theirs[key], root, f"{key_path}.{key}")]
+    if key_path.endswith("data_path"):
         tail = str(theirs).removeprefix(root).lstrip("/")
-        return [] if str(ours).endswith(tail) else [f"{at}: {ours} is not {theirs}"]
+        return [] if str(ours).endswith(tail) else [f"{key_path}: {ours} is not {theirs}"]
     if isinstance(theirs, str) or (isinstance(theirs, np.ndarray) and theirs.dtype.kind in "US"):
-        return [] if np.array_equal(ours, theirs) else [f"{at}: {ours} is not {theirs}"]
+        return [] if np.array_equal(ours, theirs) else [f"{key_path}: {ours} is not {theirs}"]
     one, other = np.asarray(ours, float), np.asarray(theirs, float)
     if one.shape != other.shape:
-        return [f"{at}: shape {one.shape} is not {other.shape}"]
+        return [f"{key_path}: shape {one.shape} is not {other.shape}"]
     same = np.allclose(one, other, rtol=0, atol=1e-9, equal_nan=True)
-    return [] if same else [f"{at}: off by {np.nanmax(np.abs(one - other)):.3g}"]
+    return [] if same else [f"{key_path}: off by {np.nanmax(np.abs(one - other)):.3g}"]
 
 
 def projections(options: argparse.Namespace) -> dict[str, Any]:

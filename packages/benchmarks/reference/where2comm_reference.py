@@ -28,11 +28,11 @@ def main() -> int:
     torch = _torch()
     evaluation = importlib.import_module("opencood.utils.eval_utils")
     cases = json.loads(Path(sys.argv[2]).read_text())
-    reported = {
+    answers = {
         "overlap": [_average_precisions(evaluation, frames) for frames in cases["overlap"]],
         "communication": torch and [_rate(torch, case) for case in cases["communication"]],
     }
-    json.dump(reported, sys.stdout)
+    json.dump(answers, sys.stdout)
     return 0
 
 

@@ -130,15 +130,15 @@ def truth_of(root: Path, scene: int) -> dict[str, list[dict[str, Any]]]:
     tables = root / VERSION
     category = {row["token"]: row["name"] for row in json.loads((tables / "category.json").read_text())}
     kind = {row["token"]: category[row["category_token"]] for row in json.loads((tables / "instance.json").read_text())}
-    reported = {
+    annotations = {
         row["token"]: []
         for row in json.loads((tables / "sample.json").read_text())
         if row["scene_token"] == f"scene{scene}"
     }
     for row in json.loads((tables / "sample_annotation.json").read_text()):
-        if row["sample_token"] in reported and kind[row["instance_token"]] in NAMES:
-            reported[row["sample_token"]].append(row | {"name": NAMES[kind[row["instance_token"]]]})
-    return reported
+        if row["sample_token"] in annotations and kind[row["instance_token"]] in NAMES:
+            annotations[row["sample_token"]].append(row | {"name": NAMES[kind[row["instance_token"]]]})
+    return annotations
 
 
 def results_for(truth: dict[str, list[dict[str, Any]]], task: str, seed: int, kind: str) -> dict[str, Any]:

@@ -38,13 +38,13 @@ pytestmark = [
 
 
 def numbers_in(value: dict[str, Any], prefix: str = "") -> dict[str, float]:
-    reported: dict[str, float] = {}
+    numbers: dict[str, float] = {}
     for key, inner in value.items():
         if isinstance(inner, dict):
-            reported |= numbers_in(inner, f"{prefix}{key}.")
+            numbers |= numbers_in(inner, f"{prefix}{key}.")
         elif isinstance(inner, (int, float)):
-            reported[prefix + key] = float(inner)
-    return reported
+            numbers[prefix + key] = float(inner)
+    return numbers
 
 
 def devkit_answers(root: Path, cases: list[dict[str, Any]]) -> list[dict[str, Any]]:

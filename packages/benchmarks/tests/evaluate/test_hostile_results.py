@@ -85,16 +85,16 @@ CASES: dict[str, Callable[[np.random.Generator], tuple[Content, Content]]] = {
 
 def scored_or_refused(benchmark: str, truth: Path, results: Path, **choices: Any) -> bool:
     """Score files; returns False if they are correctly refused."""
-    reported: UavsimError | None = None
+    refusal: UavsimError | None = None
     try:
         outcome = evaluate(benchmark, EvaluationRequest(truth, results, **choices))
         json.dumps(outcome.as_json(), allow_nan=False)
     except UavsimError as error:
-        reported = error
-    if reported is not None:
-        assert reported.exit_code in {2, 4}, reported
-        assert "\n" not in str(reported)
-    return reported is None
+        refusal = error
+    if refusal is not None:
+        assert refusal.exit_code in {2, 4}, refusal
+        assert "\n" not in str(refusal)
+    return refusal is None
 
 
 @pytest.mark.parametrize("mode", ["official", "corrected"])

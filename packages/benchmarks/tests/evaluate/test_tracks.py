@@ -17,10 +17,10 @@ def table(rng: np.random.Generator, count: int) -> TrackTable:
 
 def test_rows_of_one_class_keep_their_order() -> None:
     rng = np.random.default_rng(2)
-    whole = table(rng, 50)
-    part = whole.of_label(3)
-    np.testing.assert_array_equal(part.score, whole.score[whole.label == 3])
-    assert len(part) == int((whole.label == 3).sum())
+    full = table(rng, 50)
+    part = full.of_label(3)
+    np.testing.assert_array_equal(part.score, full.score[full.label == 3])
+    assert len(part) == int((full.label == 3).sum())
 
 
 @pytest.mark.parametrize("held_bytes", [0, 1 << 20])

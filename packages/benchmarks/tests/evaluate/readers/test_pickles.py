@@ -40,9 +40,9 @@ def test_plain_pickles_are_read(protocol: int, tmp_path: Path) -> None:
     file = tmp_path / "x.pkl"
     content = {"a": [1, 2.5, "x", None, True], "b": np.arange(6.0).reshape(2, 3), "c": np.float64(2), "d": (1, {2})}
     file.write_bytes(pickle.dumps(content, protocol=protocol))
-    reported = read_pickle(file)
-    np.testing.assert_array_equal(reported.pop("b"), content.pop("b"))
-    assert reported == content
+    loaded = read_pickle(file)
+    np.testing.assert_array_equal(loaded.pop("b"), content.pop("b"))
+    assert loaded == content
     file.write_bytes(file.read_bytes()[:-9])
     with pytest.raises(InputError, match=r"truncated|refused"):
         read_pickle(file)
@@ -143,8 +143,8 @@ ARRAYS = [
 def test_arrays_come_as_they_were(value: Any, protocol: int, tmp_path: Path) -> None:
     file = tmp_path / "x.pkl"
     file.write_bytes(pickle.dumps({"a": value, "again": [value, value]}, protocol=protocol))
-    reported = read_pickle(file)
-    for found in (reported["a"], *reported["again"]):
+    loaded = read_pickle(file)
+    for found in (loaded["a"], *loaded["again"]):
         assert (found.shape, found.dtype) == (value.shape, value.dtype.newbyteorder("="))
         np.testing.assert_array_equal(found, value)
 
