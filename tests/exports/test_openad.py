@@ -65,8 +65,8 @@ def test_openad_reader_reads_the_files(exported: Path) -> None:
     assert truth.source == ["nuscenes"]
     assert sorted(set(truth.tags[0])) == ["bicycle_on_car_roof", "car", "traffic_cone"]
     row = truth.tags[0].index("bicycle_on_car_roof")
-    assert truth.seen[0][row].tolist() == [0, 0, 0, 0, 0]
-    assert truth.seen[0][truth.tags[0].index("car")].tolist() == [0, 1, 1, 0, 0]
+    assert truth.in_training[0][row].tolist() == [0, 0, 0, 0, 0]
+    assert truth.in_training[0][truth.tags[0].index("car")].tolist() == [0, 1, 1, 0, 0]
     pickled = read_openad_truth(exported / "gt.pkl")
     np.testing.assert_allclose(pickled.boxes[first], truth.boxes[0], rtol=1e-5, atol=1e-5)
 

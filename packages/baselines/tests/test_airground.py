@@ -35,10 +35,10 @@ def test_cars_stand_beside_drones_with_cameras_and_boxes_of_their_own(mixed: Con
     frame = read_frames(mixed.data, "uav_train")[0]
     assert frame.drones == (0, 1, "v0")
     assert [len(cameras) for cameras in frame.cameras] == [1, 1, 2]
-    assert any("v0" in seen for seen in frame.seen_by)
-    of_car = sum("v0" in seen for seen in frame.seen_by)
+    assert any("v0" in viewers for viewers in frame.seen_by)
+    of_car = sum("v0" in viewers for viewers in frame.seen_by)
     assert len(frame.boxes_for(["v0"])) == of_car
-    assert len(frame.boxes_for([0, 1, "v0"])) == sum(bool(seen) for seen in frame.seen_by)
+    assert len(frame.boxes_for([0, 1, "v0"])) == sum(bool(viewers) for viewers in frame.seen_by)
     assert drones_heard(frame.drones, 2) == [2, 0, 1]
     assert drones_heard(frame.drones, 0, ("air",)) == [0, 1]
     assert drones_heard(frame.drones, 2, ("ground",)) == [2]
@@ -70,9 +70,9 @@ def test_a_model_learns_from_those_that_are_heard_and_what_they_see(mixed: Confi
     assert all(present[0] for present in heard.values())
     assert len({tuple(present) for present in heard.values()}) > 1
     for (number, ego), present in heard.items():
-        order = [ego, *(place for place in range(3) if place != ego)]
-        who = [frames[number].drones[place] for place, there in zip(order, present, strict=True) if there]
-        boxes = frames[number].boxes_for(who)
+        order = [ego, *(index for index in range(3) if index != ego)]
+        agents = [frames[number].drones[index] for index, is_heard in zip(order, present, strict=True) if is_heard]
+        boxes = frames[number].boxes_for(agents)
         inside = by_chance.grid.holds(
             (boxes.centre_m - map_T_grid(frames[number].map_T_flu[ego])[:3, 3])[:, :2]
             @ map_T_grid(frames[number].map_T_flu[ego])[:2, :2]
@@ -100,11 +100,11 @@ def test_a_table_says_what_each_side_adds(mixed: Config, tmp_path: Path) -> None
     for kind in ("none", "v2vnet"):
         train(hearing(mixed, "any", kind=kind), tmp_path / kind)
         setup = prediction_setup(tmp_path / kind)
-        reported: list[int] = []
+        progress: list[int] = []
         rows += airground.measure_sides(
-            setup, read_frames(mixed.data, "uav_val"), tmp_path / kind, report=reported.append
+            setup, read_frames(mixed.data, "uav_val"), tmp_path / kind, report=progress.append
         )
-        assert reported == list(range(1, 1 + len(reported)))
+        assert progress == list(range(1, 1 + len(progress)))
     assert [(row.ego, row.sharing, len(row.ap)) for row in rows] == [
         (0, "none", 1), ("v0", "none", 1), (0, "v2vnet", 3), ("v0", "v2vnet", 3),
     ]  # fmt: skip
@@ -118,5 +118,5 @@ def test_a_table_says_what_each_side_adds(mixed: Config, tmp_path: Path) -> None
 
 
 def test_agents_on_one_side_alone_are_refused(config: Config) -> None:
-    with pytest.raises(BaselineError, match="no agents both in the air and on the ground"):
+    with pytest.raises(BaselineError, match="needs agents in the air and on the ground"):
         airground.egos_of(read_frames(config.data, "uav_val"))

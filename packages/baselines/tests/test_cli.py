@@ -37,7 +37,7 @@ def test_from_a_yaml_to_a_table(
     [
         ("data.cameras=[CAMERA_FRONT]", "drone 0 has no camera CAMERA_FRONT (it has CAMERA_BOTTOM); set data.cameras"),
         ("data.drones=[0, 5]", "has no images of drone 5 (it has drones 0, 1); set data.drones"),
-        ("grid.cells=16", "is of another model: grid.cells differs"),
+        ("grid.cells=16", "belongs to another model: grid.cells differs"),
     ],
 )
 def test_sensors_drones_and_checkpoints_that_do_not_fit_are_one_line(
@@ -79,7 +79,7 @@ def test_a_model_predicts_for_a_smaller_swarm_and_refuses_one_without_its_drones
         (
             ["train", "--out", "x"],
             2,
-            "give a YAML file or --profile (cpu-small, cpu-small-airground, cpu-small-occupancy, mini, full), one of the two",
+            "give either a YAML file or --profile (cpu-small, cpu-small-airground, cpu-small-occupancy, mini, full)",
         ),
         (["train", "--profile", "cpu-smal", "--data", "x", "--out", "x"], 2, "did you mean cpu-small?"),
         (["train", "--profile", "cpu-small", "--out", "x"], 2, "needs --data"),
@@ -88,12 +88,12 @@ def test_a_model_predicts_for_a_smaller_swarm_and_refuses_one_without_its_drones
             2,
             "did you mean v2vnet?",
         ),
-        (["robustness", "nowhere", "--out", "x"], 2, "uavsim-baselines train writes it"),
-        (["draw", "--out", "nowhere", "--to", "x.png"], 2, "uavsim-baselines train writes it"),
-        (["predict", "--out", "nowhere"], 2, "uavsim-baselines train writes it"),
+        (["robustness", "nowhere", "--out", "x"], 2, "run uavsim-baselines train first"),
+        (["draw", "--out", "nowhere", "--to", "x.png"], 2, "run uavsim-baselines train first"),
+        (["predict", "--out", "nowhere"], 2, "run uavsim-baselines train first"),
         (["train", "nowhere.yaml", "--out", "x"], 2, "nowhere.yaml"),
         (["trian"], 2, "trian"),
-        (["table", "nowhere"], 2, "uavsim-baselines evaluate writes it"),
+        (["table", "nowhere"], 2, "run uavsim-baselines evaluate first"),
     ],
 )
 def test_what_is_wrong_is_one_line_and_an_exit_code(
@@ -107,7 +107,7 @@ def test_what_is_wrong_is_one_line_and_an_exit_code(
 
 
 def test_help_lists_the_commands() -> None:
-    shown = CliRunner().invoke(cli.app, ["--help"]).output
+    output = CliRunner().invoke(cli.app, ["--help"]).output
     assert all(
-        command in shown for command in ("train", "predict", "evaluate", "compare", "robustness", "draw", "table")
+        command in output for command in ("train", "predict", "evaluate", "compare", "robustness", "draw", "table")
     )

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 import pytest
-from uavsim_baselines.config import PROFILES, load_config, load_profile, wanted_config
+from uavsim_baselines.config import PROFILES, load_config, load_profile, requested_config
 from uavsim_baselines.errors import BaselineError
 
 GOOD = "data: {folder: out/toy}\nsharing: {kind: v2vnet}\n"
@@ -26,8 +26,8 @@ def test_a_file_and_its_changes(tmp_path: Path) -> None:
         ("data: {folder: x}\ngrid: {cell: 3}\n", r"grid\.cell: no such key; did you mean cells\?"),
         ("data: {folder: x}\ngrid: {cells: 7}\n", r"grid\.cells: .*multiple of 2"),
         ("data: {folder: x}\nsharing: {kind: magic}\n", r"sharing\.kind: .*none.*where2comm"),
-        ("data: {folder: x}\nsharing: {kind: early, teacher: a.pt}\n", "a teacher belongs to disconet, not to early"),
-        ("- 1\n", "must hold keys and values"),
+        ("data: {folder: x}\nsharing: {kind: early, teacher: a.pt}\n", "teacher is for disconet, not early"),
+        ("- 1\n", "must be a mapping"),
         ("a: [", "not YAML"),
         ("grid: {}\n", "data: Field required"),
     ],
@@ -49,7 +49,7 @@ def test_a_change_needs_a_key_and_a_value(tmp_path: Path) -> None:
 def test_every_profile_is_whole(tmp_path: Path) -> None:
     folder = tmp_path / "it's 1: a folder"
     for name in PROFILES:
-        config = wanted_config(None, name, named={"data.folder": folder, "sharing.kind": "early", "seed": None})
+        config = requested_config(None, name, named={"data.folder": folder, "sharing.kind": "early", "seed": None})
         assert (config.name, config.data.folder, config.sharing.kind, config.seed) == (name, folder, "early", 0)
         assert config.data.size_px is not None
         assert all(side % 8 == 0 for side in config.data.size_px)

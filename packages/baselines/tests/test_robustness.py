@@ -16,11 +16,11 @@ def test_curves_of_a_run(tmp_path: Path) -> None:
     config = small(write_toy(tmp_path / "toy", Toy(scenes=2, size_px=(32, 18), agents=True)), kind="v2vnet")
     train(config, tmp_path / "run")
     setup, frames = prediction_setup(tmp_path / "run"), read_frames(config.data, "uav_val")
-    reported: list[int] = []
+    progress: list[int] = []
     curves = robustness.measure_curves(
-        setup, frames, tmp_path / "run", kinds=["pose", "messages"], shares=(0.0, 1.0), report=reported.append
+        setup, frames, tmp_path / "run", kinds=["pose", "messages"], shares=(0.0, 1.0), report=progress.append
     )
-    assert reported == [1, 2, 3, 4]
+    assert progress == [1, 2, 3, 4]
     assert [(curve.kind, list(curve.ap)) for curve in curves] == [("pose", [0.0, 1.0]), ("messages", [0.0, 1.0])]
     assert curves[0].ap[0.0] == curves[1].ap[0.0]  # the truth is measured once
     assert len(list((tmp_path / "run").glob("degraded_*.json"))) == 3

@@ -33,10 +33,10 @@ def test_the_truth_as_a_result_scores_1(toy: Path, tmp_path: Path) -> None:
 
 
 def test_a_run_without_results_or_scores_is_one_line(toy: Path, tmp_path: Path) -> None:
-    with pytest.raises(BaselineError, match="uavsim-baselines predict writes it"):
+    with pytest.raises(BaselineError, match="run uavsim-baselines predict first"):
         score_run(tmp_path, truth=toy)
-    with pytest.raises(BaselineError, match="uavsim-baselines evaluate writes it"):
+    with pytest.raises(BaselineError, match="run uavsim-baselines evaluate first"):
         table_of([tmp_path])
     (tmp_path / "half.json").write_text('{"results"')
-    with pytest.raises(BaselineError, match="no result file"):
+    with pytest.raises(BaselineError, match="not a nuScenes result file"):
         read_results(tmp_path / "half.json")

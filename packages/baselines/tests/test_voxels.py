@@ -24,11 +24,11 @@ def voxels(config: Config, tmp_path: Path) -> Path:
     """Write voxels of a road below air; the first drone sees half of it, the other one all but a row."""
     semantics = np.full((8, 8, 2), FREE, np.uint8)
     semantics[:, :, 0] = ROAD
-    seen = np.full((8, 8, 2), 2, np.uint8)
-    seen[:4], seen[7] = 3, 0
-    place = {"frame": "agent", "size": [8, 8, 2], "voxel_m": 4.0, "low_m": [-16, -16, -2]}
-    about = {"grid": place, "types": {"semantics": "|u1", "seen": "|u1"}, "seers": ["0", "1"]}
-    columns = {n: [layer.tobytes() for layer in a] for n, a in (("semantics", semantics), ("seen", seen))}
+    viewers = np.full((8, 8, 2), 2, np.uint8)
+    viewers[:4], viewers[7] = 3, 0
+    grid = {"frame": "agent", "size": [8, 8, 2], "voxel_m": 4.0, "low_m": [-16, -16, -2]}
+    about = {"grid": grid, "types": {"semantics": "|u1", "seen": "|u1"}, "seers": ["0", "1"]}
+    columns = {n: [layer.tobytes() for layer in a] for n, a in (("semantics", semantics), ("seen", viewers))}
     table = pa.table(columns).replace_schema_metadata({"uavsim": json.dumps(about)})
     for split in (config.data.train_split, config.data.test_split):
         for frame in read_frames(config.data, split):
@@ -42,7 +42,7 @@ def test_what_no_drone_sees_is_not_learned(config: Config, voxels: Path) -> None
     frame = read_frames(config.data, config.data.train_split)[0]
     truth = read_truth(voxels, frame, config)
     assert (truth.semantics == 255).sum() == 16
-    assert truth.own.sum() == 64
+    assert truth.ego_sees.sum() == 64
     other = config.model_copy(update={"grid": config.grid.model_copy(update={"cell_m": 2.0})})
     with pytest.raises(BaselineError, match="its grid is not the model's"):
         read_truth(voxels, frame, other)
@@ -60,5 +60,5 @@ def test_a_table_of_the_lone_drone_and_the_swarm(config: Config, voxels: Path, t
     assert compare_voxels(config, voxels, ["none", "early"], tmp_path / "out", progress=silent) == table
     assert model.stat().st_mtime_ns == stamp
     longer = config.model_copy(update={"training": config.training.model_copy(update={"steps": 5})})
-    with pytest.raises(BaselineError, match="is of another configuration"):
+    with pytest.raises(BaselineError, match="belongs to another configuration"):
         compare_voxels(longer, voxels, ["none"], tmp_path / "out", progress=silent)

@@ -111,7 +111,7 @@ def _put_sensors(rows: _Rows, toy: Toy) -> None:
 
 def _put_scene(root: Path, rows: _Rows, toy: Toy, scene: int) -> None:
     rng = np.random.default_rng([toy.seed, scene])
-    places = _spread(rng, toy)
+    positions = _spread(rng, toy)
     headings, speeds = rng.uniform(-math.pi, math.pi, toy.boxes), rng.uniform(0.0, 3.0, toy.boxes)
     drone_yaw = float(rng.uniform(-math.pi, math.pi))
     samples = [f"s{scene}.{n}" for n in range(toy.samples)]
@@ -127,7 +127,7 @@ def _put_scene(root: Path, rows: _Rows, toy: Toy, scene: int) -> None:
         rows["sample"].append({"token": token, "timestamp": time_us, "scene_token": name,
                                **_chained(samples, n)})  # fmt: skip
         along = np.stack([np.cos(headings), np.sin(headings)], axis=1) * speeds[:, None] * n * _STEP_US / 1e6
-        centres = np.concatenate([places + along, np.full((toy.boxes, 1), _SIZE_LWH_M[2] / 2)], axis=1)
+        centres = np.concatenate([positions + along, np.full((toy.boxes, 1), _SIZE_LWH_M[2] / 2)], axis=1)
         for box in range(toy.boxes):
             chain = [f"{s} box {box}" for s in samples]
             rows["sample_annotation"].append(
@@ -154,12 +154,12 @@ def _put_scene(root: Path, rows: _Rows, toy: Toy, scene: int) -> None:
 
 def _spread(rng: np.random.Generator, toy: Toy) -> _Array:
     """Draw (N, 2) positions at least 6 m apart, metres."""
-    places: list[_Array] = []
-    while len(places) < toy.boxes:
-        place = rng.uniform(-toy.reach_m, toy.reach_m, 2)
-        if all(np.hypot(*(place - other)) > 6.0 for other in places):
-            places.append(place)
-    return np.array(places)
+    positions: list[_Array] = []
+    while len(positions) < toy.boxes:
+        position = rng.uniform(-toy.reach_m, toy.reach_m, 2)
+        if all(np.hypot(*(position - other)) > 6.0 for other in positions):
+            positions.append(position)
+    return np.array(positions)
 
 
 def _put_data(rows: _Rows, toy: Toy, *, channel: str, filename: str, map_T_flu: _Array) -> None:
@@ -190,18 +190,18 @@ def _put_data(rows: _Rows, toy: Toy, *, channel: str, filename: str, map_T_flu: 
 
 def _seen_by(toy: Toy, centre_m: _Array, yaw_rad: float) -> dict[str, list[int]]:
     """Return the drones that see a box's centre, if the dataset has them."""
-    seen = _who_sees(toy, centre_m, yaw_rad)
-    return {"uav_seen_by": [drone for drone in seen if drone < toy.drones - toy.cars]} if toy.agents else {}
+    viewers = _who_sees(toy, centre_m, yaw_rad)
+    return {"uav_seen_by": [drone for drone in viewers if drone < toy.drones - toy.cars]} if toy.agents else {}
 
 
 def _who_sees(toy: Toy, centre_m: _Array, yaw_rad: float) -> list[int]:
-    seen = []
+    viewers = []
     for drone in range(toy.drones):
         map_T_flu = _drone_pose(toy, drone, yaw_rad)
         u, v, depth = _intrinsic(toy) @ ((centre_m - map_T_flu[:3, 3]) @ map_T_flu[:3, :3] @ _DOWN)
         if 0.0 <= u / depth <= toy.size_px[0] and 0.0 <= v / depth <= toy.size_px[1]:
-            seen.append(drone)
-    return seen
+            viewers.append(drone)
+    return viewers
 
 
 def _detail(toy: Toy, box: dict[str, Any], yaw_rad: float) -> dict[str, Any]:

@@ -29,11 +29,11 @@ def main() -> int:
         cases = json.loads(Path(sys.argv[2]).read_text())
         with mock.patch("random.choice", return_value="?"):
             letters = [evaluation.engine.extract_answer(text) for text in cases["texts"]]
-        reported = []
+        scores = []
         for responses in cases["responses"]:
             names = sorted({row["dataset"] for row in responses})
             by_dataset, by_task, by_category, *_ = evaluation.aggregate_metrics(responses, names)
-            reported.append(
+            scores.append(
                 {
                     "accuracy": evaluation.compute_accuracy(responses),
                     "by_dataset": by_dataset,
@@ -41,7 +41,7 @@ def main() -> int:
                     "by_category": by_category,
                 }
             )
-    json.dump({"letters": letters, "scores": reported}, sys.stdout)
+    json.dump({"letters": letters, "scores": scores}, sys.stdout)
     return 0
 
 

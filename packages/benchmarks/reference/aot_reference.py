@@ -54,9 +54,9 @@ def _score(metrics: Any, case: dict[str, Any]) -> dict[str, Any]:
             metrics.run(parser.parse_args(arguments))
         except Exception as error:  # noqa: BLE001 - whatever they raise is their answer
             return {"error": f"{type(error).__name__}: {error}"}
-        reported = [json.loads(path.read_text()) for path in sorted((work / "s").glob("*.json"))]
-        wanted = "fppi" if case["fppi"] is not None else "far" if case["hfar"] is not None else None
-        return next(summary for summary in reported if summary["target_metrics"] == wanted)
+        summaries = [json.loads(path.read_text()) for path in sorted((work / "s").glob("*.json"))]
+        target_metric = "fppi" if case["fppi"] is not None else "far" if case["hfar"] is not None else None
+        return next(summary for summary in summaries if summary["target_metrics"] == target_metric)
 
 
 if __name__ == "__main__":

@@ -29,11 +29,11 @@ EVALUATION = "projects/mmdet3d_plugin/datasets/eval_utils/nuscenes_eval.py"
 
 def main() -> int:
     """Print the answer of Griffin's code for each case."""
-    asked = json.loads(Path(sys.argv[2]).read_text())
+    request = json.loads(Path(sys.argv[2]).read_text())
     with contextlib.redirect_stdout(sys.stderr):
         griffin = _module(Path(sys.argv[1]) / EVALUATION)
-        nusc = NuScenes(version=asked["version"], dataroot=asked["root"], verbose=False)
-        answers = [_answer(griffin, nusc, case) for case in asked["cases"]]
+        nusc = NuScenes(version=request["version"], dataroot=request["root"], verbose=False)
+        answers = [_answer(griffin, nusc, case) for case in request["cases"]]
     json.dump(answers, sys.stdout)
     return 0
 

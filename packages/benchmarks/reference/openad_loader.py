@@ -65,19 +65,19 @@ def main() -> None:
 
     trained = {"av2": False, "kitti": False, "nuscenes": True, "once": False, "waymo": False}
     scenes = loader(folder, training_on=trained, frames=2)
-    reported = {"scenes": 0, "objects": 0, "seen": 0, "points": 0}
+    totals = {"scenes": 0, "objects": 0, "seen": 0, "points": 0}
     tags: set[str] = set()
     for path in sorted((Path(folder) / "infos").glob("*.json")):
         index = int(path.stem)
         scene = scenes._OpenAD__get_ann(scenes[index], index)
         assert scene["image"].shape == (3, scene["height"], scene["width"])
         assert len(scene["sweeps"]) == 1
-        reported["scenes"] += 1
-        reported["objects"] += len(scene["annotations"])
-        reported["seen"] += sum(scene["seen"])
-        reported["points"] += len(scene["points"])
+        totals["scenes"] += 1
+        totals["objects"] += len(scene["annotations"])
+        totals["seen"] += sum(scene["seen"])
+        totals["points"] += len(scene["points"])
         tags |= {row[0] for row in scene["annotations"]}
-    json.dump(reported | {"tags": len(tags)}, sys.stdout)
+    json.dump(totals | {"tags": len(tags)}, sys.stdout)
 
 
 if __name__ == "__main__":

@@ -23,8 +23,8 @@ def main() -> int:
         for case in json.loads(Path(sys.argv[2]).read_text()):
             module = _module(Path(sys.argv[1]), f"online_{case['dimensions']}d")
             try:
-                reported = module.main(dt_path=case["results"], gt_path=case["truth"])
-                answers.append({name: float(value) for name, value in reported.items()})
+                scores = module.main(dt_path=case["results"], gt_path=case["truth"])
+                answers.append({name: float(value) for name, value in scores.items()})
             except Exception as error:  # noqa: BLE001 - whatever it raises is its answer
                 answers.append({"error": f"{type(error).__name__}: {error}"})
     json.dump(answers, sys.stdout)

@@ -51,16 +51,16 @@ def _config(name: str, case: dict[str, Any]) -> dict[str, Any]:
 def _detection(nusc: NuScenes, case: dict[str, Any], work: str) -> dict[str, Any]:
     config = DetectionConfig.deserialize(_config("detection_cvpr_2019", case))
     metrics, _ = DetectionEval(nusc, config, case["results"], case["split"], work, verbose=False).evaluate()
-    reported: dict[str, Any] = metrics.serialize()
-    return reported
+    summary: dict[str, Any] = metrics.serialize()
+    return summary
 
 
 def _tracking(nusc: NuScenes, case: dict[str, Any], work: str) -> dict[str, Any]:
     config = TrackingConfig.deserialize(_config("tracking_nips_2019", case))
     judge = TrackingEval(config, case["results"], case["split"], work, nusc.version, nusc.dataroot, verbose=False)
     metrics, _ = judge.evaluate()
-    reported: dict[str, Any] = metrics.serialize()
-    return reported
+    summary: dict[str, Any] = metrics.serialize()
+    return summary
 
 
 if __name__ == "__main__":

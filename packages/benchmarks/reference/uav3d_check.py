@@ -75,9 +75,9 @@ def converters(options: argparse.Namespace) -> dict[str, Any]:
     """Run both converters and compare their infos with ours and the tables, field by field."""
     report: dict[str, Any] = {}
     problems: list[str] = []
-    for name, place in CONVERTERS.items():
+    for name, script in CONVERTERS.items():
         DUMPED.clear()
-        load(Path(options.folder) / place).create_nuscenes_infos(options.dataroot, "uav3d", version=options.version)
+        load(Path(options.folder) / script).create_nuscenes_infos(options.dataroot, "uav3d", version=options.version)
         infos = {file: data["infos"] for file, data in DUMPED.items() if data["infos"]}
         report[name] = {file: len(rows) for file, rows in infos.items()}
         for file, theirs in infos.items():
@@ -112,8 +112,8 @@ def _with_fields_aligned(nusc: NuScenes, info: dict[str, Any]) -> dict[str, Any]
     tokens = nusc.get("sample", info["token"])["anns"]
     rows = [nusc.get("sample_annotation", token) for token in tokens]
     off = np.array([row["translation"] for row in rows]).reshape(-1, 3) - np.array(info["ego2global_translation"])
-    kept = (np.abs(off[:, :2]) < RANGE_M).all(axis=1) & (np.abs(off[:, 2]) < HEIGHT_M)
-    if kept.all():
+    inside = (np.abs(off[:, :2]) < RANGE_M).all(axis=1) & (np.abs(off[:, 2]) < HEIGHT_M)
+    if inside.all():
         return info
     columns = {
         "gt_velocity": np.array([nusc.box_velocity(token)[:2] for token in tokens]).reshape(-1, 2),
@@ -122,28 +122,28 @@ def _with_fields_aligned(nusc: NuScenes, info: dict[str, Any]) -> dict[str, Any]
     }
     columns["valid_flag"] = columns["num_lidar_pts"] + columns["num_radar_pts"] != 0
     for name, column in columns.items():
-        if not np.array_equal(info[name], column[: kept.sum()], equal_nan=name == "gt_velocity"):
+        if not np.array_equal(info[name], column[: inside.sum()], equal_nan=name == "gt_velocity"):
             raise ValueError(f"their {name} is neither the column nor its first rows")
-    return info | {name: column[kept] for name, column in columns.items()}
+    return info | {name: column[inside] for name, column in columns.items()}
 
 
-def _differences(ours: Any, theirs: Any, root: str, at: str = "") -> list[str]:
+def _differences(ours: Any, theirs: Any, root: str, key_path: str = "") -> list[str]:
     if isinstance(theirs, dict):
         if not isinstance(ours, dict) or set(ours) != set(theirs):
-            return [f"{at}: fields differ: {sorted(set(ours) ^ set(theirs))}"]
-        if list(ours) != list(theirs) and at.endswith("cams"):
-            return [f"{at}: order differs"]
-        return [text for key in theirs for text in _differences(ours[key], theirs[key], root, f"{at}.{key}")]
-    if at.endswith("data_path"):
+            return [f"{key_path}: fields differ: {sorted(set(ours) ^ set(theirs))}"]
+        if list(ours) != list(theirs) and key_path.endswith("cams"):
+            return [f"{key_path}: order differs"]
+        return [text for key in theirs for text in _differences(ours[key], theirs[key], root, f"{key_path}.{key}")]
+    if key_path.endswith("data_path"):
         tail = str(theirs).removeprefix(root).lstrip("/")
-        return [] if str(ours).endswith(tail) else [f"{at}: {ours} is not {theirs}"]
+        return [] if str(ours).endswith(tail) else [f"{key_path}: {ours} is not {theirs}"]
     if isinstance(theirs, str) or (isinstance(theirs, np.ndarray) and theirs.dtype.kind in "US"):
-        return [] if np.array_equal(ours, theirs) else [f"{at}: {ours} is not {theirs}"]
+        return [] if np.array_equal(ours, theirs) else [f"{key_path}: {ours} is not {theirs}"]
     one, other = np.asarray(ours, float), np.asarray(theirs, float)
     if one.shape != other.shape:
-        return [f"{at}: shape {one.shape} is not {other.shape}"]
+        return [f"{key_path}: shape {one.shape} is not {other.shape}"]
     same = np.allclose(one, other, rtol=0, atol=1e-9, equal_nan=True)
-    return [] if same else [f"{at}: off by {np.nanmax(np.abs(one - other)):.3g}"]
+    return [] if same else [f"{key_path}: off by {np.nanmax(np.abs(one - other)):.3g}"]
 
 
 def projections(options: argparse.Namespace) -> dict[str, Any]:
@@ -258,12 +258,12 @@ def detection(options: argparse.Namespace) -> dict[str, Any]:
     for eval_set in EVAL_SETS[options.version]:
         nusc = NuScenes(version=options.version, dataroot=options.dataroot, verbose=False)
         scenes = set(create_splits_scenes()[eval_set])
-        wanted = [s for s in nusc.sample if nusc.get("scene", s["scene_token"])["name"] in scenes]
-        if not wanted:
+        samples = [s for s in nusc.sample if nusc.get("scene", s["scene_token"])["name"] in scenes]
+        if not samples:
             continue
         results = {
             sample["token"]: [_prediction(nusc, t) for t in sample["anns"] if _in_range(nusc, sample, t)]
-            for sample in wanted
+            for sample in samples
         }
         Path("truth.json").write_text(json.dumps({"meta": {"use_camera": True}, "results": results}))
         judge = DetectionEval(
@@ -280,8 +280,8 @@ def _in_range(nusc: NuScenes, sample: dict[str, Any], token: str) -> bool:
     data = nusc.get("sample_data", sample["data"][CENTRE])
     ego = nusc.get("calibrated_sensor", data["calibrated_sensor_token"])["translation"]
     off = np.array(box["translation"]) - np.array([ego[0], ego[1], 0.0])
-    seen = box["num_lidar_pts"] + box["num_radar_pts"] != 0
-    return bool((np.abs(off[:2]) < RANGE_M).all() and abs(off[2]) < HEIGHT_M and seen)
+    has_points = box["num_lidar_pts"] + box["num_radar_pts"] != 0
+    return bool((np.abs(off[:2]) < RANGE_M).all() and abs(off[2]) < HEIGHT_M and has_points)
 
 
 def _prediction(nusc: NuScenes, token: str) -> dict[str, Any]:
@@ -336,10 +336,10 @@ def main() -> int:
             try:
                 checks[name] = CHECKS[name](options)
             except Exception as error:  # noqa: BLE001 - whatever their code raises is its report
-                at = traceback.extract_tb(error.__traceback__)[-1]
+                frame = traceback.extract_tb(error.__traceback__)[-1]
                 checks[name] = {
                     "ok": False,
-                    "problems": [f"{type(error).__name__}: {error} ({Path(at.filename).name}:{at.lineno})"],
+                    "problems": [f"{type(error).__name__}: {error} ({Path(frame.filename).name}:{frame.lineno})"],
                 }
     report = {"ok": all(check["ok"] for check in checks.values()), "checks": checks}
     json.dump(report, sys.stdout, indent=1)

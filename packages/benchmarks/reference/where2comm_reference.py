@@ -28,11 +28,11 @@ def main() -> int:
     torch = _torch()
     evaluation = importlib.import_module("opencood.utils.eval_utils")
     cases = json.loads(Path(sys.argv[2]).read_text())
-    reported = {
+    answers = {
         "overlap": [_average_precisions(evaluation, frames) for frames in cases["overlap"]],
         "communication": torch and [_rate(torch, case) for case in cases["communication"]],
     }
-    json.dump(reported, sys.stdout)
+    json.dump(answers, sys.stdout)
     return 0
 
 
@@ -60,13 +60,13 @@ def _torch() -> Any:
 
 
 def _average_precisions(evaluation: Any, frames: list[dict[str, Any]]) -> list[float]:
-    counts: dict[float, dict[str, Any]] = {at: {"tp": [], "fp": [], "gt": 0} for at in THRESHOLDS}
+    counts: dict[float, dict[str, Any]] = {threshold: {"tp": [], "fp": [], "gt": 0} for threshold in THRESHOLDS}
     for frame in frames:
         truth, score = _Tensor(frame["truth"], -1, 4, 2), _Tensor(frame["score"], -1)
         found = _Tensor(frame["found"], -1, 4, 2) if frame["found"] else None
-        for at in THRESHOLDS:
-            evaluation.caluclate_tp_fp(found, score, truth, counts, at)
-    return [float(evaluation.calculate_ap(counts, at)[0]) for at in THRESHOLDS]
+        for threshold in THRESHOLDS:
+            evaluation.caluclate_tp_fp(found, score, truth, counts, threshold)
+    return [float(evaluation.calculate_ap(counts, threshold)[0]) for threshold in THRESHOLDS]
 
 
 def _rate(torch: Any, case: dict[str, Any]) -> float:

@@ -51,7 +51,7 @@ def egos_of(frames: Sequence[Frame]) -> list[AgentId]:
     drones = frames[0].drones
     first = {str(drone)[0] if isinstance(drone, str) else "": drone for drone in reversed(drones)}
     if "" not in first or len(first) == 1:
-        raise BaselineError(f"{frames[0].token}: has no agents both in the air and on the ground (it has {drones})")
+        raise BaselineError(f"{frames[0].token}: needs agents in the air and on the ground (it has {drones})")
     return [first[kind] for kind in ("", "v", "r") if kind in first]
 
 

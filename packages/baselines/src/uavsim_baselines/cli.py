@@ -26,47 +26,50 @@ __all__ = ["app", "main"]
 app = typer.Typer(add_completion=False, no_args_is_help=True, help=__doc__, pretty_exceptions_enable=False)
 _SPEED_OVER_S = 120.0  # window of the speed for the remaining time
 
-Out = Annotated[Path, typer.Option(help="Folder of the run: checkpoint, logs, results, scores.")]
-Profile = Annotated[str | None, typer.Option(help="cpu-small or another one, instead of a file.")]
-Data = Annotated[Path | None, typer.Option(help="The dataset's folder, instead of the file's.")]
-Seed = Annotated[int | None, typer.Option(help="Instead of the file's.")]
-Changes = Annotated[list[str] | None, typer.Option("--set", help="KEY=VALUE instead of the file's.")]
+ConfigFile = Annotated[Path | None, typer.Argument(help="Configuration file (YAML), unless --profile is given.")]
+Out = Annotated[Path, typer.Option(help="Run folder: checkpoint, logs, results, scores.")]
+Profile = Annotated[str | None, typer.Option(help="Built-in configuration, such as cpu-small, instead of a file.")]
+Data = Annotated[Path | None, typer.Option(help="Dataset folder; overrides data.folder.")]
+OtherData = Annotated[Path | None, typer.Option(help="Dataset folder; default: the training dataset.")]
+Split = Annotated[str | None, typer.Option(help="Split; default: data.test_split.")]
+Seed = Annotated[int | None, typer.Option(help="Random seed; overrides the configuration.")]
+Changes = Annotated[list[str] | None, typer.Option("--set", help="Override of one key, KEY=VALUE; may be repeated.")]
 
 
 @contextmanager
-def _progress(what: str, total: int) -> Iterator[tuple[Progress, TaskID]]:
+def _progress(description: str, total: int) -> Iterator[tuple[Progress, TaskID]]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("rest"),
                TimeRemainingColumn(), TextColumn("{task.fields[note]}"))  # fmt: skip
     with Progress(*columns, console=Console(stderr=True), speed_estimate_period=_SPEED_OVER_S) as progress:
-        yield progress, progress.add_task(what, total=total, note="")
+        yield progress, progress.add_task(description, total=total, note="")
 
 
 @contextmanager
-def _part(what: str, total: int) -> Iterator[Callable[[int], None]]:
-    with _progress(what, total) as (progress, task):
+def _part(description: str, total: int) -> Iterator[Callable[[int], None]]:
+    with _progress(description, total) as (progress, task):
         yield lambda done: progress.update(task, completed=done)
 
 
 @app.command()
 def train(
-    config: Annotated[Path | None, typer.Argument(help="A YAML file; or give --profile.")] = None,
+    config: ConfigFile = None,
     *,
     out: Out,
     profile: Profile = None,
     data: Data = None,
-    sharing: Annotated[str | None, typer.Option(help="How drones share, instead of the file's sharing.kind.")] = None,
+    sharing: Annotated[str | None, typer.Option(help="Sharing method; overrides sharing.kind.")] = None,
     seed: Seed = None,
     changes: Changes = None,
 ) -> None:
     """Train a model; a run that was interrupted continues from its last checkpoint."""
-    from uavsim_baselines.config import wanted_config
+    from uavsim_baselines.config import requested_config
     from uavsim_baselines.training.train import train as run
 
     named = {"data.folder": data, "sharing.kind": sharing, "seed": seed}
-    wanted = wanted_config(config, profile, named=named, changes=changes or ())
-    with _progress(f"train {wanted.sharing.kind}", wanted.training.steps) as (progress, task):
+    requested = requested_config(config, profile, named=named, changes=changes or ())
+    with _progress(f"train {requested.sharing.kind}", requested.training.steps) as (progress, task):
         path = run(
-            wanted, out, report=lambda step, loss: progress.update(task, completed=step, note=f"loss {loss:.3f}")
+            requested, out, report=lambda step, loss: progress.update(task, completed=step, note=f"loss {loss:.3f}")
         )
     typer.echo(str(path))
 
@@ -75,12 +78,12 @@ def train(
 def predict(
     *,
     out: Out,
-    data: Annotated[Path | None, typer.Option(help="A dataset's folder; default: the one it was trained on.")] = None,
-    split: Annotated[str | None, typer.Option(help="Default: the configuration's test_split.")] = None,
+    data: OtherData = None,
+    split: Split = None,
     sharing: Annotated[
-        str | None, typer.Option(help="late, of a model trained with none: its drones share boxes.")
+        str | None, typer.Option(help="late: join all drones' boxes, for models trained with none.")
     ] = None,
-    threshold: Annotated[float | None, typer.Option(help="where2comm: instead of the configuration's.")] = None,
+    threshold: Annotated[float | None, typer.Option(help="For where2comm; overrides sharing.threshold.")] = None,
 ) -> None:
     """Write detections and tracks of a split, as nuScenes' result files."""
     from uavsim_baselines.data.frames import read_frames
@@ -94,7 +97,7 @@ def predict(
 
 
 @app.command()
-def evaluate(*, out: Out, data: Annotated[Path | None, typer.Option(help="As for predict.")] = None) -> None:
+def evaluate(*, out: Out, data: OtherData = None) -> None:
     """Score a run's detections and tracks as uavsim evaluate does, and write scores.json."""
     from uavsim_baselines.scores import score_run
     from uavsim_baselines.tables import table_of
@@ -108,64 +111,65 @@ def evaluate(*, out: Out, data: Annotated[Path | None, typer.Option(help="As for
 
 @app.command()
 def compare(
-    config: Annotated[Path | None, typer.Argument(help="A YAML file; or give --profile.")] = None,
+    config: ConfigFile = None,
     *,
-    out: Annotated[Path, typer.Option(help="Folder: one run in it for each way to share, table.md, table.json.")],
+    out: Annotated[Path, typer.Option(help="Result folder: one run per sharing method, table.md, table.json.")],
     profile: Profile = None,
     data: Data = None,
-    sharing: Annotated[list[str] | None, typer.Option(help="Repeat for several; default: all.")] = None,
+    sharing: Annotated[list[str] | None, typer.Option(help="Sharing methods; default: all.")] = None,
     seed: Seed = None,
     changes: Changes = None,
 ) -> None:
-    """Train, predict and score all ways to share, and write a table; continues what was interrupted."""
+    """Train, predict and score all sharing methods, and write a table; resumes an interrupted run."""
     from uavsim_baselines.compare import KINDS
     from uavsim_baselines.compare import compare as run
-    from uavsim_baselines.config import known_sharing, wanted_config
+    from uavsim_baselines.config import known_sharing, requested_config
 
-    wanted = wanted_config(config, profile, named={"data.folder": data, "seed": seed}, changes=changes or ())
+    requested = requested_config(config, profile, named={"data.folder": data, "seed": seed}, changes=changes or ())
     kinds = [known_sharing(kind) for kind in sharing] if sharing else KINDS
-    typer.echo(run(wanted, kinds, out, progress=_part).read_text("utf-8"))
+    typer.echo(run(requested, kinds, out, progress=_part).read_text("utf-8"))
 
 
 @app.command()
 def robustness(
     runs: Annotated[list[Path], typer.Argument(help="Folders of trained runs.")],
     *,
-    out: Annotated[Path, typer.Option(help="Folder of robustness.md, .json and .png.")],
-    data: Annotated[Path | None, typer.Option(help="A dataset with degradations; default: the runs' own.")] = None,
+    out: Annotated[Path, typer.Option(help="Result folder for robustness.md, .json and .png.")],
+    data: Annotated[Path | None, typer.Option(help="Dataset with degradations; default: of the training.")] = None,
     kinds: Annotated[
-        list[str] | None, typer.Option("--kind", help="pose, latency, messages, cameras; default: all.")
+        list[str] | None,
+        typer.Option("--kind", help="pose, latency, messages or cameras; default: all."),
     ] = None,
 ) -> None:
-    """Measure how detections suffer from what the dataset says of poses, links and cameras; a table and a plot."""
-    from uavsim_baselines import robustness as of
+    """Measure AP under the dataset's errors of poses, links and cameras; write a table and a plot."""
     from uavsim_baselines.data.frames import read_frames
+    from uavsim_baselines.robustness import SHARES, known_kinds, measure_curves, write_curves
     from uavsim_baselines.runs import prediction_setup
 
-    chosen = of.known_kinds(kinds)
+    chosen = known_kinds(kinds)
     curves = []
     for run in runs:
         setup = prediction_setup(run, data=data)
         frames = read_frames(setup.config.data, setup.config.data.test_split)
-        with _part(f"degrade {setup.config.sharing.kind}", len(chosen) * len(of.SHARES)) as report:
-            curves += of.measure_curves(setup, frames, run, kinds=chosen, shares=of.SHARES, report=report)
-    typer.echo(of.write_curves(out, curves))
+        with _part(f"degrade {setup.config.sharing.kind}", len(chosen) * len(SHARES)) as report:
+            curves += measure_curves(setup, frames, run, kinds=chosen, shares=SHARES, report=report)
+    typer.echo(write_curves(out, curves))
 
 
 @app.command()
 def airground(
     runs: Annotated[list[Path], typer.Argument(help="Folders of trained runs.")],
     *,
-    out: Annotated[Path, typer.Option(help="Folder of airground.md and .json.")],
+    out: Annotated[Path, typer.Option(help="Result folder for airground.md and .json.")],
     data: Annotated[
-        Path | None, typer.Option(help="A dataset with agents on both sides; default: the runs' own.")
+        Path | None, typer.Option(help="Dataset with aerial and ground agents; default: of the training.")
     ] = None,
     range_m: Annotated[
-        float, typer.Option("--range", min=1, help="Metres around the ego in which boxes count.")
+        float, typer.Option("--range", min=1, help="Largest distance of counted boxes from the ego, metres.")
     ] = 50.0,
 ) -> None:
-    """Measure what agents in the air and on the ground add to each other, from an ego of each kind; a table."""
-    from uavsim_baselines import airground as of
+    """Measure the gain of aerial agents for ground agents and vice versa, and write a table."""
+    from uavsim_baselines.airground import HEARD, egos_of, measure_sides, write_sides
     from uavsim_baselines.data.frames import read_frames
     from uavsim_baselines.runs import prediction_setup
 
@@ -173,55 +177,55 @@ def airground(
     for run in runs:
         setup = prediction_setup(run, data=data)
         frames = read_frames(setup.config.data, setup.config.data.test_split)
-        each = 1 if setup.config.sharing.kind == "none" else len(of.HEARD)
-        with _part(f"hear {setup.config.sharing.kind}", each * len(of.egos_of(frames))) as report:
-            rows += of.measure_sides(setup, frames, run, range_m=range_m, report=report)
-    typer.echo(of.write_sides(out, rows))
+        each = 1 if setup.config.sharing.kind == "none" else len(HEARD)
+        with _part(f"hear {setup.config.sharing.kind}", each * len(egos_of(frames))) as report:
+            rows += measure_sides(setup, frames, run, range_m=range_m, report=report)
+    typer.echo(write_sides(out, rows))
 
 
 @app.command()
 def occupancy(
-    config: Annotated[Path | None, typer.Argument(help="A YAML file; or give --profile.")] = None,
+    config: ConfigFile = None,
     *,
-    voxels: Annotated[Path, typer.Option(help="What uavsim occupancy --grid GRID --of 0 wrote of the dataset.")],
-    out: Annotated[Path, typer.Option(help="Folder: one model in it for each way to share, voxels.md, voxels.json.")],
+    voxels: Annotated[Path, typer.Option(help="Output folder of uavsim occupancy --grid GRID --of 0.")],
+    out: Annotated[Path, typer.Option(help="Result folder: one model per sharing method, voxels.md, voxels.json.")],
     profile: Profile = None,
     data: Data = None,
-    sharing: Annotated[list[str] | None, typer.Option(help="Repeat for several; default: none, v2vnet, early.")] = None,
+    sharing: Annotated[list[str] | None, typer.Option(help="Sharing methods; default: none, v2vnet, early.")] = None,
     seed: Seed = None,
     changes: Changes = None,
 ) -> None:
     """Train models of the voxels around drone 0, alone and together with the swarm, and write a table."""
-    from uavsim_baselines.config import known_sharing, wanted_config
+    from uavsim_baselines.config import known_sharing, requested_config
     from uavsim_baselines.voxels import KINDS, compare_voxels
 
-    wanted = wanted_config(config, profile, named={"data.folder": data, "seed": seed}, changes=changes or ())
+    requested = requested_config(config, profile, named={"data.folder": data, "seed": seed}, changes=changes or ())
     kinds = [known_sharing(kind) for kind in sharing] if sharing else KINDS
-    typer.echo(compare_voxels(wanted, voxels, kinds, out, progress=_part))
+    typer.echo(compare_voxels(requested, voxels, kinds, out, progress=_part))
 
 
 @app.command()
 def draw(
     *,
     out: Out,
-    to: Annotated[Path, typer.Option(help="The image to write, .png or .jpg.")],
-    data: Annotated[Path | None, typer.Option(help="As for predict.")] = None,
-    split: Annotated[str | None, typer.Option(help="Default: the configuration's test_split.")] = None,
-    scene: Annotated[str | None, typer.Option(help="Default: the split's first.")] = None,
-    sample: Annotated[int, typer.Option(min=0, help="Number in the scene.")] = 0,
-    min_score: Annotated[float, typer.Option(min=0, max=1, help="Boxes with less are left out.")] = 0.3,
+    to: Annotated[Path, typer.Option(help="Image file, .png or .jpg.")],
+    data: OtherData = None,
+    split: Split = None,
+    scene: Annotated[str | None, typer.Option(help="Scene name; default: the first of the split.")] = None,
+    sample: Annotated[int, typer.Option(min=0, help="Sample number in the scene.")] = 0,
+    min_score: Annotated[float, typer.Option(min=0, max=1, help="Lowest score of drawn boxes.")] = 0.3,
 ) -> None:
     """Draw predicted and true boxes of one sample: in all camera images, and from above."""
     from uavsim_baselines.drawing import draw_run
     from uavsim_baselines.runs import prediction_setup
 
     config = prediction_setup(out, data=data).config
-    wanted = split or config.data.test_split
-    typer.echo(str(draw_run(out, config, scene=scene, sample=sample, min_score=min_score, split=wanted, to=to)))
+    chosen = split or config.data.test_split
+    typer.echo(str(draw_run(out, config, scene=scene, sample=sample, min_score=min_score, split=chosen, to=to)))
 
 
 @app.command()
-def table(runs: Annotated[list[Path], typer.Argument(help="Folders of runs that evaluate has scored.")]) -> None:
+def table(runs: Annotated[list[Path], typer.Argument(help="Folders of evaluated runs.")]) -> None:
     """Print one row for each run, in Markdown."""
     from uavsim_baselines.tables import table_of
 

@@ -54,9 +54,9 @@ def train_all(config: Config, kinds: Sequence[SharingKind], out: Path, *, progre
     if "disconet" in needed:
         needed = {"early": None, **needed}
     for kind in sorted(needed, key=lambda name: name == "disconet"):
-        wanted = config_for(config, kind, out)
-        with progress(f"train {kind}", wanted.training.steps) as report:
-            _train(wanted, out / kind, report)
+        kind_config = config_for(config, kind, out)
+        with progress(f"train {kind}", kind_config.training.steps) as report:
+            _train(kind_config, out / kind, report)
     if "late" in kinds and not is_newer(out / "late" / CHECKPOINT, out / "none" / CHECKPOINT):
         trained = read_checkpoint(out / "none" / CHECKPOINT)
         write_checkpoint(out / "late" / CHECKPOINT, replace(trained, config=config_for(config, "late", out)))

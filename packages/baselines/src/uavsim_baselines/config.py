@@ -28,7 +28,7 @@ __all__ = [
     "load_config",
     "load_profile",
     "parse_config",
-    "wanted_config",
+    "requested_config",
 ]
 
 SharingKind: TypeAlias = Literal["none", "late", "early", "who2com", "when2com", "v2vnet", "disconet", "where2comm"]
@@ -60,10 +60,10 @@ class LateConfig(_Part):
 
     way: Literal["clocks", "shift"] = Field(
         default="clocks",
-        description="clocks: the newest that has arrived, taken by the others' own clocks; shift: an earlier keyframe",
+        description="clocks: the newest arrived image by the sender's clock; shift: an earlier keyframe",
     )
     latency_ms: tuple[Annotated[float, Field(ge=0)], Annotated[float, Field(ge=0)]] = Field(
-        default=(0.0, 0.0), description="least and most, drawn for each frame and sender, beside the messages' own"
+        default=(0.0, 0.0), description="smallest and largest additional latency, drawn for each frame and sender"
     )
 
 
@@ -74,19 +74,19 @@ class DataConfig(_Part):
     version: str | None = None
     train_split: str = "uav_train"
     test_split: str = "uav_val"
-    cameras: tuple[str, ...] | None = Field(default=None, description="of each drone, without _id_N; default: all")
+    cameras: tuple[str, ...] | None = Field(default=None, description="camera names without _id_N; default: all")
     drones: tuple[AgentId, ...] | None = Field(
         default=None,
         description="0, v0, r0: drones, cars, roadside units; the first is the ego; default: all, in this order",
     )
     size_px: tuple[Count, Count] | None = Field(
-        default=None, description="width, height that images are made; default: as they are"
+        default=None, description="width, height of resized images; default: original size"
     )
-    late: LateConfig | None = Field(default=None, description="what the ego hears is older; default: of the same tick")
-    keep_images: bool = Field(default=False, description="in memory, once they are decoded and resized")
+    late: LateConfig | None = Field(default=None, description="delay of other agents' images; default: none")
+    keep_images: bool = Field(default=False, description="cache decoded and resized images in memory")
     classes: dict[str, tuple[str, ...]] = Field(
         default_factory=lambda: dict(NUSCENES_CLASSES),
-        description="class of the results -> beginnings of categories",
+        description="result class -> category prefixes",
         min_length=1,
     )
 
@@ -107,9 +107,9 @@ class ModelConfig(_Part):
     image_channels: tuple[Count, ...] = Field(
         default=(16, 32, 64), min_length=2, description="each stage halves the size"
     )
-    stem_stride: Literal[2, 4] = Field(default=2, description="of the first stage, instead of a half")
+    stem_stride: Literal[2, 4] = Field(default=2, description="stride of the first stage")
     bev_channels: Annotated[int, Field(ge=4, multiple_of=4)] = 32
-    lift_blocks: Annotated[int, Field(ge=0)] = Field(default=1, description="of each drone's grid, before it is shared")
+    lift_blocks: Annotated[int, Field(ge=0)] = Field(default=1, description="in each drone's grid before sharing")
     bev_blocks: Count = 2
 
 
@@ -122,7 +122,7 @@ class SharingConfig(_Part):
     )
     query_channels: Count = Field(default=16, description="who2com, when2com: length of the query")
     key_channels: Count = Field(default=64, description="who2com, when2com: length of the key")
-    time: bool = Field(default=False, description="v2vnet: messages say how old they are")
+    time: bool = Field(default=False, description="v2vnet: messages carry their age")
     rounds: Annotated[int, Field(ge=1, le=5)] = Field(default=2, description="v2vnet: rounds of messages")
     teacher: Path | None = Field(default=None, description="disconet: checkpoint of a model with sharing early")
     distillation: Annotated[float, Field(ge=0)] = Field(
@@ -132,7 +132,7 @@ class SharingConfig(_Part):
     @model_validator(mode="after")
     def _only_disconet_has_a_teacher(self) -> Self:
         if self.teacher is not None and self.kind != "disconet":
-            raise ValueError(f"a teacher belongs to disconet, not to {self.kind}; leave it out")
+            raise ValueError(f"teacher is for disconet, not {self.kind}; remove it")
         return self
 
 
@@ -145,19 +145,17 @@ class TrainingConfig(_Part):
     weight_decay: Annotated[float, Field(ge=0)] = 0.01
     warmup_steps: Annotated[int, Field(ge=0)] = 50
     clip_norm: Positive = 10.0
-    ego: Literal["first", "any"] = Field(
-        default="any", description="any: each sample is seen from a drone drawn by chance"
-    )
+    ego: Literal["first", "any"] = Field(default="any", description="any: a random drone for each sample")
     hears: Literal["all", "any"] = Field(
         default="all",
-        description="any: each sample's ego hears who is in the air, who is on the ground, or both, by chance",
+        description="any: the ego receives air agents, ground agents or both, at random for each sample",
     )
     shuffled_labels: bool = Field(
         default=False, description="control: boxes of another scene; such a model must not generalise"
     )
     device: Literal["auto", "cpu", "cuda"] = "auto"
     mixed_precision: bool = Field(default=True, description="on a GPU only")
-    threads: Count | None = Field(default=None, description="of the processor; default: torch's choice")
+    threads: Count | None = Field(default=None, description="CPU threads; default: torch's choice")
     log_every: Count = 10
     checkpoint_every: Count = 200
 
@@ -218,7 +216,7 @@ def load_profile(name: str, *, changes: Iterable[str] = ()) -> Config:
     return _parsed(text, changes, source=f"profile {name}")
 
 
-def wanted_config(
+def requested_config(
     path: Path | None,
     profile: str | None,
     *,
@@ -230,14 +228,14 @@ def wanted_config(
     Raises:
         BaselineError: not exactly one is given, a profile lacks a dataset, or ``load_config`` fails.
     """
-    reported = [f"{key}={json.dumps(value, default=str)}" for key, value in named.items() if value is not None]
+    overrides = [f"{key}={json.dumps(value, default=str)}" for key, value in named.items() if value is not None]
     if (path is None) == (profile is None):
-        raise BaselineError(f"give a YAML file or --profile ({', '.join(PROFILES)}), one of the two")
+        raise BaselineError(f"give either a YAML file or --profile ({', '.join(PROFILES)})")
     if path is not None:
-        return load_config(path, changes=(*reported, *changes))
+        return load_config(path, changes=(*overrides, *changes))
     if named.get("data.folder") is None:
         raise BaselineError(f"--profile {profile}: needs --data, the folder of a dataset")
-    return load_profile(str(profile), changes=(*reported, *changes))
+    return load_profile(str(profile), changes=(*overrides, *changes))
 
 
 def known_sharing(kind: str) -> SharingKind:
@@ -250,7 +248,7 @@ def known_sharing(kind: str) -> SharingKind:
     if kind not in known:
         near = difflib.get_close_matches(kind, known, n=1)
         hint = f"; did you mean {near[0]}?" if near else ""
-        raise BaselineError(f"--sharing {kind}: no such way to share (ways: {', '.join(known)}){hint}")
+        raise BaselineError(f"--sharing {kind}: unknown sharing method (methods: {', '.join(known)}){hint}")
     return cast(SharingKind, kind)
 
 
@@ -260,7 +258,7 @@ def _parsed(text: str, changes: Iterable[str], *, source: str) -> Config:
     except yaml.YAMLError as error:
         raise BaselineError(f"{source}: not YAML: {' '.join(str(error).split())}") from error
     if not isinstance(value, dict):
-        raise BaselineError(f"{source}: must hold keys and values: data, grid, model, sharing, training, prediction")
+        raise BaselineError(f"{source}: must be a mapping with keys data, grid, model, sharing, training, prediction")
     for change in changes:
         _change(value, change)
     return parse_config(value, source=source)
@@ -277,16 +275,16 @@ def parse_config(value: dict[str, Any], *, source: str) -> Config:
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(map(str, first["loc"]))
-        what = first["msg"]
+        reason = first["msg"]
         if first["type"] == "extra_forbidden":
             near = difflib.get_close_matches(str(first["loc"][-1]), _keys_beside(first["loc"]), n=1)
-            what = "no such key" + (f"; did you mean {near[0]}?" if near else "")
-        raise BaselineError(f"{source}: {key}: {what}") from None
+            reason = "no such key" + (f"; did you mean {near[0]}?" if near else "")
+        raise BaselineError(f"{source}: {key}: {reason}") from None
 
 
-def _keys_beside(place: tuple[int | str, ...]) -> list[str]:
+def _keys_beside(location: tuple[int | str, ...]) -> list[str]:
     model: type[BaseModel] = Config
-    for step in place[:-1]:
+    for step in location[:-1]:
         field = model.model_fields.get(str(step))
         if field is None or not (isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)):
             return []
@@ -302,7 +300,7 @@ def _change(value: dict[str, Any], change: str) -> None:
     for step in path:
         value = value.setdefault(step, {})
         if not isinstance(value, dict):
-            raise BaselineError(f"--set {change}: {step} has no keys")
+            raise BaselineError(f"--set {change}: {step} is not a mapping")
     try:
         value[last] = yaml.safe_load(text)
     except yaml.YAMLError as error:

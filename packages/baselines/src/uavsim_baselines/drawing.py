@@ -61,12 +61,12 @@ def frame_named(frames: Sequence[Frame], *, scene: str | None, sample: int) -> F
         BaselineError: there is none.
     """
     names = list(dict.fromkeys(frame.scene for frame in frames))
-    wanted = names[0] if scene is None else scene
-    if wanted not in names:
-        raise BaselineError(f"--scene {wanted}: not in this split (scenes: {', '.join(names)})")
-    of_scene = {frame.number: frame for frame in frames if frame.scene == wanted}
+    chosen = names[0] if scene is None else scene
+    if chosen not in names:
+        raise BaselineError(f"--scene {chosen}: not in this split (scenes: {', '.join(names)})")
+    of_scene = {frame.number: frame for frame in frames if frame.scene == chosen}
     if sample not in of_scene:
-        raise BaselineError(f"--sample {sample}: {wanted} has samples {min(of_scene)} to {max(of_scene)}")
+        raise BaselineError(f"--sample {sample}: {chosen} has samples {min(of_scene)} to {max(of_scene)}")
     return of_scene[sample]
 
 
@@ -83,21 +83,21 @@ def draw_sample(
         title: title of the image.
     """
     true = _corners_of_truth(frame)
-    kept = [row for row in found if row["detection_score"] >= min_score]
-    guessed = np.array([_corners_of_row(row) for row in kept]).reshape(-1, 8, 3)
+    rows = [row for row in found if row["detection_score"] >= min_score]
+    guessed = np.array([_corners_of_row(row) for row in rows]).reshape(-1, 8, 3)
     tiles = [_tile(camera, true, guessed) for row in frame.cameras for camera in row]
     columns = math.ceil(math.sqrt(len(tiles)))
     while len(tiles) % columns:
         tiles.append(np.zeros_like(tiles[0]))
     left = np.concatenate([np.concatenate(tiles[k : k + columns], 1) for k in range(0, len(tiles), columns)])
     right = _from_above(frame, true, guessed, grid=grid, size_px=len(left))
-    whole = np.concatenate([left, right], axis=1)
-    head = np.zeros((34, whole.shape[1], 3), np.uint8)
+    image = np.concatenate([left, right], axis=1)
+    head = np.zeros((34, image.shape[1], 3), np.uint8)
     _write(head, title, (10, 24), _TEXT_RGB)
-    right_of = whole.shape[1] - len(left)
+    right_of = image.shape[1] - len(left)
     _write(head, f"true: {len(true)}", (right_of, 24), TRUE_RGB)
     _write(head, f"found with a score of {min_score:g} or more: {len(guessed)}", (right_of + 120, 24), FOUND_RGB)
-    return np.concatenate([head, whole])
+    return np.concatenate([head, image])
 
 
 def _tile(camera: uavsim.Image, true: FloatArray, guessed: FloatArray) -> Pixels:
@@ -158,9 +158,9 @@ def _ground(frame: Frame, map_T_ego: FloatArray, *, grid: Grid, size_px: int) ->
         width, height = camera.size_px
         u, v = camera.project(points_m).T
         with np.errstate(invalid="ignore"):
-            shown = ~known & (u >= 0) & (v >= 0) & (u < width) & (v < height)
-        ground[shown] = camera.pixels()[v[shown].astype(int), u[shown].astype(int)]
-        known |= shown
+            visible = ~known & (u >= 0) & (v >= 0) & (u < width) & (v < height)
+        ground[visible] = camera.pixels()[v[visible].astype(int), u[visible].astype(int)]
+        known |= visible
     return np.ascontiguousarray((ground * _DIM).astype(np.uint8).reshape(size_px, size_px, 3))
 
 
@@ -192,5 +192,5 @@ def _line(pixels: Pixels, a: FloatArray, b: FloatArray, colour: tuple[int, int, 
 
 def _write(pixels: Pixels, text: str, at_px: tuple[int, int], colour: tuple[int, int, int]) -> None:
     x, y = at_px
-    for place, ink in (((x + 1, y + 1), (0, 0, 0)), (at_px, colour)):
-        cv2.putText(pixels, text, place, cv2.FONT_HERSHEY_SIMPLEX, 0.5, ink, 1, cv2.LINE_AA)
+    for origin_px, text_rgb in (((x + 1, y + 1), (0, 0, 0)), (at_px, colour)):
+        cv2.putText(pixels, text, origin_px, cv2.FONT_HERSHEY_SIMPLEX, 0.5, text_rgb, 1, cv2.LINE_AA)

@@ -94,7 +94,7 @@ def known_kinds(kinds: Sequence[str] | None) -> list[str]:
     """
     for kind in kinds or ():
         if kind not in KINDS:
-            raise BaselineError(f"--kind {kind}: nothing that can be degraded (kinds: {', '.join(KINDS)})")
+            raise BaselineError(f"--kind {kind}: unknown degradation (kinds: {', '.join(KINDS)})")
     return list(kinds or KINDS)
 
 
@@ -124,20 +124,20 @@ def draw_curves(curves: Sequence[Curve], to: Path) -> Path:
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise BaselineError(f"curves are drawn with matplotlib: {pip_install()} 'matplotlib>=3.10'") from error
+        raise BaselineError(f"curves need matplotlib: {pip_install()} 'matplotlib>=3.10'") from error
     kinds = list(dict.fromkeys(curve.kind for curve in curves))
     figure = Figure(figsize=(3.2 * len(kinds), 3.4), layout="constrained")
     axes = figure.subplots(1, len(kinds), sharey=True, squeeze=False)[0]
-    for place, kind in zip(axes, kinds, strict=True):
+    for diagram, kind in zip(axes, kinds, strict=True):
         for curve in (c for c in curves if c.kind == kind):
             shares = list(curve.ap)
-            place.plot(
+            diagram.plot(
                 [100 * s for s in shares], [curve.ap[s] for s in shares], marker="o", markersize=4, label=curve.sharing
             )
-        place.set_title(KINDS[kind], fontsize=10)
-        place.set_xlabel("% of what the dataset says", fontsize=9)
-        place.grid(visible=True, alpha=0.3)
-        place.set_ylim(0.0, 1.0)
+        diagram.set_title(KINDS[kind], fontsize=10)
+        diagram.set_xlabel("% of the dataset's degradation", fontsize=9)
+        diagram.grid(visible=True, alpha=0.3)
+        diagram.set_ylim(0.0, 1.0)
     axes[0].set_ylabel("AP at 2 m", fontsize=9)
     axes[-1].legend(fontsize=8)
     figure.savefig(to, dpi=110)

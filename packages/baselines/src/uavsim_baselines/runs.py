@@ -40,13 +40,11 @@ def prediction_setup(
     if sharing not in {None, kind}:
         if (kind, sharing) not in {("none", "late"), ("late", "none")}:
             raise BaselineError(
-                f"{run}: was trained with sharing {kind} and cannot predict with {sharing}; train that one"
+                f"{run}: was trained with sharing {kind} and cannot predict with {sharing}; train a run with it"
             )
         kind = "late" if sharing == "late" else "none"
     if threshold is not None and (kind != "where2comm" or not 0.0 <= threshold <= 1.0):
-        raise BaselineError(
-            f"--threshold {threshold}: belongs to where2comm and lies in 0 to 1; {run} has sharing {kind}"
-        )
+        raise BaselineError(f"--threshold {threshold}: must be from 0 to 1, for where2comm; {run} has sharing {kind}")
     changed: dict[str, object] = {"kind": kind, **({} if threshold is None else {"threshold": threshold})}
     folder = config.data.model_copy(update={} if data is None else {"folder": data})
     made: SharingConfig = config.sharing.model_copy(update=changed)

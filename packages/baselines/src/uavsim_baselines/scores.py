@@ -39,13 +39,13 @@ def score_run(
         UavsimError: a result is refused.
     """
     _, about = read_results(run / DETECTIONS)
-    reports = _says_who_sees(truth, version)
-    wanted = ["nuscenes-detection", "uav3d", *(["swarm"] if reports else [])]
-    scores = {name: _score(name, truth, run / DETECTIONS, version) for name in wanted}
+    has_visibility = _has_visibility(truth, version)
+    benchmarks = ["nuscenes-detection", "uav3d", *(["swarm"] if has_visibility else [])]
+    scores = {name: _score(name, truth, run / DETECTIONS, version) for name in benchmarks}
     for tracker in TRACKERS:
         scores[f"tracking-{tracker}"] = _score("nuscenes-tracking", truth, run / tracks_file(tracker), version)
     paired = {}
-    for name, other in against.items() if reports else ():
+    for name, other in against.items() if has_visibility else ():
         options = {"against": str(other / DETECTIONS)}
         paired[name] = _score("swarm", truth, run / DETECTIONS, version, options)["comparison"]
     content = {"about": about, "scores": scores, "paired": paired}
@@ -90,14 +90,14 @@ def read_scores(run: Path) -> dict[str, Any]:
         content: dict[str, Any] = json.loads((run / SCORES).read_text("utf-8"))
     except OSError as error:
         raise BaselineError(
-            f"{run / SCORES}: {error.strerror or error}; uavsim-baselines evaluate writes it"
+            f"{run / SCORES}: {error.strerror or error}; run uavsim-baselines evaluate first"
         ) from error
     except ValueError as error:
-        raise BaselineError(f"{run / SCORES}: not what uavsim-baselines evaluate wrote") from error
+        raise BaselineError(f"{run / SCORES}: not JSON; run uavsim-baselines evaluate again") from error
     return content
 
 
-def _says_who_sees(truth: Path, version: str | None) -> bool:
+def _has_visibility(truth: Path, version: str | None) -> bool:
     """Return whether the dataset has the drones that see each box, as the benchmark ``swarm`` requires."""
     return any(any(sample.boxes.seen_by) for scene in uavsim.open(truth, version) for sample in scene)
 

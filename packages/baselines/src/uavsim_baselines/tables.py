@@ -66,10 +66,10 @@ def markdown_of(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _scores_table(rows: Sequence[Mapping[str, Any]]) -> str:
-    shown = [[_shown(row[key]) for key in list(_COLUMNS)[1:-1]] for row in rows]
+    texts = [[_formatted(row[key]) for key in list(_COLUMNS)[1:-1]] for row in rows]
     return table_in_markdown(
         list(_COLUMNS.values()),
-        [[row["sharing"], *figures, f"{row['bytes_per_frame']:.0f}"] for row, figures in zip(rows, shown, strict=True)],
+        [[row["sharing"], *figures, f"{row['bytes_per_frame']:.0f}"] for row, figures in zip(rows, texts, strict=True)],
     )
 
 
@@ -93,7 +93,7 @@ def _recall_table(rows: Sequence[Mapping[str, Any]]) -> str:
     counts = {n: group["boxes"] for row in rows for n, group in row["recall_by_drones"].items()}
     heading = ["sharing", *(f"seen by {n} ({boxes} boxes)" for n, boxes in counts.items())]
     return table_in_markdown(
-        heading, [[row["sharing"], *(_shown(row["recall_by_drones"][n]["value"]) for n in counts)] for row in rows]
+        heading, [[row["sharing"], *(_formatted(row["recall_by_drones"][n]["value"]) for n in counts)] for row in rows]
     )
 
 
@@ -103,12 +103,12 @@ def table_in_markdown(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> 
     return "\n".join(f"| {line} |" for line in lines)
 
 
-def interval_in_words(reported: Mapping[str, float | None] | None) -> str:
+def interval_in_words(interval: Mapping[str, float | None] | None) -> str:
     """Return a figure with its interval, ``-`` for None."""
-    if reported is None:
+    if interval is None:
         return "-"
-    return f"{_shown(reported['value'])} ({_shown(reported['low'])} to {_shown(reported['high'])})"
+    return f"{_formatted(interval['value'])} ({_formatted(interval['low'])} to {_formatted(interval['high'])})"
 
 
-def _shown(figure: float | None) -> str:
+def _formatted(figure: float | None) -> str:
     return "-" if figure is None else f"{figure:.3f}"

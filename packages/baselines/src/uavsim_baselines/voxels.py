@@ -46,11 +46,11 @@ class Truth:
 
     Attributes:
         semantics: (X, Y, Z) uint8 classes; ``UNKNOWN`` for voxels that no drone sees.
-        own: (X, Y, Z) whether the first drone sees a voxel itself.
+        ego_sees: (X, Y, Z) whether the first drone sees a voxel itself.
     """
 
     semantics: np.ndarray[Any, np.dtype[np.uint8]]
-    own: np.ndarray[Any, np.dtype[np.bool_]]
+    ego_sees: np.ndarray[Any, np.dtype[np.bool_]]
 
 
 def read_truth(folder: Path, frame: Frame, config: Config) -> Truth:
@@ -63,16 +63,16 @@ def read_truth(folder: Path, frame: Frame, config: Config) -> Truth:
     agent = str(frame.drones[0])
     path = folder / frame.scene / agent / f"{frame.token}.parquet"
     arrays, about = read_voxels(path)
-    place, grid = about["grid"], config.grid
+    stored, grid = about["grid"], config.grid
     half_m = grid.cells * grid.cell_m / 2
-    fits = place["frame"] == "agent" and place["size"][:2] == [grid.cells] * 2 and place["voxel_m"] == grid.cell_m
-    if not (fits and np.allclose(place["low_m"][:2], -half_m)):
+    fits = stored["frame"] == "agent" and stored["size"][:2] == [grid.cells] * 2 and stored["voxel_m"] == grid.cell_m
+    if not (fits and np.allclose(stored["low_m"][:2], -half_m)):
         raise BaselineError(
-            f"{path}: its grid is not the model's: {grid.cells} x {grid.cells} of {grid.cell_m} m, an agent's"
+            f"{path}: its grid is not the model's: an agent's {grid.cells} x {grid.cells} cells of {grid.cell_m} m"
         )
-    seen, semantics = arrays["seen"], arrays["semantics"].copy()
-    semantics[seen == 0] = UNKNOWN
-    return Truth(semantics, (seen >> about["seers"].index(agent) & 1) != 0)
+    viewers, semantics = arrays["seen"], arrays["semantics"].copy()
+    semantics[viewers == 0] = UNKNOWN
+    return Truth(semantics, (viewers >> about["seers"].index(agent) & 1) != 0)
 
 
 class VoxelNet(nn.Module):
@@ -110,9 +110,9 @@ def compare_voxels(config: Config, truth: Path, kinds: Sequence[SharingKind], ou
     learned, held_out = frames.values()
     images, found = Images(config), {}
     for kind in kinds:
-        own = config.model_copy(update={"sharing": config.sharing.model_copy(update={"kind": kind})})
-        job = _Job(own, truth, images, out / kind)
-        with progress(f"train {kind}", own.training.steps) as report:
+        kind_config = config.model_copy(update={"sharing": config.sharing.model_copy(update={"kind": kind})})
+        job = _Job(kind_config, truth, images, out / kind)
+        with progress(f"train {kind}", kind_config.training.steps) as report:
             net = _trained(job, learned, report)
         with progress(f"predict {kind}", len(held_out)) as report:
             found[kind] = _scored(net, job, held_out, report)
@@ -140,10 +140,10 @@ def _trained(job: _Job, frames: Sequence[Frame], report: Callable[[int], None]) 
     net, path = VoxelNet(config, labels[0].semantics.shape[2]).to(device_of(config)), job.out / "voxels.pt"
     about = config.model_dump_json(exclude={"data": {"folder"}})
     if path.exists():
-        kept = torch.load(path, map_location="cpu", weights_only=True)
-        if kept["config"] != about:
-            raise BaselineError(f"{path}: is of another configuration; train into another folder")
-        net.load_state_dict(kept["model"])
+        stored = torch.load(path, map_location="cpu", weights_only=True)
+        if stored["config"] != about:
+            raise BaselineError(f"{path}: belongs to another configuration; choose another --out")
+        net.load_state_dict(stored["model"])
         report(config.training.steps)
         return net
     weights = _weights(labels)
@@ -154,10 +154,10 @@ def _trained(job: _Job, frames: Sequence[Frame], report: Callable[[int], None]) 
     for step, batch in enumerate(BatchPlan(frames, config, first_step=0)):
         for group in optimiser.param_groups:
             group["lr"] = learning_rate(config, step)
-        wanted = torch.stack([torch.from_numpy(labels[number].semantics).long() for number, _, _ in batch])
+        target = torch.stack([torch.from_numpy(labels[number].semantics).long() for number, _, _ in batch])
         loss = functional.cross_entropy(
             net(_views([frames[number] for number, _, _ in batch], config, job.images))[0],
-            wanted,
+            target,
             weights,
             ignore_index=UNKNOWN,
         )
@@ -201,9 +201,9 @@ def _scored(net: VoxelNet, job: _Job, frames: Sequence[Frame], report: Callable[
         semantics = logits[0].argmax(0).numpy().astype(np.uint8)
         np.savez_compressed(folder / f"{frame.token}.npz", semantics=semantics)
         label, sent = read_truth(job.truth, frame, job.config), sent + float(sent_bytes[0])
-        for part, mask in {"all": label.own | True, "own": label.own, "others": ~label.own}.items():
-            own = confusion(semantics[mask].ravel(), label.semantics[mask].ravel())
-            counts[part][frame.scene] = counts[part].get(frame.scene, 0) + own
+        for part, mask in {"all": label.ego_sees | True, "own": label.ego_sees, "others": ~label.ego_sees}.items():
+            part_counts = confusion(semantics[mask].ravel(), label.semantics[mask].ravel())
+            counts[part][frame.scene] = counts[part].get(frame.scene, 0) + part_counts
         report(done)
     stacked = {part: np.stack([by_scene[name] for name in sorted(by_scene)]) for part, by_scene in counts.items()}
     return {"counts": stacked, "bytes_per_frame": sent / len(frames)}
@@ -221,8 +221,8 @@ def _figures(found: Mapping[str, Any], alone: Mapping[str, Any] | None) -> dict[
 
 def _interval(counts: Any, other: Any) -> dict[str, float]:
     def value(drawn: Any) -> float:
-        whole = mean_iou(counts[drawn].sum(axis=0), corrected=True)
-        return whole if other is None else whole - mean_iou(other[drawn].sum(axis=0), corrected=True)
+        total = mean_iou(counts[drawn].sum(axis=0), corrected=True)
+        return total if other is None else total - mean_iou(other[drawn].sum(axis=0), corrected=True)
 
     rng = np.random.default_rng(0)
     drawn = [value(rng.integers(len(counts), size=len(counts))) for _ in range(_DRAWINGS)]

@@ -38,7 +38,7 @@ def test_a_box_at_a_known_place_lights_the_right_cell_from_every_drone(x_m: floa
     image = torch.zeros(1, 1, 1, 64, 64)
     image[0, 0, 0, max(v - 1, 0) : v + 2, max(u - 1, 0) : u + 2] = 1.0
     found = sample_cameras(image, intrinsics=INTRINSIC[None, None], grid_T_optical=camera(drone)[None, None],
-                           there=torch.ones(1, 1, dtype=torch.bool), size_px=SIZE_PX, grid=grid)  # fmt: skip
+                           has_image=torch.ones(1, 1, dtype=torch.bool), size_px=SIZE_PX, grid=grid)  # fmt: skip
     expected = grid.to_cells((inverse(map_T_grid(drone)) @ thing_map_m)[:2])
     lit = torch.stack(torch.meshgrid(torch.arange(32.0), torch.arange(32.0), indexing="ij"), -1)
     centre = (lit * found[0, 0, ..., None]).sum((0, 1)) / found.sum()
@@ -51,9 +51,9 @@ def test_a_point_is_the_mean_of_the_cameras_that_see_it_and_0_where_none_does() 
     pose = camera(turned(0.0, z_m=16.0))
     images = torch.stack([torch.full((1, 8, 8), 2.0), torch.full((1, 8, 8), 4.0)])[None]
 
-    def sampled(*there: bool) -> torch.Tensor:
+    def sampled(*has_image: bool) -> torch.Tensor:
         return sample_cameras(images, intrinsics=INTRINSIC.expand(1, 2, 3, 3), grid_T_optical=pose.expand(1, 2, 4, 4),
-                              there=torch.tensor([there]), size_px=SIZE_PX, grid=grid)  # fmt: skip
+                              has_image=torch.tensor([has_image]), size_px=SIZE_PX, grid=grid)  # fmt: skip
 
     both, one = sampled(True, True), sampled(True, False)
     # 16 m up, the image reaches 16 m: of centres at -24, -8, 8, 24 m the inner ones are in it
@@ -69,6 +69,6 @@ def test_gradients_go_to_the_images() -> None:
 
     def sampled(x: torch.Tensor) -> torch.Tensor:
         return sample_cameras(x, intrinsics=INTRINSIC[None, None], grid_T_optical=camera(turned(0.4, z_m=16.0))[None, None],
-                              there=torch.ones(1, 1, dtype=torch.bool), size_px=SIZE_PX, grid=grid)  # fmt: skip
+                              has_image=torch.ones(1, 1, dtype=torch.bool), size_px=SIZE_PX, grid=grid)  # fmt: skip
 
     assert torch.autograd.gradcheck(sampled, (features,))

@@ -37,31 +37,31 @@ def test_the_inverse_undoes_a_transform() -> None:
 def test_a_shift_by_whole_cells_moves_features() -> None:
     features = torch.randn(1, 3, 8, 8, generator=torch.Generator().manual_seed(1))
     # the receiver stands 4 m (two cells) ahead of the sender: what the sender has in row 5 is the receiver's row 3
-    seen = warp(features, turned(0.0, 4.0, 0.0)[None], GRID)
-    torch.testing.assert_close(seen[:, :, :6], features[:, :, 2:], atol=1e-5, rtol=1e-5)
-    assert torch.count_nonzero(seen[:, :, 6:]) == 0
+    warped = warp(features, turned(0.0, 4.0, 0.0)[None], GRID)
+    torch.testing.assert_close(warped[:, :, :6], features[:, :, 2:], atol=1e-5, rtol=1e-5)
+    assert torch.count_nonzero(warped[:, :, 6:]) == 0
 
 
 @pytest.mark.parametrize("quarters", [1, 2, 3])
 def test_turns_by_90_degrees_move_features(quarters: int) -> None:
     features = torch.randn(1, 2, 8, 8, generator=torch.Generator().manual_seed(2))
     sender_T_receiver = turned(quarters * math.pi / 2)
-    seen = warp(features, sender_T_receiver[None], GRID)
+    warped = warp(features, sender_T_receiver[None], GRID)
     # a receiver turned left by 90 degrees: what lies at its (x, y) lies at the sender's (-y, x)
     expected = features
     for _ in range(quarters):
         expected = expected.flip(2).transpose(2, 3)
-    torch.testing.assert_close(seen, expected, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(warped, expected, atol=1e-5, rtol=1e-5)
 
 
 def test_one_lit_cell_after_a_turn_and_a_shift_on_paper() -> None:
     features = torch.zeros(1, 1, 8, 8)
     features[0, 0, 6, 4] = 1.0  # the sender sees something at x = 5, y = 1
     # the receiver is at (2, 0) of the sender and heads along the sender's y: the thing is 3 m to its right, 1 m ahead
-    seen = warp(features, turned(math.pi / 2, 2.0, 0.0)[None], GRID)
+    warped = warp(features, turned(math.pi / 2, 2.0, 0.0)[None], GRID)
     row, column = (int(k) for k in GRID.to_cells(torch.tensor([1.0, -3.0])))
-    assert seen[0, 0, row, column] == pytest.approx(1.0, abs=1e-5)
-    assert seen.sum() == pytest.approx(1.0, abs=1e-4)
+    assert warped[0, 0, row, column] == pytest.approx(1.0, abs=1e-5)
+    assert warped.sum() == pytest.approx(1.0, abs=1e-4)
 
 
 def test_gradients_of_a_warp() -> None:

@@ -110,5 +110,5 @@ def test_of_near_boxes_of_a_class_the_best_is_kept_in_any_order() -> None:
     near = Boxes(near.centre_m, near.size_lwh_m, near.yaw_rad, near.velocity_mps, near.label,
                  torch.tensor([0.5, 0.9, 0.3, 0.9], dtype=torch.float64))  # fmt: skip
     for order in ([0, 1, 2, 3], [3, 2, 1, 0]):
-        kept = nms_by_distance(near.pick(torch.tensor(order)), nearer_than_m=2.0)
-        assert kept.centre_m[:, 0].tolist() == [1.0, 9.0, 1.5]
+        best = nms_by_distance(near.pick(torch.tensor(order)), nearer_than_m=2.0)
+        assert best.centre_m[:, 0].tolist() == [1.0, 9.0, 1.5]

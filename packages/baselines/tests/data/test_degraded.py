@@ -28,7 +28,7 @@ def test_nothing_of_it_is_the_truth(agents: Config, frames: list[Frame]) -> None
         views_of(sights(frames[3], [1, 0, 2]), Images(agents))
         for sights in (sights_of, DegradedSights(frames, Degradation()))
     )
-    for name in ("images", "grid_T_optical", "map_T_grid", "there", "present"):
+    for name in ("images", "grid_T_optical", "map_T_grid", "has_image", "present"):
         assert torch.equal(getattr(plain, name), getattr(degraded, name))
 
 
@@ -61,20 +61,20 @@ def test_a_late_message_is_an_earlier_one_and_at_first_there_is_none(frames: lis
 
 
 def test_a_lost_message_silences_a_drone_and_a_lost_image_blackens_any(agents: Config, frames: list[Frame]) -> None:
-    messages, cameras = (DegradedSights(frames, what) for what in (Degradation(messages=1.0), Degradation(cameras=1.0)))
-    lost = [bool(frame.cameras[place][0].reported["dropped"]) for frame in frames for place in range(3)]
+    messages, cameras = (DegradedSights(frames, case) for case in (Degradation(messages=1.0), Degradation(cameras=1.0)))
+    lost = [bool(frame.cameras[index][0].reported["dropped"]) for frame in frames for index in range(3)]
     assert set(lost) == {True, False}
-    heard = [messages(frame, [place, place])[1].present for frame in frames for place in range(3)]
+    heard = [messages(frame, [index, index])[1].present for frame in frames for index in range(3)]
     assert heard == [not missing for missing in lost]
-    assert all(messages(frame, [place])[0].present for frame in frames for place in range(3))  # the ego hears itself
-    there = [bool(views_of(cameras(f, [p]), Images(agents)).there) for f in frames for p in range(3)]
-    assert there == heard
+    assert all(messages(frame, [index])[0].present for frame in frames for index in range(3))  # the ego hears itself
+    has_image = [bool(views_of(cameras(f, [p]), Images(agents)).has_image) for f in frames for p in range(3)]
+    assert has_image == heard
 
 
 def test_a_larger_share_loses_what_a_smaller_one_loses_and_more(frames: list[Frame]) -> None:
     lost = [
-        {(frame.number, p) for frame in frames for p in range(3) if DegradedSights(frames, what)(frame, [p])[0].lost[0]}
-        for what in (Degradation(cameras=share) for share in (0.0, 0.3, 0.6, 1.0))
+        {(frame.number, p) for frame in frames for p in range(3) if DegradedSights(frames, case)(frame, [p])[0].lost[0]}
+        for case in (Degradation(cameras=share) for share in (0.0, 0.3, 0.6, 1.0))
     ]
     assert lost[0] == set()
     assert lost[0] <= lost[1] <= lost[2] <= lost[3]
@@ -82,7 +82,7 @@ def test_a_larger_share_loses_what_a_smaller_one_loses_and_more(frames: list[Fra
 
 
 def test_a_dataset_without_degradations_is_one_line(config: Config) -> None:
-    with pytest.raises(BaselineError, match="does not say what drones report"):
+    with pytest.raises(BaselineError, match="has no table agent_view"):
         DegradedSights(read_frames(config.data, "uav_val"), Degradation(pose=1.0))
 
 

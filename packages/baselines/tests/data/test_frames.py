@@ -38,35 +38,35 @@ def test_targets_of_every_ego_are_the_boxes_in_its_grid(config: Config, ego: int
         found.centre_m[:, :2].norm(dim=-1).sort().values, apart.sort().values, atol=1e-4, rtol=1e-4
     )
     yaw = math.atan2(float(frames[0].map_T_flu[ego, 1, 0]), float(frames[0].map_T_flu[ego, 0, 0]))
-    wanted = torch.sort(torch.remainder(truth.yaw_rad - yaw, 2 * math.pi)).values
-    torch.testing.assert_close(torch.remainder(found.yaw_rad, 2 * math.pi).sort().values, wanted, atol=1e-4, rtol=1e-4)
+    headings = [torch.remainder(rad, 2 * math.pi).sort().values for rad in (found.yaw_rad, truth.yaw_rad - yaw)]
+    torch.testing.assert_close(*headings, atol=1e-4, rtol=1e-4)
 
 
 def test_images_are_the_datasets_and_shrink_with_their_cameras(config: Config) -> None:
     frames = read_frames(config.data, "uav_train")
-    whole = Items(frames, config)[1, 0, 1].views
-    assert whole.images.shape == (1, 1, 3, 18, 32)
+    full = Items(frames, config)[1, 0, 1].views
+    assert full.images.shape == (1, 1, 3, 18, 32)
     half = config.model_copy(update={"data": config.data.model_copy(update={"size_px": (16, 9)})})
     small = Items(frames, half)[1, 0, 1].views
     assert small.images.shape == (1, 1, 3, 9, 16)
-    torch.testing.assert_close(small.intrinsics[..., :2, :], whole.intrinsics[..., :2, :] / 2)
-    assert abs(small.images.float().mean() - whole.images.float().mean()) < 1.0
+    torch.testing.assert_close(small.intrinsics[..., :2, :], full.intrinsics[..., :2, :] / 2)
+    assert abs(small.images.float().mean() - full.images.float().mean()) < 1.0
 
 
 def test_batches_follow_from_seed_and_step_alone_and_use_every_frame(config: Config) -> None:
     frames = read_frames(config.data, "uav_train")
-    whole = list(BatchPlan(frames, config, first_step=0))
-    assert list(BatchPlan(frames, config, first_step=2)) == whole[2:]
-    assert all({number for number, _, _ in batch} == {0, 1} for batch in whole)  # two frames, batches of two
+    batches = list(BatchPlan(frames, config, first_step=0))
+    assert list(BatchPlan(frames, config, first_step=2)) == batches[2:]
+    assert all({number for number, _, _ in batch} == {0, 1} for batch in batches)  # two frames, batches of two
     other = list(BatchPlan(frames, config.model_copy(update={"seed": 1}), first_step=0))
-    assert other != whole
+    assert other != batches
 
 
 def test_the_control_has_every_frame_with_another_scenes_boxes(config: Config) -> None:
     training = config.training.model_copy(update={"shuffled_labels": True})
     control = config.model_copy(update={"training": training})
     frames = [*read_frames(config.data, "uav_train"), *read_frames(config.data, "uav_val")]
-    drawn = [place for batch in BatchPlan(frames, control, first_step=0) for place in batch]
+    drawn = [key for batch in BatchPlan(frames, control, first_step=0) for key in batch]
     assert {frames[number].scene for number, _, _ in drawn} == {"scene_0", "scene_1"}
     assert all(frames[number].scene != frames[labelled].scene for number, _, labelled in drawn)
     with pytest.raises(BaselineError, match="needs two scenes"):

@@ -52,16 +52,16 @@ def test_in_a_scene_of_one_frame_nothing_is_older(config: Config, frames: list[F
 def test_by_clocks_it_is_what_the_ego_has_of_the_sender(
     config: Config, frames: list[Frame], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = []
+    calls = []
 
     def known_at(timestamp_us: int, agent: str) -> dict[str, SimpleNamespace]:
-        asked.append((timestamp_us, agent))
+        calls.append((timestamp_us, agent))
         return {"1": SimpleNamespace(images=frames[0].cameras[1][::-1], age_us=70_000)}
 
     sights = late(config, frames, "clocks", 100.0)
     monkeypatch.setattr(LateSights, "_scenes", {frames[0].scene: SimpleNamespace(known_at=known_at)})
     _, other, nobody = sights(frames[3], [0, 1, 2])
-    assert asked == [(frames[3].timestamp_us - 100_000, "0")] * 2
+    assert calls == [(frames[3].timestamp_us - 100_000, "0")] * 2
     assert other.cameras == frames[0].cameras[1]
     assert other.age_s == pytest.approx(0.17)
     np.testing.assert_array_equal(other.map_T_flu, frames[0].map_T_flu[1])

@@ -15,8 +15,8 @@ def test_features_have_a_quarter_of_the_size_or_an_eighth_and_lie_where_their_pi
     row, column = found.shape[2] // 2, found.shape[3] // 4
     found[0, :, row, column].sum().backward()
     assert images.grad is not None
-    shown = images.grad[0].abs().sum(0)
-    middle = (shown.sum(1) @ (torch.arange(32) + 0.5), shown.sum(0) @ (torch.arange(64) + 0.5))
-    at = [float(m / shown.sum()) / share for m in middle]
+    influence = images.grad[0].abs().sum(0)
+    middle = (influence.sum(1) @ (torch.arange(32) + 0.5), influence.sum(0) @ (torch.arange(64) + 0.5))
+    centre = [float(m / influence.sum()) / share for m in middle]
     # a feature's receptive field is centred on its cell; normalisation adds a small share of all cells
-    assert at == pytest.approx([row + 0.5, column + 0.5], abs=1.0)
+    assert centre == pytest.approx([row + 0.5, column + 0.5], abs=1.0)

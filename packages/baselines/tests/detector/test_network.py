@@ -62,7 +62,7 @@ def test_all_images_are_pooled_in_any_order_of_the_others() -> None:
 def test_an_image_that_is_not_there_is_neither_seen_nor_counted() -> None:
     early = detector("early")
     both = views(turned(0.0), turned(0.5, 3.0, 0.0))
-    lost = replace(both, there=torch.tensor([[[True], [False]]]))
+    lost = replace(both, has_image=torch.tensor([[[True], [False]]]))
     with torch.no_grad():
         alone = early(views(turned(0.0)))
         black = replace(lost, images=lost.images.clone().index_fill_(1, torch.tensor([1]), 0))
@@ -77,8 +77,8 @@ def test_a_turned_and_moved_swarm_sees_the_same() -> None:
     for kind in ("early", "disconet", "v2vnet"):
         model = detector(kind)
         with torch.no_grad():
-            here, there = model(views(*poses)), model(views(*(world @ pose for pose in poses)))
-        torch.testing.assert_close(here.maps.heat, there.maps.heat, atol=1e-4, rtol=1e-4)
+            original, moved = model(views(*poses)), model(views(*(world @ pose for pose in poses)))
+        torch.testing.assert_close(original.maps.heat, moved.maps.heat, atol=1e-4, rtol=1e-4)
 
 
 def test_every_weight_that_can_learn_gets_a_gradient() -> None:

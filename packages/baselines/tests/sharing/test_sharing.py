@@ -70,17 +70,17 @@ def test_a_drone_far_away_reaches_no_cell(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", LEARNED)
 def test_gradients_by_finite_differences(kind: str) -> None:
-    given = messages(2, dtype=torch.float64)
+    pair = messages(2, dtype=torch.float64)
     share = module(kind, query_channels=3, key_channels=3).double()
     if kind in {"who2com", "when2com"}:
         share.train()  # in prediction the choice of senders has no gradient
 
     def shared(features: torch.Tensor) -> torch.Tensor:
         # random weights make a scalar of the map: one row of the Jacobian, which is what a loss asks for
-        found = share(Messages(features, given.map_T_grid, given.present, GRID, given.confidence)).features
+        found = share(Messages(features, pair.map_T_grid, pair.present, GRID, pair.confidence)).features
         return (found * torch.linspace(-1, 1, found.numel(), dtype=torch.float64).reshape(found.shape)).sum()
 
-    assert torch.autograd.gradcheck(shared, (given.features.clone().requires_grad_(),), fast_mode=True)
+    assert torch.autograd.gradcheck(shared, (pair.features.clone().requires_grad_(),), fast_mode=True)
 
 
 def test_bytes_on_paper() -> None:
@@ -106,10 +106,10 @@ def test_where2comms_bytes_fall_with_its_threshold() -> None:
 
 
 def test_where2comm_counts_cells_on_paper() -> None:
-    given = messages(2)
+    pair = messages(2)
     sparse = torch.zeros(2, 2, 8, 8)
     sparse[:, 1, 2, 3:6] = 0.9
-    sent = module("where2comm", threshold=0.5)(Messages(given.features, given.map_T_grid, given.present, GRID, sparse))
+    sent = module("where2comm", threshold=0.5)(Messages(pair.features, pair.map_T_grid, pair.present, GRID, sparse))
     assert sent.sent_bytes.tolist() == [3 * (4 * CHANNELS + 4) + 28] * 2
 
 
@@ -135,12 +135,11 @@ def test_disconets_weights_prefer_a_drone_by_cell() -> None:
 def test_a_turned_sender_is_understood_in_the_egos_grid() -> None:
     features = torch.zeros(1, 2, CHANNELS, 8, 8)
     features[0, 1, :, 6, 4] = 5.0  # 5 m ahead, 1 m to the left of the sender
-    poses = torch.stack([turned(0), turned(math.pi)])[
-        None
-    ]  # the sender looks back: 5 m behind, 1 m to the right of the ego
+    # The sender looks back: 5 m behind, 1 m to the right of the ego.
+    poses = torch.stack([turned(0), turned(math.pi)])[None]
     confidence = features[:, :, 0] / 10
-    given = Messages(features, poses, torch.ones(1, 2, dtype=torch.bool), GRID, confidence)
-    shared = module("where2comm", threshold=0.1)(given).features
+    pair = Messages(features, poses, torch.ones(1, 2, dtype=torch.bool), GRID, confidence)
+    shared = module("where2comm", threshold=0.1)(pair).features
     assert shared[0, 0].nonzero().tolist() == [[1, 3]]
 
 

@@ -4,7 +4,7 @@ from uavsim_baselines.bev.boxes import Boxes
 from uavsim_baselines.tracking.trackers import TRACKERS
 
 
-def seen(*rows: tuple[float, float, float, float], labels: tuple[int, ...] | None = None) -> Boxes:
+def made(*rows: tuple[float, float, float, float], labels: tuple[int, ...] | None = None) -> Boxes:
     """Return boxes from rows of x, y, vx, vy."""
     table = torch.tensor(rows, dtype=torch.float64).reshape(-1, 4)
     n = len(table)
@@ -18,41 +18,41 @@ def seen(*rows: tuple[float, float, float, float], labels: tuple[int, ...] | Non
 def test_two_that_pass_each_other_keep_their_numbers(name: str) -> None:
     tracker = TRACKERS[name]()
     # 1 m apart sideways, 10 m/s towards each other, 0.5 s a sample: at the third sample they have passed
-    found = [tracker.step(seen((-5 + 5 * n, 0, 10, 0), (5 - 5 * n, 1, -10, 0)), time_s=100 + 0.5 * n) for n in range(4)]
+    found = [tracker.step(made((-5 + 5 * n, 0, 10, 0), (5 - 5 * n, 1, -10, 0)), time_s=100 + 0.5 * n) for n in range(4)]
     assert found == [[0, 1]] * 4
 
 
 @pytest.mark.parametrize("name", list(TRACKERS))
 def test_a_track_outlives_a_gap_and_not_a_long_one(name: str) -> None:
     tracker = TRACKERS[name]()
-    assert tracker.step(seen((0, 0, 4, 0)), time_s=0.0) == [0]
-    assert tracker.step(seen(), time_s=0.5) == []
-    assert tracker.step(seen((4, 0, 4, 0)), time_s=1.0) == [0]
+    assert tracker.step(made((0, 0, 4, 0)), time_s=0.0) == [0]
+    assert tracker.step(made(), time_s=0.5) == []
+    assert tracker.step(made((4, 0, 4, 0)), time_s=1.0) == [0]
     for n in range(4):
-        tracker.step(seen(), time_s=1.5 + 0.5 * n)
-    assert tracker.step(seen((14, 0, 4, 0)), time_s=3.5) == [1]
+        tracker.step(made(), time_s=1.5 + 0.5 * n)
+    assert tracker.step(made((14, 0, 4, 0)), time_s=3.5) == [1]
 
 
 @pytest.mark.parametrize("name", list(TRACKERS))
 def test_another_class_or_a_place_out_of_reach_is_another_track(name: str) -> None:
     tracker = TRACKERS[name]()
-    tracker.step(seen((0, 0, 0, 0)), time_s=0.0)
-    assert tracker.step(seen((0, 0, 0, 0), labels=(1,)), time_s=0.5) == [1]
-    assert tracker.step(seen((9, 0, 0, 0)), time_s=1.0) == [2]
+    tracker.step(made((0, 0, 0, 0)), time_s=0.0)
+    assert tracker.step(made((0, 0, 0, 0), labels=(1,)), time_s=0.5) == [1]
+    assert tracker.step(made((9, 0, 0, 0)), time_s=1.0) == [2]
 
 
 def test_the_filter_learns_a_velocity_that_no_detector_says() -> None:
     tracker = TRACKERS["kalman"](reach_m=1.5)
     # 2 m a sample at first within reach only because the filter follows: speed grows 0.5 m a sample, said velocity is 0
-    places = [0.0, 1.0, 2.5, 4.0, 6.0, 8.0, 10.0]
-    assert [tracker.step(seen((x, 0, 0, 0)), time_s=0.5 * n) for n, x in enumerate(places)] == [[0]] * len(places)
+    positions = [0.0, 1.0, 2.5, 4.0, 6.0, 8.0, 10.0]
+    assert [tracker.step(made((x, 0, 0, 0)), time_s=0.5 * n) for n, x in enumerate(positions)] == [[0]] * 7
     greedy = TRACKERS["greedy"](reach_m=1.5)
-    assert [greedy.step(seen((x, 0, 0, 0)), time_s=0.5 * n) for n, x in enumerate(places)][-1] != [0]
+    assert [greedy.step(made((x, 0, 0, 0)), time_s=0.5 * n) for n, x in enumerate(positions)][-1] != [0]
 
 
 def test_the_least_sum_of_distances_is_not_the_nearest_first() -> None:
     # tracks at 0 and 3; boxes at 2 (the better score) and 5: nearest first takes 3 for 2, and leaves 5 out of reach of 0
-    first, second = seen((0, 0, 0, 0), (3, 0, 0, 0)), seen((2, 0, 0, 0), (5, 0, 0, 0))
+    first, second = made((0, 0, 0, 0), (3, 0, 0, 0)), made((2, 0, 0, 0), (5, 0, 0, 0))
     hungarian, greedy = TRACKERS["kalman"](reach_m=2.5), TRACKERS["greedy"](reach_m=2.5)
     for tracker in (hungarian, greedy):
         assert tracker.step(first, time_s=0.0) == [0, 1]

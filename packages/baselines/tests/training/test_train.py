@@ -30,7 +30,7 @@ class _Stop(Exception):
 
 def test_an_interrupted_training_ends_in_the_same_weights(toy: Path, tmp_path: Path) -> None:
     config = small(toy, kind="where2comm")
-    whole = train(config, tmp_path / "whole")
+    uninterrupted = train(config, tmp_path / "whole")
 
     def stop(step: int, _loss: float) -> None:
         if step == 3:  # the checkpoint of step 2 is there
@@ -40,7 +40,7 @@ def test_an_interrupted_training_ends_in_the_same_weights(toy: Path, tmp_path: P
         train(config, tmp_path / "cut", report=stop)
     assert read_checkpoint(tmp_path / "cut" / "checkpoint.pt").step == 2
     cut = train(config, tmp_path / "cut")
-    for name, value in weights(whole).items():
+    for name, value in weights(uninterrupted).items():
         torch.testing.assert_close(weights(cut)[name], value, atol=0, rtol=0)
     assert list((tmp_path / "cut" / "logs").glob("events*"))
 
@@ -89,21 +89,21 @@ def test_what_is_trained_is_not_read_again(toy: Path, tmp_path: Path) -> None:
 
 def test_a_checkpoint_of_another_model_is_refused_in_one_line(toy: Path, tmp_path: Path) -> None:
     train(steps(small(toy), 1), tmp_path)
-    with pytest.raises(BaselineError, match=r"of another model: sharing.kind differs"):
+    with pytest.raises(BaselineError, match=r"another model: sharing.kind differs"):
         train(small(toy, kind="early"), tmp_path)
     (tmp_path / "checkpoint.pt").write_bytes(b"no checkpoint")
-    with pytest.raises(BaselineError, match="no checkpoint of uavsim-baselines, or damaged"):
+    with pytest.raises(BaselineError, match="not a checkpoint of uavsim-baselines, or damaged"):
         train(small(toy), tmp_path)
-    with pytest.raises(BaselineError, match="uavsim-baselines train writes it"):
+    with pytest.raises(BaselineError, match="run uavsim-baselines train first"):
         prediction_setup(tmp_path / "nowhere")
 
 
 @pytest.mark.parametrize("wrong", ["gone", None, 7, "[]", [1], {"x": 1}, torch.ones(2)])
 def test_every_damaged_part_of_a_checkpoint_is_one_line(wrong: object, toy: Path, tmp_path: Path) -> None:
     path = train(steps(small(toy), 1), tmp_path)
-    whole = torch.load(path, weights_only=True)
-    for key in whole:
-        damaged = {**whole, key: wrong}
+    content = torch.load(path, weights_only=True)
+    for key in content:
+        damaged = {**content, key: wrong}
         if wrong == "gone":
             del damaged[key]
         if key == "step" and isinstance(wrong, int):
@@ -120,7 +120,7 @@ def test_boxes_are_shared_by_a_model_that_was_trained_alone_and_images_are_not(t
     assert prediction_setup(tmp_path, sharing="late").config.sharing.kind == "late"
     with pytest.raises(BaselineError, match="trained with sharing none and cannot predict with early"):
         prediction_setup(tmp_path, sharing="early")
-    with pytest.raises(BaselineError, match="belongs to where2comm"):
+    with pytest.raises(BaselineError, match="for where2comm"):
         prediction_setup(tmp_path, threshold=0.5)
 
 

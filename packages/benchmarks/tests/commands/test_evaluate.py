@@ -33,12 +33,12 @@ def results_of(data: Path, *, offset: tuple[float, float] = (0.0, 0.0), task: st
         if name is None or not row["uav_seen_by"]:
             continue
         x, y, z = row["translation"]
-        own = {"detection_name": name, "detection_score": 0.5, "attribute_name": ""}
+        task_fields = {"detection_name": name, "detection_score": 0.5, "attribute_name": ""}
         if task == "tracking":
-            own = {"tracking_name": name, "tracking_score": 0.5, "tracking_id": row["instance_token"]}
-        kept = {key: row[key] for key in ("sample_token", "size", "rotation")}
+            task_fields = {"tracking_name": name, "tracking_score": 0.5, "tracking_id": row["instance_token"]}
+        common_fields = {key: row[key] for key in ("sample_token", "size", "rotation")}
         moved = {"translation": [x + offset[0], y + offset[1], z], "velocity": [0.0, 0.0]}
-        results[row["sample_token"]].append(kept | moved | own)
+        results[row["sample_token"]].append(common_fields | moved | task_fields)
     return {"meta": {}, "results": results}
 
 
@@ -52,14 +52,14 @@ def scored(data: Path, tmp_path: Path, benchmark: str, content: dict[str, Any], 
     results.write_text(json.dumps(content))
     output, error = run(benchmark, "--truth", data, "--results", results, "--json", report, *more)
     assert error is None, (output, error)
-    reported: dict[str, Any] = json.loads(report.read_text())
-    return reported
+    scores: dict[str, Any] = json.loads(report.read_text())
+    return scores
 
 
 def test_the_truth_as_a_result_is_perfect(data: Path, tmp_path: Path) -> None:
-    reported = scored(data, tmp_path, "nuscenes-detection", results_of(data), "--mode", "corrected")
-    assert reported["mean_ap"] == pytest.approx(1.0)
-    assert reported["benchmark"] == "nuscenes-detection"
+    scores = scored(data, tmp_path, "nuscenes-detection", results_of(data), "--mode", "corrected")
+    assert scores["mean_ap"] == pytest.approx(1.0)
+    assert scores["benchmark"] == "nuscenes-detection"
     tracks = scored(data, tmp_path, "nuscenes-tracking", results_of(data, task="tracking"), "--mode", "corrected")
     assert (tracks["amota"], tracks["motp"], tracks["ids"]) == (pytest.approx(1.0), 0.0, 0)
     uav3d = scored(data, tmp_path, "uav3d", results_of(data))
@@ -71,11 +71,11 @@ def test_swarm_answers_by_group_and_compares_two_results(data: Path, tmp_path: P
     worse = tmp_path / "worse.json"
     content = results_of(data)
     worse.write_text(json.dumps({"results": {token: boxes[:1] for token, boxes in content["results"].items()}}))
-    reported = scored(data, tmp_path, "swarm", content, "--option", f"against={worse}", "--option", "draws=20")
-    assert reported["recall"] == 1.0
-    assert sum(group["boxes"] for group in reported["by_drones"].values()) == reported["overall"]["boxes"]
-    assert {"by_distance_m", "by_visibility", "by_weather", "by_pixels", "by_occlusion"} <= set(reported)
-    comparison = reported["comparison"]
+    scores = scored(data, tmp_path, "swarm", content, "--option", f"against={worse}", "--option", "draws=20")
+    assert scores["recall"] == 1.0
+    assert sum(group["boxes"] for group in scores["by_drones"].values()) == scores["overall"]["boxes"]
+    assert {"by_distance_m", "by_visibility", "by_weather", "by_pixels", "by_occlusion"} <= set(scores)
+    comparison = scores["comparison"]
     assert comparison["recall"]["value"] > 0
     assert comparison["recall"]["low"] <= comparison["recall"]["value"] <= comparison["recall"]["high"]
     assert sum(row["recall"] for row in comparison["scenes"]) == pytest.approx(comparison["recall"]["value"])
@@ -102,7 +102,7 @@ def test_a_page_stands_alone_and_latex_has_a_row(data: Path, tmp_path: Path) -> 
         (["uav3d", "--truth", "{data}", "--results", "{tmp}/none.json"], "no such file", InputError),
         (["uav3d", "--truth", "{tmp}/none", "--results", "{good}"], "no such file or folder", InputError),
         (["uav3d", "--truth", "{data}", "--results", "{good}", "--option", "rnge=3"], "no option 'rnge'", InputError),
-        (["swarm", "--truth", "{data}", "--results", "{good}", "--option", "range"], "not NAME=VALUE", InputError),
+        (["swarm", "--truth", "{data}", "--results", "{good}", "--option", "range"], "must be NAME=VALUE", InputError),
         (["swarm", "--truth", "{data}", "--results", "{good}", "--option", "range=far"], "not a number", InputError),
         (["uav3d", "--truth", "{data}", "--results", "{good}", "--version", "v2"], "no version 'v2'", InputError),
         (
@@ -124,10 +124,10 @@ def test_bad_input_is_one_line_and_nothing_is_written(
     files["ego"] = results_of(data, offset=(-ego[0], -ego[1]))
     for name, value in files.items():
         (tmp_path / f"{name}.json").write_text(json.dumps(value))
-    places = {name: tmp_path / f"{name}.json" for name in files} | {"data": data, "tmp": tmp_path}
+    paths = {name: tmp_path / f"{name}.json" for name in files} | {"data": data, "tmp": tmp_path}
     before = sorted(tmp_path.rglob("*"))
-    wanted = [argument.format(**places) for argument in arguments]
-    _, error = run(*wanted, "--json", tmp_path / "scores.json", "--html", tmp_path / "page.html")
+    filled = [argument.format(**paths) for argument in arguments]
+    _, error = run(*filled, "--json", tmp_path / "scores.json", "--html", tmp_path / "page.html")
     assert isinstance(error, kind), error
     assert error.exit_code == 2
     assert words in str(error)
@@ -138,6 +138,6 @@ def test_bad_input_is_one_line_and_nothing_is_written(
 def test_missing_samples_are_empty_when_corrected(data: Path, tmp_path: Path) -> None:
     content = results_of(data)
     short = {"results": dict(list(content["results"].items())[:1])}
-    reported = scored(data, tmp_path, "nuscenes-detection", short, "--mode", "corrected")
-    assert 0 < reported["mean_ap"] < 1
-    assert np.isfinite(reported["nds"])
+    scores = scored(data, tmp_path, "nuscenes-detection", short, "--mode", "corrected")
+    assert 0 < scores["mean_ap"] < 1
+    assert np.isfinite(scores["nds"])

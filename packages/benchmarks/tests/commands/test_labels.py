@@ -35,15 +35,15 @@ def test_each_command_says_in_json_what_it_wrote(swarm: Path, tmp_path: Path) ->
     }
     for command, names in files.items():
         few = ("--per-task", 4) if command == "questions" else ()
-        reported = json.loads(run(command, swarm, "--out", tmp_path / command, "--json", *few))
-        assert reported["out"] == str(tmp_path / command)
+        summary = json.loads(run(command, swarm, "--out", tmp_path / command, "--json", *few))
+        assert summary["out"] == str(tmp_path / command)
         assert set(files_of(tmp_path / command)) == names
         assert "wrote" in run(command, swarm, "--out", tmp_path / command, *few)
 
 
 def test_labels_and_values_come_from_one_reading(swarm: Path, tmp_path: Path) -> None:
-    reported = json.loads(run("events", swarm, "--out", tmp_path / "a", "--collaboration", tmp_path / "b", "--json"))
-    assert reported["collaboration"]["objects"] > 0
+    summary = json.loads(run("events", swarm, "--out", tmp_path / "a", "--collaboration", tmp_path / "b", "--json"))
+    assert summary["collaboration"]["objects"] > 0
     assert set(files_of(tmp_path / "b")) == {"object_value.jsonl", "collaboration.json"}
     assert "helps" in run("events", swarm, "--out", tmp_path / "a", "--collaboration", tmp_path / "b")
     with pytest.raises(InputError, match="the dataset itself"):
@@ -52,12 +52,12 @@ def test_labels_and_values_come_from_one_reading(swarm: Path, tmp_path: Path) ->
 
 def test_our_own_reader_scores_the_questions(swarm: Path, tmp_path: Path) -> None:
     run("questions", swarm, "--out", tmp_path, "--seed", 3, "--per-task", 8)
-    asked = json.loads((tmp_path / "questions.json").read_text())["results"]
-    answers = [{"question_id": q["question_id"], "predicted_answer": q["correct_answer"]} for q in asked]
+    questions = json.loads((tmp_path / "questions.json").read_text())["results"]
+    answers = [{"question_id": q["question_id"], "predicted_answer": q["correct_answer"]} for q in questions]
     (tmp_path / "answers.json").write_text(json.dumps(answers))
     scores = evaluate("aircopbench", EvaluationRequest(tmp_path / "questions.json", tmp_path / "answers.json")).scores
     assert (scores["accuracy"], scores["uncategorised"]) == (1.0, 0)
-    for question in asked:
+    for question in questions:
         assert all((swarm / file).is_file() for file in question["uav_paths"].values())
 
 
@@ -86,15 +86,15 @@ def test_bad_input_is_one_line_and_writes_nothing(command: str, swarm: Path, tmp
 
 
 def test_twins_that_are_not_there_are_refused(swarm: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no twins"):
+    with pytest.raises(InputError, match=r"twin\.json is missing"):
         run("events", swarm, "--out", tmp_path / "out", "--twins", tmp_path)
     assert not (tmp_path / "out").exists()
 
 
 def test_a_single_drone_is_valued_and_asked_for_what_it_can_be(tmp_path: Path) -> None:
     root = make_dataset(tmp_path / "one", scenes=1, samples=1, drones=1, size_px=(96, 54))
-    reported = json.loads(run("collaboration", root, "--out", tmp_path / "out", "--json"))
-    assert (reported["drones"], reported["helps"]["objects"]) == ([0], [[0.0]])
+    summary = json.loads(run("collaboration", root, "--out", tmp_path / "out", "--json"))
+    assert (summary["drones"], summary["helps"]["objects"]) == ([0], [[0.0]])
     shutil.rmtree(tmp_path / "out")
     run("events", root, "--out", tmp_path / "out")
     assert json.loads((tmp_path / "out/events.json").read_text())["images_that_ask"] == 0

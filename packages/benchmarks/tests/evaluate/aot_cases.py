@@ -25,9 +25,9 @@ def _flight(rng: np.random.Generator, flight: str, results: list[Json], *, frame
     tracks = [_track(rng, name, frames) for name in rng.permutation(NAMES)[: rng.integers(0, 4)]]
     if not results:  # the starter kit ends without a valid encounter, a small and a large object
         near = {frame: 380.0 - 3 * frame for frame in range(frames)}
-        own = {"ranges": near, "horizon": -1, "aspect": 1.0}
-        tracks.append(_track(rng, "Airplane7", frames) | own | {"planned": True, "size": 8.0})
-        tracks.append(_track(rng, "Drone8", frames) | own | {"planned": False, "size": 40.0})
+        intruder = {"ranges": near, "horizon": -1, "aspect": 1.0}
+        tracks.append(_track(rng, "Airplane7", frames) | intruder | {"planned": True, "size": 8.0})
+        tracks.append(_track(rng, "Drone8", frames) | intruder | {"planned": False, "size": 40.0})
     entities = []
     quality = rng.random()
     for frame in range(frames):

@@ -38,17 +38,17 @@ def _object(rng: np.random.Generator) -> list[Any]:
     low = rng.uniform(0, 500, 2)
     box = [*low, *(low + rng.uniform(10, 200, 2))]
     cube = [*rng.uniform(0.5, 4, 3), *rng.uniform(-20, 20, 3), float(rng.uniform(-3, 3))]
-    seen = rng.integers(0, 2, 5).tolist() if rng.random() < 0.7 else [0] * 5
-    return [float(v) for v in (*box, *cube)] + seen + [str(rng.choice(TRUE_TAGS))]
+    training_flags = rng.integers(0, 2, 5).tolist() if rng.random() < 0.7 else [0] * 5
+    return [float(v) for v in (*box, *cube)] + training_flags + [str(rng.choice(TRUE_TAGS))]
 
 
 def _detection(rng: np.random.Generator, truth: list[list[Any]], dimensions: int) -> list[Any]:
-    own = truth[int(rng.integers(len(truth)))] if truth and rng.random() < 0.8 else _object(rng)
+    target = truth[int(rng.integers(len(truth)))] if truth and rng.random() < 0.8 else _object(rng)
     spread = float(rng.choice([0.0, 0.3, 1.5]))
     if dimensions == 2:
-        numbers = np.array(own[:4]) + rng.normal(0, 8, 4) * spread
+        numbers = np.array(target[:4]) + rng.normal(0, 8, 4) * spread
         numbers[2:] = np.maximum(numbers[2:], numbers[:2] + 1)
     else:
-        numbers = np.array(own[4:11]) + rng.normal(0, 1, 7) * spread
+        numbers = np.array(target[4:11]) + rng.normal(0, 1, 7) * spread
         numbers[:3] = np.abs(numbers[:3]) + 0.1
     return [float(v) for v in numbers] + [str(rng.choice(TAGS))]

@@ -16,18 +16,18 @@ def cases(count: int, *, seed: int = 0) -> list[Case]:
     Scores of a case are unique, because UAV3D's order of equal scores depends on numpy's version.
     """
     rng = np.random.default_rng(seed)
-    reported: list[Case] = []
+    drawn: list[Case] = []
     for _ in range(count):
         samples = []
-        for place in range(int(rng.integers(1, 5))):
+        for number in range(int(rng.integers(1, 5))):
             truth = _boxes(rng, int(rng.integers(1, 9)))
             copies = truth[rng.integers(0, len(truth), int(rng.integers(1, 15)))]
             found = copies + rng.normal(0, rng.choice([0.0, 0.2, 0.6]), copies.shape)
             found[:, 2:] = np.abs(found[:, 2:]) + 0.1
-            score = rng.permutation(len(found)) / 20 + place / 1000
+            score = rng.permutation(len(found)) / 20 + number / 1000
             samples.append({"truth": truth.tolist(), "found": np.column_stack([found, score]).tolist()})
-        reported.append({"iou": float(rng.choice([0.5, 0.7])), "samples": samples})
-    return reported
+        drawn.append({"iou": float(rng.choice([0.5, 0.7])), "samples": samples})
+    return drawn
 
 
 def _boxes(rng: np.random.Generator, count: int) -> Any:
@@ -36,22 +36,22 @@ def _boxes(rng: np.random.Generator, count: int) -> Any:
 
 def as_boxes(case: Case) -> tuple[Boxes, Boxes]:
     """Return ground truth and detections of a case."""
-    reported = []
+    pair = []
     for key in ("truth", "found"):
         sample = np.concatenate([np.full(len(s[key]), n) for n, s in enumerate(case["samples"])])
         rows = np.concatenate([np.array(s[key]).reshape(-1, 4 + (key == "found")) for s in case["samples"]])
         columns = {"size_m": np.column_stack([rows[:, 2:4], np.ones(len(rows))])}
         columns |= {"score": rows[:, 4]} if key == "found" else {}
-        reported.append(
+        pair.append(
             Boxes.make(sample, np.zeros(len(rows)), np.column_stack([rows[:, :2], np.zeros(len(rows))]), **columns)
         )
-    return reported[0], reported[1]
+    return pair[0], pair[1]
 
 
 def turned_cases(count: int, *, seed: int = 0) -> list[tuple[Boxes, Boxes]]:
     """Return ground truth and detections of rotated boxes; each case has truth, some samples lack truth or detections."""
     rng = np.random.default_rng(seed)
-    reported = []
+    pairs = []
     for number in range(count):
         samples = int(rng.integers(1, 6))
         counts = rng.integers(0 if number % 2 else 1, 8, samples)
@@ -71,8 +71,8 @@ def turned_cases(count: int, *, seed: int = 0) -> list[tuple[Boxes, Boxes]]:
             yaw_rad=near.yaw_rad + shift[:, 2],
             score=score,
         )
-        reported.append((truth, Boxes.concat([moved, foreign])))
-    return reported
+        pairs.append((truth, Boxes.concat([moved, foreign])))
+    return pairs
 
 
 def _turned(rng: np.random.Generator, sample: Any) -> Boxes:
@@ -92,10 +92,10 @@ def corners_by_frame(case: tuple[Boxes, Boxes]) -> list[Case]:
     truth, found = case
     frames = []
     for sample in np.union1d(truth.sample, found.sample).tolist():
-        own, theirs = (boxes.take(boxes.sample == sample) for boxes in case)
-        reported = {
+        frame_truth, frame_found = (boxes.take(boxes.sample == sample) for boxes in case)
+        corners = {
             name: corners_of(b.centre_m, b.size_m, b.yaw_rad).tolist()
-            for name, b in (("truth", own), ("found", theirs))
+            for name, b in (("truth", frame_truth), ("found", frame_found))
         }
-        frames.append(reported | {"score": theirs.score.tolist()})
+        frames.append(corners | {"score": frame_found.score.tolist()})
     return frames

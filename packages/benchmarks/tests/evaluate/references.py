@@ -91,11 +91,11 @@ def _compare_airv2x(_: Any, answers: Any) -> int:
 def _compare_where2comm(cases: Any, answers: Any) -> int:
     _compare_airv2x(cases, answers)
     assert answers["communication"] is not None, "the interpreter has no torch"
-    for own, theirs in zip(cases["communication"], answers["communication"], strict=True):
-        logits = np.array(own["logits"], dtype=np.float32)
+    for case, theirs in zip(cases["communication"], answers["communication"], strict=True):
+        logits = np.array(case["logits"], dtype=np.float32)
         confidence = (1 / (1 + np.exp(-logits))).max(axis=1)
-        kernel = (own["smooth"][0], own["smooth"][1]) if own["smooth"] else None
-        assert communication_rate(confidence, own["threshold"], smooth=kernel) == pytest.approx(theirs, abs=TOLERANCE)
+        kernel = (case["smooth"][0], case["smooth"][1]) if case["smooth"] else None
+        assert communication_rate(confidence, case["threshold"], smooth=kernel) == pytest.approx(theirs, abs=TOLERANCE)
     return len(answers["overlap"]) + len(answers["communication"])
 
 
@@ -123,7 +123,7 @@ def _keep_aot(answers: Any) -> list[dict[str, Any] | None]:
         None
         if "error" in theirs
         else {name: theirs["Tracking"]["Encounters"]["300"][group]["dr"] for name, group in groups.items()}
-        | {name: theirs[own] for name, own in names.items()}
+        | {name: theirs[key] for name, key in names.items()}
         for theirs in answers
     ]
 
@@ -133,12 +133,12 @@ def _compare_aot(cases: Any, answers: Any) -> int:
     for case, theirs in zip(cases, answers, strict=True):
         if theirs is None:
             continue
-        given = {k: str(v) for k, v in case.items() if v is not None and k not in {"truth", "results"}}
-        ours = evaluate_aot(EvaluationRequest(Path(case["truth"]), Path(case["results"]), options=given)).scores
-        wanted = theirs if case["hfar"] or case["fppi"] else {k: v for k, v in theirs.items() if k != "threshold"}
-        none = {name for name in wanted if np.isnan(ours[name])}  # an undefined rate: NaN here, 0 there
-        assert all(wanted[name] == 0.0 for name in none)
-        measured = {name: value for name, value in wanted.items() if name not in none}
+        choices = {k: str(v) for k, v in case.items() if v is not None and k not in {"truth", "results"}}
+        ours = evaluate_aot(EvaluationRequest(Path(case["truth"]), Path(case["results"]), options=choices)).scores
+        expected = theirs if case["hfar"] or case["fppi"] else {k: v for k, v in theirs.items() if k != "threshold"}
+        none = {name for name in expected if np.isnan(ours[name])}  # an undefined rate: NaN here, 0 there
+        assert all(expected[name] == 0.0 for name in none)
+        measured = {name: value for name, value in expected.items() if name not in none}
         assert {name: ours[name] for name in measured} == pytest.approx(measured, abs=TOLERANCE)
         compared += 1
     return compared
@@ -202,8 +202,8 @@ def _compare_griffin(cases: Any, answers: Any) -> int:
                 assert ours[part][name] == pytest.approx(figures, abs=TOLERANCE, nan_ok=True), (part, name)
                 compared += len(figures)
         for metric, figures in theirs.get("label_metrics", {}).items():
-            own = {name: ours["label_metrics"][metric][name] for name in figures}
-            assert own == pytest.approx(figures, abs=TOLERANCE, nan_ok=True), metric
+            class_scores = {name: ours["label_metrics"][metric][name] for name in figures}
+            assert class_scores == pytest.approx(figures, abs=TOLERANCE, nan_ok=True), metric
             compared += len(figures)
     return compared
 

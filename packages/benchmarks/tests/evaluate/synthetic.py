@@ -110,14 +110,14 @@ def _object(
         }
     )  # fmt: skip
     near = 60 if rng.random() < 0.2 else 20
-    place, speed = origin + rng.uniform(-near, near, 2), rng.normal(0, 1.5, 2)
+    start, speed = origin + rng.uniform(-near, near, 2), rng.normal(0, 1.5, 2)
     size = rng.uniform(0.5, 5, 3).round(2 if rng.random() < 0.5 else 12).tolist()
     attribute = [f"a{rng.integers(len(ATTRIBUTES))}"] if rng.random() < 0.8 else []
     for k, name in enumerate(names):
         tables["sample_annotation"].append(
             {
                 "token": name, "sample_token": tokens[begin + k], "instance_token": instance, "visibility_token": "1",
-                "attribute_tokens": attribute, "translation": [*(place + speed * k).tolist(), float(rng.normal())],
+                "attribute_tokens": attribute, "translation": [*(start + speed * k).tolist(), float(rng.normal())],
                 "size": size, "rotation": quat(float(rng.uniform(-4, 4))),
                 "num_lidar_pts": int(rng.random() < 0.8), "num_radar_pts": 0,
                 "prev": names[k - 1] if k else "", "next": names[k + 1] if k + 1 < len(names) else "",
@@ -130,15 +130,15 @@ def truth_of(root: Path, scene: int) -> dict[str, list[dict[str, Any]]]:
     tables = root / VERSION
     category = {row["token"]: row["name"] for row in json.loads((tables / "category.json").read_text())}
     kind = {row["token"]: category[row["category_token"]] for row in json.loads((tables / "instance.json").read_text())}
-    reported = {
+    annotations = {
         row["token"]: []
         for row in json.loads((tables / "sample.json").read_text())
         if row["scene_token"] == f"scene{scene}"
     }
     for row in json.loads((tables / "sample_annotation.json").read_text()):
-        if row["sample_token"] in reported and kind[row["instance_token"]] in NAMES:
-            reported[row["sample_token"]].append(row | {"name": NAMES[kind[row["instance_token"]]]})
-    return reported
+        if row["sample_token"] in annotations and kind[row["instance_token"]] in NAMES:
+            annotations[row["sample_token"]].append(row | {"name": NAMES[kind[row["instance_token"]]]})
+    return annotations
 
 
 def results_for(truth: dict[str, list[dict[str, Any]]], task: str, seed: int, kind: str) -> dict[str, Any]:
@@ -186,16 +186,16 @@ def _make_odd(rng: np.random.Generator, results: dict[str, list[dict[str, Any]]]
 
 def _box(rng: np.random.Generator, row: dict[str, Any], task: str, kind: str) -> dict[str, Any]:
     spread = {"as the truth": 0.0, "coarse grid": 0.0}.get(kind, float(rng.choice([0.0, 0.3, 1.0, 2.5])))
-    place = np.array(row["translation"]) + rng.normal(0, 1, 3) * spread
+    position = np.array(row["translation"]) + rng.normal(0, 1, 3) * spread
     if kind == "coarse grid":
-        place = np.round(place)
+        position = np.round(position)
     score = float(rng.random())
     if kind in {"ties", "coarse grid"}:
         score = float(rng.integers(0, 3)) / 4
     turn = rng.normal(0, 0.5) if kind != "as the truth" else 0.0
     yaw = 2 * np.arctan2(row["rotation"][3], row["rotation"][0]) + turn
     box: dict[str, Any] = {
-        "sample_token": row["sample_token"], "translation": place.tolist(),
+        "sample_token": row["sample_token"], "translation": position.tolist(),
         "size": (np.array(row["size"]) * (1 if kind == "as the truth" else rng.uniform(0.7, 1.3, 3))).tolist(),
         "rotation": quat(float(yaw)), "velocity": rng.normal(0, 1, 2).tolist(),
     }  # fmt: skip

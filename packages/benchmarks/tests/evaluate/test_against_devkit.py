@@ -38,13 +38,13 @@ pytestmark = [
 
 
 def numbers_in(value: dict[str, Any], prefix: str = "") -> dict[str, float]:
-    reported: dict[str, float] = {}
+    numbers: dict[str, float] = {}
     for key, inner in value.items():
         if isinstance(inner, dict):
-            reported |= numbers_in(inner, f"{prefix}{key}.")
+            numbers |= numbers_in(inner, f"{prefix}{key}.")
         elif isinstance(inner, (int, float)):
-            reported[prefix + key] = float(inner)
-    return reported
+            numbers[prefix + key] = float(inner)
+    return numbers
 
 
 def devkit_answers(root: Path, cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -85,7 +85,7 @@ def test_every_figure_equals_the_devkits(task: str, tmp_path: Path) -> None:
         if "error" in answer:
             assert case["kind"] in ENDING, answer
             if case["kind"] == "flat boxes":  # a matched box without volume ends the devkit, and is refused
-                with pytest.raises(InputError, match="size that is not above 0"):
+                with pytest.raises(InputError, match="has no volume"):
                     evaluate(f"nuscenes-{task}", request)
             else:  # more matches than boxes, or a score below the 0 that it puts behind the last match, end the devkit
                 evaluate(f"nuscenes-{task}", request)

@@ -71,9 +71,9 @@ def test_two_intruders_one_after_the_other_are_one_encounter_officially() -> Non
 
 def tracked_windows(matched_tracks: list[list[float]], scores: list[list[float]] | None = None) -> FloatArray:
     pairs = [(row, track) for row, tracks in enumerate(matched_tracks) for track in tracks]
-    place, track = np.array(pairs, dtype=np.float64).reshape(-1, 2).T
+    match_row, track = np.array(pairs, dtype=np.float64).reshape(-1, 2).T
     score = np.array([s for row in scores or [] for s in row]) if scores else np.ones(len(pairs))
-    return tracked_until(len(matched_tracks), place.astype(np.int64), track, score)
+    return tracked_until(len(matched_tracks), match_row.astype(np.int64), track, score)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -83,9 +83,9 @@ def test_windows_are_tracked_up_to_the_score_at_which_a_count_of_each_says_so(se
     scores = [rng.choice([0.2, 0.5, 0.5, 0.9], len(row)).tolist() for row in tracks]
     until = tracked_windows(tracks, scores)
     for threshold in (0.1, 0.5, 0.9, 1.0):
-        kept = [[t for t, s in zip(*row, strict=True) if s >= threshold] for row in zip(tracks, scores, strict=True)]
+        valid = [[t for t, s in zip(*row, strict=True) if s >= threshold] for row in zip(tracks, scores, strict=True)]
         for row in range(90):
-            in_window = Counter(t for of_row in kept[row - 29 : row + 1] for t in of_row if t == t)
+            in_window = Counter(t for of_row in valid[row - 29 : row + 1] for t in of_row if t == t)
             is_tracked = row >= 29 and max(in_window.values(), default=0) >= 15
             assert (until[row] >= threshold) == is_tracked
 
@@ -142,7 +142,7 @@ def test_files_are_scored_with_budgets_and_refused_in_words(tmp_path: Path) -> N
     _, images = read_aot_truth(truth)
     for content, words in (
         ([{"img_name": "x.png", "detections": []}], "not in the ground truth"),
-        ({"a": 1}, "a result of AOT: not a list"),
+        ({"a": 1}, "a result of AOT: not a JSON array"),
         ([{"img_name": next(iter(images)), "detections": [{"x": 1}]}], "lacks a number"),
         ([{"img_name": next(iter(images)), "detections": [dict.fromkeys("xywhs", float("nan"))]}], "not finite"),
     ):

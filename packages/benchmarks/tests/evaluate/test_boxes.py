@@ -26,10 +26,10 @@ def test_rows_are_sorted_by_sample_and_keep_their_order_within_it(samples: list[
 
 
 @given(SAMPLES, st.sets(st.integers(0, 6)))
-def test_rows_of_samples_are_all_of_theirs_and_no_others(samples: list[int], wanted: set[int]) -> None:
+def test_rows_of_samples_are_all_of_theirs_and_no_others(samples: list[int], requested: set[int]) -> None:
     made = boxes(samples)
-    rows = made.rows_of(np.array(sorted(wanted), dtype=np.int64))
-    assert rows.tolist() == [row for row, sample in enumerate(made.sample.tolist()) if sample in wanted]
+    rows = made.rows_of(np.array(sorted(requested), dtype=np.int64))
+    assert rows.tolist() == [row for row, sample in enumerate(made.sample.tolist()) if sample in requested]
     assert len(made.take(rows)) == len(rows)
 
 

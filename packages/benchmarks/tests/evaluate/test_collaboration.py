@@ -80,8 +80,8 @@ def test_pixels_add_so_each_drone_is_worth_its_own(pixels: list[int]) -> None:
 def test_angles_on_paper() -> None:
     """Drones are east, north and west of the object; the third one does not see it."""
     rays = np.array([[[2.0, 0, 0], [0, 5.0, 0], [-1.0, 0, 0]]] * 2)
-    seen = np.array([[True, True, False], [True, True, True]])
-    angles = subset_diversity_deg(rays, seen)
+    visible = np.array([[True, True, False], [True, True, True]])
+    angles = subset_diversity_deg(rays, visible)
     np.testing.assert_allclose(angles[0], [0, 0, 0, 90, 0, 0, 0, 90], atol=1e-6)
     np.testing.assert_allclose(angles[1], [0, 0, 0, 90, 0, 180, 90, 180], atol=1e-6)
     east, north, west = shapley_values(angles)[1]
@@ -93,5 +93,5 @@ def test_angles_on_paper() -> None:
 
 def test_a_number_that_is_none_of_subsets_is_refused() -> None:
     for count in (1, 6, 2**17):
-        with pytest.raises(InputError, match="subsets"):
+        with pytest.raises(InputError, match="one per subset"):
             shapley_values(np.zeros((1, count)))

@@ -17,9 +17,9 @@ def test_predictions_off_by_three_metres_lose_the_strict_thresholds(tmp_path: Pa
     for box in load(strict, VERSION, "sample_annotation").values():
         found = results.setdefault(box["sample_token"], [])
         if box["uav_blueprint"] == "vehicle.mitsubishi.fusorosa":
-            place = [box["translation"][0] + 3.0, *box["translation"][1:]]
+            moved_m = [box["translation"][0] + 3.0, *box["translation"][1:]]
             found.append(
-                {"sample_token": box["sample_token"], "translation": place, "size": box["size"], "rotation": box["rotation"],
+                {"sample_token": box["sample_token"], "translation": moved_m, "size": box["size"], "rotation": box["rotation"],
                  "velocity": [0.0, 0.0], "detection_name": "bus", "detection_score": 0.5, "attribute_name": ""}
             )  # fmt: skip
     file = tmp_path / "results.json"

@@ -25,16 +25,16 @@ CHANGES = 120
 Content = Any
 
 
-def places(value: Content, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+def value_paths(value: Content, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """Return the path of every value in nested lists and dicts."""
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [path, *(place for key, item in inner for place in places(item, (*path, key)))]
+    return [path, *(inner_path for key, item in inner for inner_path in value_paths(item, (*path, key)))]
 
 
 def changed(content: Content, rng: np.random.Generator) -> Content:
     """Return a copy with one value replaced or removed, at any depth."""
     content = copy.deepcopy(content)
-    every = places(content)
+    every = value_paths(content)
     depth = int(rng.integers(max(len(path) for path in every) + 1))
     path = [p for p in every if len(p) == depth][int(rng.integers(sum(len(p) == depth for p in every)))]
     odd = ODD[int(rng.integers(len(ODD)))]
@@ -71,9 +71,9 @@ def aot(rng: np.random.Generator) -> tuple[Content, Content]:
     name, flight = next(iter(truth["samples"].items()))
     flight["entities"] = flight["entities"][:4]
     images = {entity["img_name"] for entity in flight["entities"]}
-    kept = [entry for entry in results if entry["img_name"] in images]
-    kept[0]["detections"].append({"n": "airborne", "x": 9.0, "y": 9.0, "w": 5.0, "h": 5.0, "s": 0.5, "track_id": 3})
-    return {"samples": {name: flight}}, kept
+    entries = [entry for entry in results if entry["img_name"] in images]
+    entries[0]["detections"].append({"n": "airborne", "x": 9.0, "y": 9.0, "w": 5.0, "h": 5.0, "s": 0.5, "track_id": 3})
+    return {"samples": {name: flight}}, entries
 
 
 CASES: dict[str, Callable[[np.random.Generator], tuple[Content, Content]]] = {
@@ -85,16 +85,16 @@ CASES: dict[str, Callable[[np.random.Generator], tuple[Content, Content]]] = {
 
 def scored_or_refused(benchmark: str, truth: Path, results: Path, **choices: Any) -> bool:
     """Score files; returns False if they are correctly refused."""
-    reported: UavsimError | None = None
+    refusal: UavsimError | None = None
     try:
         outcome = evaluate(benchmark, EvaluationRequest(truth, results, **choices))
         json.dumps(outcome.as_json(), allow_nan=False)
     except UavsimError as error:
-        reported = error
-    if reported is not None:
-        assert reported.exit_code in {2, 4}, reported
-        assert "\n" not in str(reported)
-    return reported is None
+        refusal = error
+    if refusal is not None:
+        assert refusal.exit_code in {2, 4}, refusal
+        assert "\n" not in str(refusal)
+    return refusal is None
 
 
 @pytest.mark.parametrize("mode", ["official", "corrected"])

@@ -23,7 +23,7 @@ def _table(folder: Path, name: str, rows: list[dict]) -> None:
     (folder / f"{name}.json").write_text(json.dumps(rows))
 
 
-def _with_region(root: Path, box: list[int], *, place_m: list[float], size_px: int = 100) -> str:
+def _with_region(root: Path, box: list[int], *, position_m: list[float], size_px: int = 100) -> str:
     """Add a camera to the first sample that looks down from 10 m above a place, with 10 pixels per metre."""
     (tables,) = (path.parent for path in root.glob("*/sample.json"))
     rows = {
@@ -41,7 +41,7 @@ def _with_region(root: Path, box: list[int], *, place_m: list[float], size_px: i
     pose = {
         "token": "above",
         "timestamp": 0,
-        "translation": [place_m[0], place_m[1], place_m[2] + 10],
+        "translation": [position_m[0], position_m[1], position_m[2] + 10],
         "rotation": DOWN,
     }
     first = json.loads((tables / "sample.json").read_text())[0]["token"]
@@ -56,7 +56,7 @@ def _with_region(root: Path, box: list[int], *, place_m: list[float], size_px: i
 
 def test_what_projects_into_a_region_is_left_out_unless_a_true_box_is_near(tmp_path: Path) -> None:
     root = write_dataset(tmp_path, scenes=1)
-    _with_region(root, [40, 40, 60, 60], place_m=[500.0, 500.0, 0.0])  # a metre to each side of (500, 500)
+    _with_region(root, [40, 40, 60, 60], position_m=[500.0, 500.0, 0.0])  # a metre to each side of (500, 500)
     (version,) = (path.parent.name for path in root.glob("*/sample.json"))
     truth = read_truth(root, version, labels=CLASSES)
     places = np.array([[500.9, 500, 0], [501.1, 500, 0], [500, 499.1, 0], [500, 500, 30.0]])
@@ -74,9 +74,9 @@ def test_official_counts_what_is_found_in_regions_and_corrected_does_not(tmp_pat
     task = benchmark.partition("-")[2]
     results = results_for(truth_of(root, 0), task, 1, "plain")
     box = next(boxes[0] for boxes in results["results"].values() if boxes)
-    place_m = [box["translation"][0] + 15, box["translation"][1], 0.0]
-    first = _with_region(root, [40, 40, 60, 60], place_m=place_m)
-    extra = box | {"sample_token": first, "translation": place_m, f"{task}_score": 1.0, f"{task}_name": "car"}
+    position_m = [box["translation"][0] + 15, box["translation"][1], 0.0]
+    first = _with_region(root, [40, 40, 60, 60], position_m=position_m)
+    extra = box | {"sample_token": first, "translation": position_m, f"{task}_score": 1.0, f"{task}_name": "car"}
     extra |= {"attribute_name": ""} if task == "detection" else {}
 
     def scores(boxes: list[dict], mode: str = "official", **options: str) -> str:
@@ -90,5 +90,5 @@ def test_official_counts_what_is_found_in_regions_and_corrected_does_not(tmp_pat
     assert scores([extra], ignore_regions="no") == with_it
     assert scores([extra], ignore_regions="yes") == clean
     assert scores([extra], "corrected") == scores([], "corrected")
-    with pytest.raises(InputError, match="not yes or no"):
+    with pytest.raises(InputError, match="must be yes or no"):
         scores([], ignore_regions="perhaps")

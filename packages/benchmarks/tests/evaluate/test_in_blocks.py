@@ -27,15 +27,15 @@ def test_the_order_of_the_samples_in_a_file_does_not_matter(
     results: dict[str, object] = {}
     for scene in range(3):
         results |= results_for(truth_of(root, scene), benchmark.removeprefix("nuscenes-"), scene, "random")["results"]
-    reported = []
+    scores = []
     for seed in (None, 1, 2):
         names = list(results) if seed is None else np.random.default_rng(seed).permutation(list(results)).tolist()
         file = tmp_path / "results.json"
         file.write_text(json.dumps({"results": {name: results[name] for name in names}}))
-        reported.append(evaluate(benchmark, EvaluationRequest(root, file)).as_json())
-    headline = {name: value for name, value in reported[0].items() if isinstance(value, float)}
+        scores.append(evaluate(benchmark, EvaluationRequest(root, file)).as_json())
+    headline = {name: value for name, value in scores[0].items() if isinstance(value, float)}
     assert len(headline) >= 7
-    for other in reported[1:]:
+    for other in scores[1:]:
         assert {name: other[name] for name in headline} == pytest.approx(headline, abs=1e-12)
 
 

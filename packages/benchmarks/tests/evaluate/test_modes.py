@@ -75,8 +75,8 @@ def _two_intruders() -> tuple[dict[str, Any], list[dict[str, Any]]]:
         found = []
         for name, begin in (("Airplane1", 100), ("Airplane2", 122)):
             if begin <= frame < begin + 20:
-                own = {"blob": {"frame": frame, "range_distance_m": 320.0 - frame + begin}, "id": name}
-                entities.append(base | own | {"bb": [500.0, 500.0, 20.0, 20.0], "labels": {"is_above_horizon": 1}})
+                planned = {"blob": {"frame": frame, "range_distance_m": 320.0 - frame + begin}, "id": name}
+                entities.append(base | planned | {"bb": [500.0, 500.0, 20.0, 20.0], "labels": {"is_above_horizon": 1}})
                 found.append({"x": 510.0, "y": 510.0, "w": 20.0, "h": 20.0, "s": 0.9, "track_id": 1})
         if not found:
             entities.append(base | {"blob": {"frame": frame}, "labels": {}})

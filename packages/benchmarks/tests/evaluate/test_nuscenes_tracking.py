@@ -13,9 +13,9 @@ CAR = CLASSES.index("car")
 def table(rows: list[tuple[int, int, float]], *, score: float = 1.0) -> TrackTable:
     """Return tracks of one scene from (frame, track, x), frames ascending."""
     frame, track, x = (np.array(column) for column in zip(*rows, strict=True))
-    place = np.column_stack([x.astype(float), np.zeros(len(rows))])
+    position_m = np.column_stack([x.astype(float), np.zeros(len(rows))])
     return TrackTable(
-        np.zeros(len(rows), np.int64), frame, np.full(len(rows), CAR), track, place, np.full(len(rows), score)
+        np.zeros(len(rows), np.int64), frame, np.full(len(rows), CAR), track, position_m, np.full(len(rows), score)
     )
 
 
@@ -23,8 +23,8 @@ def test_a_switch_a_miss_and_a_false_positive_are_counted() -> None:
     truth = table([(0, 1, 0.0), (1, 1, 0.0), (2, 1, 0.0), (3, 1, 0.0)])
     found = table([(0, 7, 0.5), (1, 8, 0.5), (1, 9, 50.0), (3, 8, 0.5)])
     counts = count_events(truth, found, np.array([0.0]), limit_m=2.0)
-    reported = (counts.matches, counts.switches, counts.misses, counts.false_positives, counts.fragmentations)
-    assert [int(c[0]) for c in reported] == [2, 1, 1, 1, 1]
+    events = (counts.matches, counts.switches, counts.misses, counts.false_positives, counts.fragmentations)
+    assert [int(c[0]) for c in events] == [2, 1, 1, 1, 1]
     assert counts.distance_m[0] == pytest.approx(1.5)
     assert (int(counts.gap_frames[0]), int(counts.initialisation_frames[0])) == (1, 0)
 

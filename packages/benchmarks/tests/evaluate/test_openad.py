@@ -82,8 +82,8 @@ def test_openads_files_and_a_table_instead_of_text_features(tmp_path: Path) -> N
     assert 0 <= outcome.scores["ap"] <= 1
     table = tmp_path / "table.json"
     table.write_text(json.dumps({"car": {"vehicle": 0.95}}))
-    own = evaluate_openad(EvaluationRequest(truth, results, mode="corrected", options={"similarity": str(table)}))
-    assert own.scores["ar"] != outcome.scores["ar"]
+    scored = evaluate_openad(EvaluationRequest(truth, results, mode="corrected", options={"similarity": str(table)}))
+    assert scored.scores["ar"] != outcome.scores["ar"]
     with pytest.raises(InputError, match="2 or 3"):
         evaluate_openad(EvaluationRequest(truth, results, options={"dimensions": "4"}))
     results.write_bytes(pickle.dumps([[], [], np.zeros((0, 8)), {}]))

@@ -33,8 +33,8 @@ def test_distance_is_on_the_ground_from_the_ego_of_the_boxs_sample() -> None:
 def test_a_box_at_its_range_is_left_out_and_so_is_one_that_no_sensor_saw() -> None:
     ego_m, range_m = np.zeros((1, 3)), np.array([50.0, 40.0])
     none = np.array([BICYCLE])
-    kept = keep_evaluated(boxes((49.9, 0, 0), (50.0, 0, 0)), ego_m, range_m, two_wheelers=none)
-    assert kept.centre_m[:, 0].tolist() == [49.9]
+    evaluated = keep_evaluated(boxes((49.9, 0, 0), (50.0, 0, 0)), ego_m, range_m, two_wheelers=none)
+    assert evaluated.centre_m[:, 0].tolist() == [49.9]
     assert len(keep_evaluated(boxes((1, 0, 0), counted=False), ego_m, range_m, two_wheelers=none)) == 0
 
 

@@ -22,11 +22,11 @@ def test_overlaps_and_the_swarms_matches_in_blocks() -> None:
     for truth, found in turned_cases(20, seed=3):
         samples = int(max(truth.sample.max(), found.sample.max(initial=0))) + 1
         blocks = [found.take(found.sample == sample) for sample in reversed(range(samples))]
-        whole = match_by_overlap(truth, found)
+        at_once_matches = match_by_overlap(truth, found)
         parts = [match_by_overlap(truth.take(truth.rows_of(np.unique(b.sample))), b) for b in blocks]
         joined = OverlapMatches.concat(parts, truth_count=len(truth))
-        np.testing.assert_array_equal(joined.matched, whole.matched)
-        np.testing.assert_array_equal(joined.score, whole.score)
+        np.testing.assert_array_equal(joined.matched, at_once_matches.matched)
+        np.testing.assert_array_equal(joined.score, at_once_matches.score)
         scene = np.zeros(samples, np.int64)
         counter = SwarmCounter(truth, scene)
         for block in blocks:
@@ -44,9 +44,9 @@ def test_boxes_are_grouped_by_the_kinds_of_agents_that_measure_them(tmp_path: Pa
     agents = [["0", "3"], ["v0"], ["2", "v1", "r0"]]
     detail = []
     for number, box in enumerate(boxes):
-        who = agents[number % 3]
-        box["uav_seen_by"] = [int(agent) for agent in who if agent.isdigit()]
-        measured = [{"agent": agent, "visible_px": 9, "amodal_px": 9} for agent in who]
+        names_of_agents = agents[number % 3]
+        box["uav_seen_by"] = [int(agent) for agent in names_of_agents if agent.isdigit()]
+        measured = [{"agent": agent, "visible_px": 9, "amodal_px": 9} for agent in names_of_agents]
         detail.append({"sample_annotation_token": box["token"], "seen_by": [], "views": [], "agents": measured})
     (folder / "sample_annotation.json").write_text(json.dumps(boxes))
     (folder / "visibility_detail.json").write_text(json.dumps(detail))
@@ -78,25 +78,20 @@ def test_boxes_count_around_the_agent_that_is_the_ego_and_a_car_is_no_object_to_
     boxes = tables["sample_annotation"]
     tables["sensor"].append({"token": "front", "channel": "CAM_FRONT_id_v0", "modality": "camera"})
     tables["calibrated_sensor"].append({**tables["calibrated_sensor"][0], "token": "mount", "sensor_token": "front"})
-    own = {
-        box["sample_token"]: box for box in reversed(boxes) if labels[box["instance_token"]]
-    }  # the car of each sample
+    # The car of each sample.
+    ego_boxes = {box["sample_token"]: box for box in reversed(boxes) if labels[box["instance_token"]]}
     lidar = {pose["token"]: pose for pose in tables["ego_pose"]}
     for shot in list(tables["sample_data"]):
-        place = own.get(shot["sample_token"], lidar[shot["ego_pose_token"]])
-        pose = {key: place[key] for key in ("translation", "rotation")}
+        source = ego_boxes.get(shot["sample_token"], lidar[shot["ego_pose_token"]])
+        pose = {key: source[key] for key in ("translation", "rotation")}
         tables["ego_pose"].append({**pose, "token": f"v0 {shot['token']}", "timestamp": shot["timestamp"]})
-        more = {
-            "token": f"v0 {shot['token']}",
-            "ego_pose_token": f"v0 {shot['token']}",
-            "calibrated_sensor_token": "mount",
-        }
-        tables["sample_data"].append({**shot, **more})
-    results: dict[str, list[dict[str, object]]] = {sample: [] for sample in own}
+        tokens = dict.fromkeys(("token", "ego_pose_token"), f"v0 {shot['token']}")
+        tables["sample_data"].append({**shot, **tokens, "calibrated_sensor_token": "mount"})
+    results: dict[str, list[dict[str, object]]] = {sample: [] for sample in ego_boxes}
     around = 0
     for box in boxes:
         box["uav_seen_by"] = [0]
-        ego = own.get(box["sample_token"])
+        ego = ego_boxes.get(box["sample_token"])
         if ego is None or labels[box["instance_token"]] is None:
             continue
         away_m = float(np.hypot(*np.subtract(box["translation"], ego["translation"])[:2]))

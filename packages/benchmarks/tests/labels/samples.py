@@ -42,12 +42,12 @@ def make_job(visible_px, *, amodal_px=None, box_px=40.0, truncation=0.0, away_m=
                      np.ones((objects, 3)), views)  # fmt: skip
 
 
-def measured(job: SampleJob, *, poor=(), there=True, shaded=None) -> list[MeasuredImage]:
+def measured(job: SampleJob, *, poor=(), arrived=True, shaded=None) -> list[MeasuredImage]:
     """Return measurements of all images of a sample, good or poor by the given measures."""
     count = len(job.annotations)
     level = 2 if poor else 5
     return [
-        MeasuredImage({}, Quality(level, float(level), "", tuple(poor)), there,
+        MeasuredImage({}, Quality(level, float(level), "", tuple(poor)), arrived,
                       np.full(count, np.nan) if shaded is None else np.array(shaded),
                       np.full(count, -1), np.zeros(count, np.int64), np.zeros(256))
         for _ in job.images

@@ -48,7 +48,7 @@ def test_a_poor_image_hinders_every_object(poor, expected) -> None:
 def test_shadow_and_loss() -> None:
     job = make_job([[100, 100]])
     assert names(job, measured(job, shaded=[0.9, 0.2])) == [["under_shadow"], []]
-    assert names(job, measured(job, there=False)) == [["image_loss"], ["image_loss"]]
+    assert names(job, measured(job, arrived=False)) == [["image_loss"], ["image_loss"]]
 
 
 def test_what_nobody_sees_has_no_cause() -> None:

@@ -17,12 +17,12 @@ def test_views_are_those_of_the_tables(labelled_set: Path) -> None:
         entries = 0
         for column, views in enumerate(sample.boxes.views):
             for view in views:
-                at = (row_of[view["sample_data_token"]], column)
+                cell = (row_of[view["sample_data_token"]], column)
                 found = job.views
-                assert found.in_view[at]
-                assert (found.visible_px[at], found.amodal_px[at]) == (view["visible_px"], view["amodal_px"])
-                assert (found.occlusion[at], found.truncation[at]) == (view["occlusion"], view["truncation"])
-                assert found.amodal_box_px[at].tolist() == view["amodal_box"]
+                assert found.in_view[cell]
+                assert (found.visible_px[cell], found.amodal_px[cell]) == (view["visible_px"], view["amodal_px"])
+                assert (found.occlusion[cell], found.truncation[cell]) == (view["occlusion"], view["truncation"])
+                assert found.amodal_box_px[cell].tolist() == view["amodal_box"]
                 partly += 0 < view["occlusion"] < 1
                 entries += 1
         assert job.views.in_view.sum() == entries

@@ -61,9 +61,9 @@ def test_bad_light_is_proven_by_a_twin_in_another_weather(tmp_path, twin_grey: i
     labelled = label_sample(replace(job, images=(image,)), EventThresholds())
     row = image_row(labelled, 0, EventThresholds())
     assert (row["quality"], row["quality_by"]) == (2, "dark")
-    (reported,) = row["twins"]
-    assert reported["luminance"] == pytest.approx(twin_grey, abs=0.1)
-    assert (reported["twin"], reported["proven"]) == ("weather-clear_noon", proven)
+    (proof,) = row["twins"]
+    assert proof["luminance"] == pytest.approx(twin_grey, abs=0.1)
+    assert (proof["twin"], proof["proven"]) == ("weather-clear_noon", proven)
 
 
 def _chequered(path, grey: int):

@@ -11,7 +11,7 @@ THRESHOLDS = EventThresholds()
 def help_of(job, **choices) -> Help:
     images = measured(job)
     if choices.get("lost"):
-        images[0] = measured(job, there=False)[0]
+        images[0] = measured(job, arrived=False)[0]
     return help_of_image(job, 0, causes_of(job, images, THRESHOLDS), THRESHOLDS)
 
 

@@ -24,6 +24,6 @@ def test_a_worse_value_never_has_a_better_level() -> None:
 def test_an_image_has_the_level_of_its_worst_measure() -> None:
     levels = QualityLevels()
     found = grade({"noise_sigma": 1.0, "dark": 20.0, "contrast": 60.0, "psnr_db": math.nan}, levels)
-    assert (found.level, found.by, found.poor) == (2, "dark", ("dark",))
-    assert grade({"noise_sigma": 0.0}, levels).by == ""
+    assert (found.level, found.worst_measure, found.poor) == (2, "dark", ("dark",))
+    assert grade({"noise_sigma": 0.0}, levels).worst_measure == ""
     assert grade({}, levels).level == 5

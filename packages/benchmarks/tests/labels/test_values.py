@@ -16,7 +16,7 @@ def test_three_drones_by_hand() -> None:
     found = values_of_sample(make_job([[100, 0, 3], [50, 40, 0], [0, 0, 0]]), seen_px=12)
     assert (found.drones, found.rows.tolist()) == ((0, 1, 2), [0, 1])  # no drone sees the third object
     assert found.pixels[0].tolist() == [0, 100, 50, 150, 0, 100, 50, 150]
-    assert found.seen[1].tolist() == [0, 0, 1, 1, 0, 0, 1, 1]
+    assert found.visible[1].tolist() == [0, 0, 1, 1, 0, 0, 1, 1]
     assert found.helps.tolist() == [[0, 0, 1], [1, 0, 2], [0, 0, 0]]
     assert found.helps_px.tolist() == [[0, 0, 100], [40, 0, 90], [0, 0, 0]]
     angle = np.degrees(np.arctan2(10.0, 40.0))  # 10 m apart, 40 m above the object
@@ -25,13 +25,13 @@ def test_three_drones_by_hand() -> None:
 
 
 def test_values_add_up_in_the_file(labelled_set: Path, tmp_path: Path) -> None:
-    reported = write_values(uavsim.open(labelled_set), tmp_path, EventThresholds())
+    summary = write_values(uavsim.open(labelled_set), tmp_path, EventThresholds())
     rows = [json.loads(line) for line in (tmp_path / VALUES_FILE).read_text().splitlines()]
-    assert len(rows) == reported["objects"] > 20
+    assert len(rows) == summary["objects"] > 20
     for row in rows:
         assert sum(row["pixels"]["shapley"]) == pytest.approx(sum(row["visible_px"]), abs=0.01)
         assert sum(row["seen"]["shapley"]) == pytest.approx(1.0, abs=0.01)
         assert row["diversity_deg"]["subsets"][-1] == max(row["diversity_deg"]["subsets"])
-    assert sum(reported["worth"]["shapley_seen"]) == pytest.approx(len(rows), abs=0.2)
+    assert sum(summary["worth"]["shapley_seen"]) == pytest.approx(len(rows), abs=0.2)
     alone = sum(sum(px >= 12 for px in row["visible_px"]) == 1 for row in rows)
-    assert reported["seen_by_one_drone_alone"] == alone
+    assert summary["seen_by_one_drone_alone"] == alone

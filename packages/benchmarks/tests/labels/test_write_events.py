@@ -36,12 +36,12 @@ def test_every_image_has_a_row_whose_counts_are_those_of_the_tables(labelled_set
     rows = {row["sample_data_token"]: row for row in lines(out / IMAGE_FILE)}
     images = [image for sample in uavsim.open(labelled_set).samples() for image in sample.images]
     assert set(rows) == {image.token for image in images}
-    seen = dict.fromkeys(rows, 0)
+    visible_counts = dict.fromkeys(rows, 0)
     for sample in uavsim.open(labelled_set).samples():
         for views in sample.boxes.views:
             for view in views:
-                seen[view["sample_data_token"]] += view["visible_px"] >= THRESHOLDS.objects.seen_px
-    assert {token: row["object_count"] for token, row in rows.items()} == seen
+                visible_counts[view["sample_data_token"]] += view["visible_px"] >= THRESHOLDS.objects.seen_px
+    assert {token: row["object_count"] for token, row in rows.items()} == visible_counts
     for row in rows.values():
         assert sum(row["object_types"].values()) == row["object_count"]
         assert 1 <= row["quality"] <= 5
@@ -57,25 +57,25 @@ def test_every_image_has_a_row_whose_counts_are_those_of_the_tables(labelled_set
 def test_samples_sum_their_images_up(out: Path) -> None:
     images, samples = lines(out / IMAGE_FILE), lines(out / SAMPLE_FILE)
     for sample in samples:
-        own = [row for row in images if row["sample_token"] == sample["sample_token"]]
-        assert sample["images_that_ask"] == sum(row["collaboration"]["when"] for row in own)
-        assert sum(map(sum, sample["asked"])) == sum(len(row["collaboration"]["who"]) for row in own)
+        image_rows = [row for row in images if row["sample_token"] == sample["sample_token"]]
+        assert sample["images_that_ask"] == sum(row["collaboration"]["when"] for row in image_rows)
+        assert sum(map(sum, sample["asked"])) == sum(len(row["collaboration"]["who"]) for row in image_rows)
         assert sample["seen_by_swarm"] <= sample["objects"]
-    reported = json.loads((out / SUMMARY_FILE).read_text())
-    assert reported["images"] == len(images) == sum(reported["quality"].values())
-    assert reported["thresholds"] == json.loads(THRESHOLDS.model_dump_json())
+    summary = json.loads((out / SUMMARY_FILE).read_text())
+    assert summary["images"] == len(images) == sum(summary["quality"].values())
+    assert summary["thresholds"] == json.loads(THRESHOLDS.model_dump_json())
 
 
 def test_values_beside_the_labels_are_those_of_their_own_command(labelled_set: Path, out: Path, tmp_path: Path) -> None:
     data = uavsim.open(labelled_set)
     alone = write_values(data, tmp_path / "alone", THRESHOLDS)
-    reported = write_events(data, tmp_path / "labels", THRESHOLDS, collaboration=tmp_path / "values", workers=2)
+    summary = write_events(data, tmp_path / "labels", THRESHOLDS, collaboration=tmp_path / "values", workers=2)
     for name in (IMAGE_FILE, SAMPLE_FILE):
         assert (tmp_path / "labels" / name).read_bytes() == (out / name).read_bytes()
     assert (tmp_path / "values" / VALUES_FILE).read_bytes() == (tmp_path / "alone" / VALUES_FILE).read_bytes()
     written = (tmp_path / "values" / VALUES_SUMMARY_FILE).read_bytes()
     assert written == (tmp_path / "alone" / VALUES_SUMMARY_FILE).read_bytes()
-    for found in (alone, reported["collaboration"]):
+    for found in (alone, summary["collaboration"]):
         assert json.loads(written) == {name: value for name, value in found.items() if name != "seconds"}
 
 
@@ -126,10 +126,10 @@ def test_a_dataset_of_others_is_refused_and_ours_is_reported_what_to_do(labelled
     root = tmp_path / "data"
     shutil.copytree(labelled_set, root)
     (root / "v1.0-mini/visibility_detail.json").write_text("[]")
-    with pytest.raises(InputError, match=r"visibility_detail.*without recordings it cannot be made"):
+    with pytest.raises(InputError, match=r"visibility_detail.*cannot be rebuilt without the recordings"):
         write_events(uavsim.open(root), tmp_path / "out", THRESHOLDS)
     (root / ".uavsim/recordings").mkdir(parents=True)
-    with pytest.raises(InputError, match=r"visibility_detail.*uavsim annotate \S+ writes it anew"):
+    with pytest.raises(InputError, match=r"visibility_detail.*rebuild it from the recordings with uavsim annotate \S+"):
         write_events(uavsim.open(root), tmp_path / "out", THRESHOLDS)
 
 
@@ -139,8 +139,8 @@ def test_boxes_that_no_image_shows_are_no_fault_of_the_table(labelled_set: Path,
     table = root / "v1.0-mini/visibility_detail.json"
     rows = json.loads(table.read_text())
     table.write_text(json.dumps([row | {"views": [], "seen_by": []} for row in rows]))
-    reported = write_events(uavsim.open(root), tmp_path / "out", THRESHOLDS)
-    assert (reported["objects_in_images"], reported["perception_issues"]) == (0, 0)
+    summary = write_events(uavsim.open(root), tmp_path / "out", THRESHOLDS)
+    assert (summary["objects_in_images"], summary["perception_issues"]) == (0, 0)
 
 
 def test_a_view_without_a_key_is_one_line_that_names_the_sample(labelled_set: Path, tmp_path: Path) -> None:
@@ -184,11 +184,11 @@ def test_a_twin_names_the_occluder_and_proves_it(labelled_set: Path, tmp_path: P
         read_twins(twins)
     (twins / "twin.json").write_bytes(to_json_bytes([]))
     (twins / "occlusion_cause.json").write_bytes(to_json_bytes([cause, cause | {"twin": "other", "proven": False}]))
-    reported = EventThresholds.model_validate({"objects": {"occluded_share": 0.0, "least_amodal_px": 1}})
+    thresholds = EventThresholds.model_validate({"objects": {"occluded_share": 0.0, "least_amodal_px": 1}})
     data = tmp_path / "data"
     shutil.copytree(labelled_set, data)
     _occlude(data / "v1.0-mini/visibility_detail.json", boxes.tokens[row])
-    write_events(uavsim.open(data), tmp_path / "out", reported, twins=read_twins(twins))
+    write_events(uavsim.open(data), tmp_path / "out", thresholds, twins=read_twins(twins))
     found = lines(tmp_path / "out" / IMAGE_FILE)[0]
     (issue,) = [i for i in found["perception_issues"] if i["sample_annotation_token"] == boxes.tokens[row]]
     assert issue["occluded_by"]["instance_token"] == boxes.instance_tokens[row - 1]

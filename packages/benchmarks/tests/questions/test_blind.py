@@ -20,10 +20,10 @@ def make(count: int, *, leak: str = "") -> list[dict]:
             right = 2
         if leak == "length":
             options[right] += " of many"
-        asked = options[right].split()[1] if leak == "overlap" else "thing"
+        word = options[right].split()[1] if leak == "overlap" else "thing"
         options_of = dict(zip("ABCD", options, strict=True))
         found.append({"sequence_frame": f"f{number // 3}", "question_id": f"q{number}", "options": options_of,
-                      "question": f"Which {asked} is it?", "correct_answer": "ABCD"[right]})  # fmt: skip
+                      "question": f"Which {word} is it?", "correct_answer": "ABCD"[right]})  # fmt: skip
     return found
 
 

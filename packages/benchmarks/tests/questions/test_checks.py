@@ -30,12 +30,12 @@ def test_a_question_of_bad_form_is_named(change, fault) -> None:
 def test_the_report_names_duplicates_positions_and_priors() -> None:
     common = {"question_type": "2.2 Object Counting (UAV1)", "uav_paths": {"UAV1": "a.png"}}
     questions = [q | common | {"uav_paths": {"UAV1": f"{n}.png"}} for n, q in enumerate(make(300, leak="word"))]
-    reported = check_questions(
+    report = check_questions(
         [*questions, questions[0]], {"2.2 Object Counting": "", "2.1 Object Recognition": "four classes"}
     )
-    assert reported["duplicates"] == 1
-    assert reported["tasks_without_questions"] == {"2.1 Object Recognition": "four classes"}
-    assert "points above chance, more than chance explains" in reported["priors"]["2.2 Object Counting"]
-    assert reported["positions"]["uniform"]
+    assert report["duplicates"] == 1
+    assert report["tasks_without_questions"] == {"2.1 Object Recognition": "four classes"}
+    assert "points above chance, more than chance explains" in report["priors"]["2.2 Object Counting"]
+    assert report["positions"]["uniform"]
     at_a = [q | {"correct_answer": "A"} for q in questions]
     assert not check_questions(at_a, {"2.2 Object Counting": ""})["positions"]["uniform"]

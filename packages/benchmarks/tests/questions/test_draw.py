@@ -34,12 +34,12 @@ def test_questions_have_four_different_options_and_the_right_answer() -> None:
 
 
 def test_every_answer_is_right_a_fourth_of_the_times_that_it_is_shown() -> None:
-    shown = Counter(text for q in DRAWN for text in q["options"].values())
+    offered = Counter(text for q in DRAWN for text in q["options"].values())
     right = Counter(q["options"][q["correct_answer"]] for q in DRAWN)
-    often = [text for text in shown if shown[text] >= 100]
+    often = [text for text in offered if offered[text] >= 100]
     assert len(often) >= 5
     for text in often:
-        assert right[text] / shown[text] == pytest.approx(0.25, abs=4 * np.sqrt(0.25 * 0.75 / shown[text]))
+        assert right[text] / offered[text] == pytest.approx(0.25, abs=4 * np.sqrt(0.25 * 0.75 / offered[text]))
 
 
 def test_the_right_answer_is_at_every_letter_as_often() -> None:
@@ -51,8 +51,8 @@ def test_uavs_are_named_anew_and_each_thing_is_asked_once() -> None:
     names = Counter(name for q in DRAWN for name, file in q["uav_paths"].items() if file.endswith("_0.png"))
     assert len(names) == 5
     assert max(names.values()) < 2 * min(names.values())
-    asked = Counter((q["sequence_frame"], q["uav_paths"][q["question"].split()[3]]) for q in DRAWN)
-    assert max(asked.values()) == 1
+    counts = Counter((q["sequence_frame"], q["uav_paths"][q["question"].split()[3]]) for q in DRAWN)
+    assert max(counts.values()) == 1
 
 
 def test_the_same_seed_draws_the_same_and_another_one_others() -> None:

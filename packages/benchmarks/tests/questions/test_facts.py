@@ -30,9 +30,9 @@ def test_facts_are_those_of_the_labels(small: Path) -> None:
         assert group.frame == f"scene_00_{group.camera}_0"
         for view in group.views:
             number = row[view.filename]
-            shown = {seen.instance: seen.visible_px for seen in view.objects}
+            visible_px = {obj.instance: obj.visible_px for obj in view.objects}
             columns = np.flatnonzero(job.views.in_view[number])
-            assert shown == {job.instances[n]: job.views.visible_px[number, n] for n in columns}
+            assert visible_px == {job.instances[n]: job.views.visible_px[number, n] for n in columns}
             assert np.linalg.norm(view.heading) == pytest.approx(1.0)
 
 

@@ -37,8 +37,8 @@ def main() -> int:
         program = ROOT / "packages/benchmarks/reference" / f"{reference.program}.py"
         command = [options.python or str(judge_python()), "-W", "ignore", str(program)]
         command += [str(options.checkout.resolve()), str(work / "cases.json")]
-        said = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
-        answers = reference.keep(json.loads(said))
+        output = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+        answers = reference.keep(json.loads(output))
         compared = reference.compare(cases, answers)
     if options.write:
         STORED.mkdir(exist_ok=True)

@@ -84,10 +84,10 @@ def nms_by_distance(boxes: Boxes, *, nearer_than_m: float) -> Boxes:
         range(len(boxes)),
         key=lambda n: (-float(boxes.score[n]), *(round(float(x), 6) for x in boxes.centre_m[n])),
     )
-    kept: list[int] = []
+    best_rows: list[int] = []
     for row in rows:
-        rivals = [k for k in kept if boxes.label[k] == boxes.label[row]]
+        rivals = [k for k in best_rows if boxes.label[k] == boxes.label[row]]
         apart = boxes.centre_m[rivals, :2] - boxes.centre_m[row, :2] if rivals else torch.zeros(0, 2)
         if not (apart.square().sum(-1) < nearer_than_m**2).any():
-            kept.append(row)
-    return boxes.pick(torch.tensor(kept, dtype=torch.int64))
+            best_rows.append(row)
+    return boxes.pick(torch.tensor(best_rows, dtype=torch.int64))

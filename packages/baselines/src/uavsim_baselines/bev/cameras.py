@@ -40,7 +40,7 @@ def sample_cameras(
     *,
     intrinsics: Tensor,
     grid_T_optical: Tensor,
-    there: Tensor,
+    has_image: Tensor,
     size_px: tuple[int, int],
     grid: Grid,
 ) -> Tensor:
@@ -50,7 +50,7 @@ def sample_cameras(
         features: (B, K, C, h, w) of K cameras, covering their whole images.
         intrinsics: (B, K, 3, 3) of images of ``size_px``.
         grid_T_optical: (B, K, 4, 4) float64.
-        there: (B, K) whether the camera has an image.
+        has_image: (B, K) whether the camera has an image.
         size_px: width, height of the images.
         grid: the grid to sample.
     """
@@ -58,14 +58,14 @@ def sample_cameras(
     points_m = grid.points_m(device=features.device).to(grid_T_optical.dtype).reshape(-1, 3)
     pixels, depth_m = project(points_m, grid_T_optical.flatten(0, 1), intrinsics.to(grid_T_optical.dtype).flatten(0, 1))
     size = torch.tensor(size_px, dtype=pixels.dtype, device=pixels.device)
-    seen = (depth_m > _NEAREST_M) & (pixels >= 0.0).all(-1) & (pixels <= size).all(-1) & there.reshape(-1, 1)
-    where = torch.where(seen[..., None], 2.0 * pixels / size - 1.0, torch.full_like(pixels, _OUTSIDE))
+    in_view = (depth_m > _NEAREST_M) & (pixels >= 0.0).all(-1) & (pixels <= size).all(-1) & has_image.reshape(-1, 1)
+    points = torch.where(in_view[..., None], 2.0 * pixels / size - 1.0, torch.full_like(pixels, _OUTSIDE))
     shape = (len(grid.heights_m) * grid.cells, grid.cells)
     flat = features.flatten(0, 1)
     found = functional.grid_sample(
-        flat, where.to(flat.dtype).reshape(-1, *shape, 2), mode="bilinear", padding_mode="border", align_corners=False
+        flat, points.to(flat.dtype).reshape(-1, *shape, 2), mode="bilinear", padding_mode="border", align_corners=False
     )
-    weight = seen.to(flat.dtype).reshape(batch, cameras, 1, *shape)
+    weight = in_view.to(flat.dtype).reshape(batch, cameras, 1, *shape)
     total = (found.reshape(batch, cameras, channels, *shape) * weight).sum(1)
     mean = total / weight.sum(1).clamp(min=1.0)
     by_height = mean.reshape(batch, channels, len(grid.heights_m), grid.cells, grid.cells)

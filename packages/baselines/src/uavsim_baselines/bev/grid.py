@@ -90,8 +90,8 @@ def warp(features: Tensor, sender_T_receiver: Tensor, grid: Grid) -> Tensor:
     """
     points = grid.centres_m(device=features.device).to(sender_T_receiver.dtype)
     turn, shift = sender_T_receiver[:, :2, :2], sender_T_receiver[:, :2, 3]
-    at = grid.to_cells(torch.einsum("nij,hwj->nhwi", turn, points) + shift[:, None, None])
-    at = (at / _ROUNDED).round() * _ROUNDED
-    shares = (2.0 * at + 1.0) / grid.cells - 1.0
+    cells = grid.to_cells(torch.einsum("nij,hwj->nhwi", turn, points) + shift[:, None, None])
+    cells = (cells / _ROUNDED).round() * _ROUNDED
+    shares = (2.0 * cells + 1.0) / grid.cells - 1.0
     where = shares.flip(-1).to(features.dtype)  # grid_sample takes column, row
     return functional.grid_sample(features, where, mode="bilinear", padding_mode="zeros", align_corners=False)

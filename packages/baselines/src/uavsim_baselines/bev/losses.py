@@ -14,7 +14,7 @@ _ALPHA, _BETA = 2.0, 4.0
 
 
 def gaussian_focal_loss(heat: Tensor, target: Tensor) -> Tensor:
-    """Return the focal loss of heatmaps, normalised by the number of centres, with a lower weight near centres.
+    """Return the scalar focal loss of heatmaps, normalised by the number of centres, with a lower weight near centres.
 
     Args:
         heat: (B, classes, cells, cells) before the sigmoid.
@@ -30,7 +30,7 @@ def gaussian_focal_loss(heat: Tensor, target: Tensor) -> Tensor:
 
 
 def detection_losses(maps: HeadMaps, *, heat: Tensor, values: Tensor, weights: Tensor) -> dict[str, Tensor]:
-    """Return the weighted losses ``heat`` and ``values``; the training minimises their sum.
+    """Return the weighted scalar losses ``heat`` and ``values``; the training minimises their sum.
 
     Args:
         maps: output of the head.
@@ -46,7 +46,7 @@ def detection_losses(maps: HeadMaps, *, heat: Tensor, values: Tensor, weights: T
 
 
 def distillation_loss(student: Tensor, teacher: Tensor) -> Tensor:
-    """Return the divergence of the student's from the teacher's features over channels, averaged over cells.
+    """Return the scalar divergence of the student's from the teacher's features over channels, averaged over cells.
 
     Args:
         student: (B, C, cells, cells).
@@ -54,9 +54,9 @@ def distillation_loss(student: Tensor, teacher: Tensor) -> Tensor:
 
     Source: DiscoNet (Li et al., NeurIPS 2021), equation 5.
     """
-    reported = functional.log_softmax(_full(student).permute(0, 2, 3, 1).flatten(0, 2), dim=-1)
-    wanted = functional.log_softmax(_full(teacher.detach()).permute(0, 2, 3, 1).flatten(0, 2), dim=-1)
-    return functional.kl_div(reported, wanted, reduction="batchmean", log_target=True)
+    predicted = functional.log_softmax(_full(student).permute(0, 2, 3, 1).flatten(0, 2), dim=-1)
+    target = functional.log_softmax(_full(teacher.detach()).permute(0, 2, 3, 1).flatten(0, 2), dim=-1)
+    return functional.kl_div(predicted, target, reduction="batchmean", log_target=True)
 
 
 def _full(maps: Tensor) -> Tensor:

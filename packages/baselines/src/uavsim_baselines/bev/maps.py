@@ -71,8 +71,8 @@ def encode(boxes: Boxes, *, grid: Grid, classes: int) -> Targets:
     n = grid.cells
     heat = torch.zeros(classes, n, n)
     values, weights = torch.zeros(VALUES, n, n), torch.zeros(VALUES, n, n)
-    at = grid.to_cells(inside.centre_m[:, :2])
-    cells = at.round().long().clamp(0, n - 1)
+    centre_cells = grid.to_cells(inside.centre_m[:, :2])
+    cells = centre_cells.round().long().clamp(0, n - 1)
     line = torch.arange(n)
     for k in range(len(inside)):
         row, column = (int(c) for c in cells[k])
@@ -84,10 +84,10 @@ def encode(boxes: Boxes, *, grid: Grid, classes: int) -> Targets:
         near = (down.abs() <= radius)[:, None] & (right.abs() <= radius)[None, :]
         label = int(inside.label[k])
         heat[label] = torch.maximum(heat[label], bell * near)
-        reported = _values_of(inside, k, offset=at[k] - cells[k])
-        known = torch.isfinite(reported)
-        values[:, row, column] = torch.where(known, reported, torch.zeros_like(reported))
-        weights[:, row, column] = known.float()
+        cell_values = _values_of(inside, k, offset=centre_cells[k] - cells[k])
+        is_known = torch.isfinite(cell_values)
+        values[:, row, column] = torch.where(is_known, cell_values, torch.zeros_like(cell_values))
+        weights[:, row, column] = is_known.float()
     return Targets(heat, values, weights)
 
 
@@ -124,19 +124,19 @@ def decode(maps: HeadMaps, *, grid: Grid, min_score: float, max_boxes: int) -> l
 
 def _boxes_at(peaks: Tensor, values: Tensor, *, grid: Grid, min_score: float, max_boxes: int) -> Boxes:
     flat = peaks.flatten()
-    score, place = torch.sort(flat, descending=True, stable=True)
+    score, index = torch.sort(flat, descending=True, stable=True)
     taken = (score[:max_boxes] >= min_score) & (score[:max_boxes] > 0.0)
-    score, place = score[:max_boxes][taken], place[:max_boxes][taken]
-    label = place // grid.cells**2
-    row, column = place % grid.cells**2 // grid.cells, place % grid.cells
-    reported = values[:, row, column].T
-    centre = grid.to_metres(torch.stack([row, column], dim=-1).double() + reported[:, _OFFSET])
-    heading = reported[:, _HEADING]
+    score, index = score[:max_boxes][taken], index[:max_boxes][taken]
+    label = index // grid.cells**2
+    row, column = index % grid.cells**2 // grid.cells, index % grid.cells
+    cell_values = values[:, row, column].T
+    centre = grid.to_metres(torch.stack([row, column], dim=-1).double() + cell_values[:, _OFFSET])
+    heading = cell_values[:, _HEADING]
     return Boxes(
-        torch.cat([centre, reported[:, _HEIGHT]], dim=-1),
-        reported[:, _SIZE].clamp(-3.0, 4.0).exp(),
+        torch.cat([centre, cell_values[:, _HEIGHT]], dim=-1),
+        cell_values[:, _SIZE].clamp(-3.0, 4.0).exp(),
         torch.atan2(heading[:, 0], heading[:, 1]),
-        reported[:, _VELOCITY],
+        cell_values[:, _VELOCITY],
         label,
         score.double(),
     )

@@ -63,34 +63,34 @@ class DegradedSights:
         first = frames[0].cameras[0][0]
         if not first.reported:
             raise BaselineError(
-                f"{first.filename}: the dataset does not say what drones report (table agent_view); "
-                "generate one whose YAML has degradations"
+                f"{first.filename}: the dataset has no table agent_view, the drones' reports; "
+                "generate one with degradations in its YAML"
             )
 
     def __call__(self, frame: Frame, used: Sequence[int]) -> list[Sight]:
         """Return the views of drones at the given positions in the frame; the first one is the ego."""
-        return [self._sight(frame, place, ego=number == 0) for number, place in enumerate(used)]
+        return [self._sight(frame, index, ego=number == 0) for number, index in enumerate(used)]
 
-    def _sight(self, frame: Frame, place: int, *, ego: bool) -> Sight:
-        source = frame if ego else self._newest(frame, place)
+    def _sight(self, frame: Frame, index: int, *, ego: bool) -> Sight:
+        source = frame if ego else self._newest(frame, index)
         if source is None:
             return Sight(
-                frame.cameras[place], frame.map_T_flu[place], (False,) * len(frame.cameras[place]), present=False
+                frame.cameras[index], frame.map_T_flu[index], (False,) * len(frame.cameras[index]), present=False
             )
-        cameras, pose = source.cameras[place], source.map_T_flu[place]
+        cameras, pose = source.cameras[index], source.map_T_flu[index]
         lost = tuple(_lost(camera, "camera", self.degradation.cameras) for camera in cameras)
         if ego:
             return Sight(cameras, pose, lost)
         heard = not _lost(cameras[0], "message", self.degradation.messages)
         return Sight(cameras, _shifted(pose, cameras[0].reported, self.degradation.pose), lost, present=heard)
 
-    def _newest(self, frame: Frame, place: int) -> Frame | None:
+    def _newest(self, frame: Frame, index: int) -> Frame | None:
         """Return the newest frame with an arrived message, or None."""
         share = self.degradation.latency
         arrived = [
             other
             for other in self._by_scene[frame.scene]
-            if other.timestamp_us + share * _delay_us(other.cameras[place][0]) <= frame.timestamp_us
+            if other.timestamp_us + share * _delay_us(other.cameras[index][0]) <= frame.timestamp_us
         ]
         return max(arrived, key=lambda other: other.timestamp_us, default=None)
 
@@ -99,11 +99,11 @@ def _delay_us(camera: uavsim.Image) -> float:
     return float(camera.reported["arrival_timestamp_us"]) - camera.timestamp_us
 
 
-def _lost(camera: uavsim.Image, what: str, share: float) -> bool:
+def _lost(camera: uavsim.Image, cause: str, share: float) -> bool:
     """Return whether an image counts as lost at a share; larger shares include smaller ones."""
     if not camera.reported["dropped"]:
         return False
-    drawn = zlib.crc32(f"{what} {camera.token}".encode()) / 2**32
+    drawn = zlib.crc32(f"{cause} {camera.token}".encode()) / 2**32
     return drawn < share
 
 

@@ -47,8 +47,8 @@ class Frame:
         """Return the boxes that the given drones see; all boxes for None or without visibility."""
         if drones is None or not any(self.seen_by):
             return self.boxes
-        wanted = set(drones)
-        return self.boxes.pick(torch.tensor([not wanted.isdisjoint(seen) for seen in self.seen_by], dtype=torch.bool))
+        is_visible = [not set(drones).isdisjoint(viewers) for viewers in self.seen_by]
+        return self.boxes.pick(torch.tensor(is_visible, dtype=torch.bool))
 
 
 def side_of(agent: AgentId) -> str:
@@ -69,14 +69,14 @@ def read_frames(config: DataConfig, split: str) -> list[Frame]:
         raise BaselineError(
             f"{config.folder}: no split {split!r} (splits: {known}); set data.train_split and data.test_split"
         )
-    wanted, frames = set(data.splits[split]), list[Frame]()
+    scene_names, frames = set(data.splits[split]), list[Frame]()
     drones, cameras, kinds = config.drones, config.cameras, dict[str, tuple[str, ...]]()
     for scene in data:
-        if scene.name not in wanted:
+        if scene.name not in scene_names:
             continue
         for sample in scene:
             found = _by_drone(sample)
-            drones = drones or tuple(sorted(found, key=_place))
+            drones = drones or tuple(sorted(found, key=_sort_key))
             if not drones:
                 raise BaselineError(f"{config.folder}: {sample} has no camera images, which every baseline needs")
             for drone in drones:
@@ -104,7 +104,7 @@ def _kind(agent: AgentId) -> str:
     return agent[0] if isinstance(agent, str) else ""
 
 
-def _place(agent: AgentId) -> tuple[int, int]:
+def _sort_key(agent: AgentId) -> tuple[int, int]:
     """Return the sort key of an agent: drones, cars, roadside units."""
     return ("", "v", "r").index(_kind(agent)), int(str(agent).removeprefix(_kind(agent)))
 
@@ -123,7 +123,7 @@ def _frame(
 ) -> Frame:
     missing = [drone for drone in drones if drone not in found]
     if missing:
-        has = ", ".join(map(str, sorted(found, key=_place)))
+        has = ", ".join(map(str, sorted(found, key=_sort_key)))
         raise BaselineError(f"{sample} has no images of {_named(missing[0])} (it has drones {has}); set data.drones")
     for drone in drones:
         unknown = [name for name in cameras[_kind(drone)] if name not in found[drone]]
@@ -151,24 +151,24 @@ def _boxes(
     all_boxes: uavsim.Boxes, classes: Mapping[str, tuple[str, ...]]
 ) -> tuple[Boxes, tuple[tuple[AgentId, ...], ...]]:
     labels = np.array([_label(name, classes) for name in all_boxes.categories], dtype=np.int64)
-    kept = (labels >= 0) & np.asarray(all_boxes.seen, dtype=bool)
-    boxes = all_boxes.pick(kept)
+    visible = (labels >= 0) & np.asarray(all_boxes.seen, dtype=bool)
+    boxes = all_boxes.pick(visible)
     rotation = boxes.map_SE3_box.matrix[:, :3, :3]
     made = Boxes(
         centre_m=torch.from_numpy(boxes.map_SE3_box.translation_m.copy()),
         size_lwh_m=torch.from_numpy(boxes.size_lwh_m.copy()),
         yaw_rad=torch.from_numpy(np.arctan2(rotation[:, 1, 0], rotation[:, 0, 0])),
         velocity_mps=torch.from_numpy(boxes.velocity_map_mps[:, :2].copy()),
-        label=torch.from_numpy(labels[kept]),
+        label=torch.from_numpy(labels[visible]),
         score=torch.ones(len(boxes), dtype=torch.float64),
     )
-    return made, tuple(_seen_by(*who) for who in zip(boxes.seen_by, boxes.views, strict=True))
+    return made, tuple(_seen_by(*pair) for pair in zip(boxes.seen_by, boxes.views, strict=True))
 
 
 def _seen_by(drones: tuple[int, ...], views: tuple[dict[str, Any], ...]) -> tuple[AgentId, ...]:
     """Return the agents that see a pixel of a box; ground agents by its views."""
-    seen = {_agent(view["channel"]) for view in views if view["visible_px"] > 0}
-    return (*drones, *(agent for agent in seen if isinstance(agent, str)))
+    viewers = {_agent(view["channel"]) for view in views if view["visible_px"] > 0}
+    return (*drones, *(agent for agent in viewers if isinstance(agent, str)))
 
 
 def _label(category: str, classes: Mapping[str, tuple[str, ...]]) -> int:

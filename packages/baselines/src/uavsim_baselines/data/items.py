@@ -51,7 +51,7 @@ class Batch:
 
 def drones_heard(drones: Sequence[AgentId], ego: int, hears: Sequence[str] = SIDES) -> list[int]:
     """Return the positions of the ego, first, and of the other agents on some sides."""
-    return [ego, *(place for place, drone in enumerate(drones) if place != ego and side_of(drone) in hears)]
+    return [ego, *(index for index, drone in enumerate(drones) if index != ego and side_of(drone) in hears)]
 
 
 def drones_used(config: Config, drones: Sequence[AgentId], ego: int, hears: Sequence[str] = SIDES) -> list[int]:
@@ -73,14 +73,14 @@ class Items(Dataset[Item]):
     def __len__(self) -> int:
         return len(self.frames)
 
-    def __getitem__(self, place: tuple[int, int, int]) -> Item:
+    def __getitem__(self, key: tuple[int, int, int]) -> Item:
         """Read one item's images and make its targets."""
-        number, ego, labelled = place
+        number, ego, labelled = key
         frame, of_labels = self.frames[number], self.frames[labelled]
         used = drones_used(self.config, frame.drones, ego)
         heard = drones_used(self.config, frame.drones, ego, self._sides(number, ego))
-        shown = zip(used, self.sights(frame, used), strict=True)
-        sights = [replace(sight, present=sight.present and k in heard) for k, sight in shown]
+        pairs = zip(used, self.sights(frame, used), strict=True)
+        sights = [replace(sight, present=sight.present and k in heard) for k, sight in pairs]
         views = views_of(sights, self.images, cameras=max(map(len, frame.cameras)))
         all_heard = len(heard) == len(frame.drones) > 1
         known = None if all_heard else [frame.drones[k] for k in heard]
@@ -107,15 +107,15 @@ class Images:
 
     def __init__(self, config: Config) -> None:
         self.size_px = config.data.size_px
-        self._kept: dict[str, Tensor] | None = {} if config.data.keep_images else None
+        self._cache: dict[str, Tensor] | None = {} if config.data.keep_images else None
 
     def pixels(self, camera: uavsim.Image, size_px: tuple[int, int]) -> Tensor:
         """Return (3, height, width) uint8 pixels of a camera with a file."""
-        found = None if self._kept is None else self._kept.get(camera.filename)
+        found = None if self._cache is None else self._cache.get(camera.filename)
         if found is None:
             found = _resized(camera, size_px)
-            if self._kept is not None:
-                self._kept[camera.filename] = found
+            if self._cache is not None:
+                self._cache[camera.filename] = found
         return found
 
 
@@ -148,7 +148,7 @@ def sights_of(frame: Frame, used: Sequence[int]) -> list[Sight]:
 
 
 def views_of(sights: Sequence[Sight], images: Images, *, cameras: int = 0) -> Views:
-    """Read the views of drones, the ego first. Missing images are black and not set in ``there``.
+    """Read the views of drones, the ego first. Missing images are black and not set in ``has_image``.
 
     Args:
         sights: views of the drones.
@@ -167,27 +167,27 @@ def views_of(sights: Sequence[Sight], images: Images, *, cameras: int = 0) -> Vi
     grids = map_T_grid(poses)
     grid_T_flu = inverse(grids) @ poses
     most = max(cameras, *(len(sight.cameras) for sight in sights))
-    pixels, intrinsics, mounted, there = list[Tensor](), list[Tensor](), list[Tensor](), list[bool]()
+    pixels, intrinsics, mounted, has_image = list[Tensor](), list[Tensor](), list[Tensor](), list[bool]()
     black = torch.zeros(3, size[1], size[0], dtype=torch.uint8)
     for sight, placed in zip(sights, grid_T_flu, strict=True):
         for camera, lost in zip(sight.cameras, sight.lost, strict=True):
-            shown = sight.present and not lost and camera.there
-            pixels.append(images.pixels(camera, size) if shown else black)
+            available = sight.present and not lost and camera.there
+            pixels.append(images.pixels(camera, size) if available else black)
             intrinsics.append(_scaled(camera, size))
             mounted.append(placed @ torch.from_numpy(camera.flu_SE3_optical.matrix))
-            there.append(shown)
+            has_image.append(available)
         for _ in range(most - len(sight.cameras)):
             pixels.append(black)
             intrinsics.append(torch.eye(3))
             mounted.append(placed)
-            there.append(False)
+            has_image.append(False)
     shape = (len(sights), most)
     return Views(
         images=torch.stack(pixels).unflatten(0, shape),
         intrinsics=torch.stack(intrinsics).unflatten(0, shape),
         grid_T_optical=torch.stack(mounted).unflatten(0, shape),
         map_T_grid=grids,
-        there=torch.tensor(there).unflatten(0, shape),
+        has_image=torch.tensor(has_image).unflatten(0, shape),
         present=torch.tensor([sight.present for sight in sights]),
         age_s=torch.tensor([sight.age_s for sight in sights], dtype=torch.float32),
     )
@@ -239,17 +239,17 @@ class BatchPlan(Sampler[list[tuple[int, int, int]]]):
         """Yield the batches from the first step to the last."""
         batch = self.config.training.batch
         for step in range(self.first_step, self.config.training.steps):
-            yield [self._drawn(place) for place in range(step * batch, (step + 1) * batch)]
+            yield [self._drawn(position) for position in range(step * batch, (step + 1) * batch)]
 
     def __len__(self) -> int:
         return max(self.config.training.steps - self.first_step, 0)
 
-    def _drawn(self, place: int) -> tuple[int, int, int]:
-        epoch, within = divmod(place, self.count)
+    def _drawn(self, position: int) -> tuple[int, int, int]:
+        epoch, within = divmod(position, self.count)
         seed = self.config.seed
         number = int(np.random.default_rng([seed, 0, epoch]).permutation(self.count)[within])
         any_ego = self.config.training.ego == "any"
-        ego = int(np.random.default_rng([seed, 1, place]).integers(self.drones)) if any_ego else 0
+        ego = int(np.random.default_rng([seed, 1, position]).integers(self.drones)) if any_ego else 0
         labelled = number
         if self.config.training.shuffled_labels:  # one wrong frame each, the same in every epoch
             others = [k for k, scene in enumerate(self.scenes) if scene != self.scenes[number]]

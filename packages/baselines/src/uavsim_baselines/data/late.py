@@ -39,37 +39,36 @@ class LateSights:
 
     def __call__(self, frame: Frame, used: Sequence[int]) -> list[Sight]:
         """Return the views of drones; the first is the ego's."""
-        return [sights_of(frame, used[:1])[0], *(self._cached(frame, used[0], place) for place in used[1:])]
+        return [sights_of(frame, used[:1])[0], *(self._cached(frame, used[0], index) for index in used[1:])]
 
-    def _cached(self, frame: Frame, ego: int, place: int) -> Sight:
-        key = (frame.token, ego, place)
+    def _cached(self, frame: Frame, ego: int, index: int) -> Sight:
+        key = (frame.token, ego, index)
         if key not in self._heard:
             least, most = self._late.latency_ms
-            drawn = zlib.crc32(f"{frame.token} {place}".encode()) / 2**32
+            drawn = zlib.crc32(f"{frame.token} {index}".encode()) / 2**32
             latency_us = round((least + drawn * (most - least)) * 1e3)
-            by = self._by_clock if self._late.way == "clocks" else self._by_index
-            self._heard[key] = by(frame, ego, place, latency_us)
+            read_sight = self._by_clock if self._late.way == "clocks" else self._by_index
+            self._heard[key] = read_sight(frame, ego, index, latency_us)
         return self._heard[key]
 
-    def _by_index(self, frame: Frame, _ego: int, place: int, latency_us: int) -> Sight:
+    def _by_index(self, frame: Frame, _ego: int, index: int, latency_us: int) -> Sight:
         scene = self._scene_of[frame.scene]
-        period_us = (
-            scene[1].timestamp_us - scene[0].timestamp_us if len(scene) > 1 else 1
-        )  # a single sample has no older one
+        # A single sample has no older one.
+        period_us = scene[1].timestamp_us - scene[0].timestamp_us if len(scene) > 1 else 1
         older = scene.index(frame) - round(latency_us / period_us)
         if older < 0:
-            return _nothing(frame, place)
+            return _absent(frame, index)
         source = scene[older]
-        (sight,) = sights_of(source, [place])
+        (sight,) = sights_of(source, [index])
         return _aged(sight, (frame.timestamp_us - source.timestamp_us) * 1e-6)
 
-    def _by_clock(self, frame: Frame, ego: int, place: int, latency_us: int) -> Sight:
+    def _by_clock(self, frame: Frame, ego: int, index: int, latency_us: int) -> Sight:
         scene = self._scenes[frame.scene]
-        own, sender = str(frame.drones[ego]), str(frame.drones[place])
-        known = scene.known_at(frame.timestamp_us - latency_us, own).get(sender)
+        ego_name, sender = str(frame.drones[ego]), str(frame.drones[index])
+        known = scene.known_at(frame.timestamp_us - latency_us, ego_name).get(sender)
         if known is None:
-            return _nothing(frame, place)
-        channels = [camera.channel for camera in frame.cameras[place]]
+            return _absent(frame, index)
+        channels = [camera.channel for camera in frame.cameras[index]]
         found = {image.channel: image for image in known.images}
         cameras = tuple(found[channel] for channel in channels)
         pose = torch.from_numpy(cameras[0].map_SE3_flu.matrix)
@@ -85,6 +84,6 @@ def _aged(sight: Sight, age_s: float) -> Sight:
     return Sight(sight.cameras, sight.map_T_flu, sight.lost, age_s=age_s)
 
 
-def _nothing(frame: Frame, place: int) -> Sight:
-    cameras = frame.cameras[place]
-    return Sight(cameras, frame.map_T_flu[place], (True,) * len(cameras), present=False)
+def _absent(frame: Frame, index: int) -> Sight:
+    cameras = frame.cameras[index]
+    return Sight(cameras, frame.map_T_flu[index], (True,) * len(cameras), present=False)

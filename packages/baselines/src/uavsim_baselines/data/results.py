@@ -48,9 +48,9 @@ def read_results(path: Path) -> tuple[dict[str, list[dict[str, Any]]], dict[str,
         content = json.loads(path.read_text("utf-8"))
         return dict(content["results"]), dict(content["meta"])
     except OSError as error:
-        raise BaselineError(f"{path}: {error.strerror or error}; uavsim-baselines predict writes it") from error
+        raise BaselineError(f"{path}: {error.strerror or error}; run uavsim-baselines predict first") from error
     except (ValueError, KeyError, TypeError) as error:
-        raise BaselineError(f"{path}: no result file in nuScenes' format") from error
+        raise BaselineError(f"{path}: not a nuScenes result file") from error
 
 
 def is_newer(path: Path, than: Path) -> bool:

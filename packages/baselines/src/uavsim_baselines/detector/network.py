@@ -25,7 +25,7 @@ class Views:
         intrinsics: (B, D, K, 3, 3), pixels of these images.
         grid_T_optical: (B, D, K, 4, 4) float64, cameras in their own drone's grid.
         map_T_grid: (B, D, 4, 4) float64.
-        there: (B, D, K) whether the camera has an image.
+        has_image: (B, D, K) whether the camera has an image.
         present: (B, D) whether the drone's message arrived; True for the ego.
         age_s: (B, D) age of the drone's images.
     """
@@ -34,7 +34,7 @@ class Views:
     intrinsics: Tensor
     grid_T_optical: Tensor
     map_T_grid: Tensor
-    there: Tensor
+    has_image: Tensor
     present: Tensor
     age_s: Tensor
 
@@ -107,12 +107,12 @@ class Detector(nn.Module):
 
     def features(self, views: Views) -> Tensor:
         """Return (B, D, C, cells, cells) bird's-eye features, each in its drone's own grid."""
-        batch, drones, cameras = views.there.shape
+        batch, drones, cameras = views.has_image.shape
         lifted = sample_cameras(
-            self._seen(views).unflatten(0, (batch * drones, cameras)),
+            self._image_features(views).unflatten(0, (batch * drones, cameras)),
             intrinsics=views.intrinsics.flatten(0, 1),
             grid_T_optical=views.grid_T_optical.flatten(0, 1),
-            there=views.there.flatten(0, 1),
+            has_image=views.has_image.flatten(0, 1),
             size_px=views.size_px,
             grid=self.grid,
         )
@@ -121,29 +121,29 @@ class Detector(nn.Module):
 
     def _pooled(self, views: Views) -> Tensor:
         """Return (B, C, cells, cells) features of all drones' images in the ego's grid."""
-        batch, drones, cameras = views.there.shape
+        batch, drones, cameras = views.has_image.shape
         ego_T_drone = inverse(views.map_T_grid[:, :1]) @ views.map_T_grid
         ego_T_optical = ego_T_drone[:, :, None] @ views.grid_T_optical
         lifted = sample_cameras(
-            self._seen(views).unflatten(0, (batch, drones * cameras)),
+            self._image_features(views).unflatten(0, (batch, drones * cameras)),
             intrinsics=views.intrinsics.flatten(1, 2),
             grid_T_optical=ego_T_optical.flatten(1, 2),
-            there=(views.there & views.present[:, :, None]).flatten(1, 2),
+            has_image=(views.has_image & views.present[:, :, None]).flatten(1, 2),
             size_px=views.size_px,
             grid=self.grid,
         )
         features: Tensor = self.lift(lifted)
         return features
 
-    def _seen(self, views: Views) -> Tensor:
+    def _image_features(self, views: Views) -> Tensor:
         """Return features of all images, 0 for missing ones, which are not computed."""
-        pixels, there = views.images.flatten(0, 2), views.there.flatten()
-        if there.all() or not there.any():
+        pixels, has_image = views.images.flatten(0, 2), views.has_image.flatten()
+        if has_image.all() or not has_image.any():
             features: Tensor = self.images(pixels.to(self._dtype) / 255.0 - 0.5)
             return features
-        found: Tensor = self.images(pixels[there].to(self._dtype) / 255.0 - 0.5)
-        whole = found.new_zeros(len(there), *found.shape[1:])
-        return whole.index_copy(0, there.nonzero()[:, 0], found)
+        found: Tensor = self.images(pixels[has_image].to(self._dtype) / 255.0 - 0.5)
+        features_of_all = found.new_zeros(len(has_image), *found.shape[1:])
+        return features_of_all.index_copy(0, has_image.nonzero()[:, 0], found)
 
     @property
     def _dtype(self) -> torch.dtype:
@@ -153,5 +153,5 @@ class Detector(nn.Module):
 def _image_bytes(views: Views) -> Tensor:
     """Return (B,) bytes of the other drones' uncompressed images with their poses."""
     width, height = views.size_px
-    images = (views.there & views.present[:, :, None])[:, 1:].flatten(1).sum(1)
+    images = (views.has_image & views.present[:, :, None])[:, 1:].flatten(1).sum(1)
     return images * (3 * width * height + POSE_BYTES)

@@ -34,9 +34,9 @@ class _Handshake(nn.Module):
     def forward(self, features: Tensor) -> Tensor:
         """Return (B, D) scores of (B, D, C, cells, cells) features for the query of drone 0."""
         batch, drones = features.shape[:2]
-        seen = self.look(features.flatten(0, 1)).unflatten(0, (batch, drones))
-        wanted = self.match(self.query(seen[:, 0]))
-        scores: Tensor = (self.key(seen) * wanted[:, None]).sum(-1) / wanted.shape[-1] ** 0.5
+        descriptors = self.look(features.flatten(0, 1)).unflatten(0, (batch, drones))
+        query = self.match(self.query(descriptors[:, 0]))
+        scores: Tensor = (self.key(descriptors) * query[:, None]).sum(-1) / query.shape[-1] ** 0.5
         return scores
 
 
@@ -64,13 +64,13 @@ class When2com(Sharing):
         weights = scores.softmax(1) * present
         if not self.training:
             share = 1.0 / present.sum(1, keepdim=True)
-            kept = weights >= share - 1e-6
-            weights = weights * kept
+            selected = weights >= share - 1e-6
+            weights = weights * selected
         else:
-            kept = present
+            selected = present
         weights = weights / weights.sum(1, keepdim=True)
         moved, _ = in_grid_of(0, messages.features, messages)
-        senders = (kept & present)[:, 1:].sum(1)
+        senders = (selected & present)[:, 1:].sum(1)
         sent = senders * feature_bytes(messages.features) + _asking_bytes(self.config, present[:, 1:])
         return Shared((moved * weights[:, :, None, None, None]).sum(1), sent)
 

@@ -94,8 +94,8 @@ def in_grid_of(receiver: int, features: Tensor, messages: Messages) -> tuple[Ten
     moved = warp(features.flatten(0, 1), sender_T_receiver, messages.grid).unflatten(0, (batch, drones))
     ones = torch.ones_like(features[:, :, :1]).flatten(0, 1)
     reach = warp(ones, sender_T_receiver, messages.grid).unflatten(0, (batch, drones))[:, :, 0] > 0.5
-    own = torch.zeros(drones, dtype=torch.bool, device=features.device)
-    own[receiver] = True
-    moved = torch.where(own[None, :, None, None, None], features, moved)
-    reach = (reach | own[None, :, None, None]) & messages.present[:, :, None, None]
+    is_receiver = torch.zeros(drones, dtype=torch.bool, device=features.device)
+    is_receiver[receiver] = True
+    moved = torch.where(is_receiver[None, :, None, None, None], features, moved)
+    reach = (reach | is_receiver[None, :, None, None]) & messages.present[:, :, None, None]
     return moved * reach[:, :, None], reach

@@ -31,25 +31,25 @@ class V2VNet(Sharing):
             receivers = range(drones) if number < self.rounds - 1 else range(1)
             heard = [self._updated(receiver, state, messages) for receiver in receivers]
             state = torch.stack(heard, dim=1) if len(heard) == drones else heard[0][:, None]
-        anybody = present[:, 1:].any(1).long()
-        broadcasts = anybody * (present.sum(1) * (self.rounds - 1) + present[:, 1:].sum(1))
+        has_sender = present[:, 1:].any(1).long()
+        broadcasts = has_sender * (present.sum(1) * (self.rounds - 1) + present[:, 1:].sum(1))
         return Shared(state[:, 0], broadcasts * feature_bytes(messages.features))
 
     def _updated(self, receiver: int, state: Tensor, messages: Messages) -> Tensor:
-        own = state[:, receiver]
+        state_of_receiver = state[:, receiver]
         others = [d for d in range(state.shape[1]) if d != receiver]
         if not others:
-            return own
+            return state_of_receiver
         moved, reach = in_grid_of(receiver, state, messages)
         moved, heard = moved[:, others], reach[:, others, None]
-        pairs = torch.cat([own[:, None].expand_as(moved), moved], dim=2)
+        pairs = torch.cat([state_of_receiver[:, None].expand_as(moved), moved], dim=2)
         if self.time:
             age_s = pairs.new_zeros(moved.shape[:2]) if messages.age_s is None else messages.age_s[:, others]
             pairs = torch.cat([pairs, age_s[..., None, None, None].expand_as(pairs[:, :, :1])], dim=2)
-        said = self.message(pairs.flatten(0, 1)).unflatten(0, moved.shape[:2]) * heard
-        mean = said.sum(1) / heard.sum(1).clamp(min=1)
+        received = self.message(pairs.flatten(0, 1)).unflatten(0, moved.shape[:2]) * heard
+        mean = received.sum(1) / heard.sum(1).clamp(min=1)
         listens = messages.present[:, others].any(1) & messages.present[:, receiver]
-        return torch.where(listens[:, None, None, None], self._gru(own, mean), own)
+        return torch.where(listens[:, None, None, None], self._gru(state_of_receiver, mean), state_of_receiver)
 
     def _gru(self, state: Tensor, message: Tensor) -> Tensor:
         reset, update = self.gates(torch.cat([state, message], dim=1)).sigmoid().chunk(2, dim=1)

@@ -30,7 +30,7 @@ class Where2comm(Sharing):
     def forward(self, messages: Messages) -> Shared:
         """Return the ego's features, fused with the received cells."""
         if messages.confidence is None:
-            raise AssertionError("where2comm is called with confidence maps")
+            raise AssertionError("where2comm needs confidence maps")
         chosen = self._chosen(messages.confidence).clone()
         chosen[:, 0] = True  # the ego keeps all of its cells
         features = messages.features

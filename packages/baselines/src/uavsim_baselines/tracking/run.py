@@ -32,9 +32,9 @@ def track_rows(
 
 
 def _tracked(row: dict[str, Any], track: str) -> dict[str, Any]:
-    kept = {key: row[key] for key in ("sample_token", "translation", "size", "rotation", "velocity")}
+    common = {key: row[key] for key in ("sample_token", "translation", "size", "rotation", "velocity")}
     return {
-        **kept,
+        **common,
         "tracking_id": track,
         "tracking_name": row["detection_name"],
         "tracking_score": row["detection_score"],

@@ -19,7 +19,7 @@ __all__ = ["TRACKERS", "GreedyTracker", "KalmanTracker", "Tracker"]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 _FAR: Final = 1e6
-_SPREAD_OF_PLACE_M2: Final = 0.5**2
+_SPREAD_OF_POSITION_M2: Final = 0.5**2
 _SPREAD_OF_SPEED: Final = 3.0**2  # (m/s)^2, of a new track with a detected velocity
 _ACCELERATION: Final = 2.0**2  # (m/s^2)^2, acceleration of vehicles
 
@@ -36,7 +36,7 @@ class Tracker(Protocol):
 class _Track:
     number: int
     label: int
-    place_m: FloatArray
+    position_m: FloatArray
     velocity_mps: FloatArray
     missed: int = 0
 
@@ -73,19 +73,19 @@ class GreedyTracker(_Numbering):
     def step(self, boxes: Boxes, *, time_s: float) -> list[int]:
         """Return the track of each box of the next sample."""
         elapsed_s = self._elapsed_s(time_s)
-        places, velocities, labels, scores = _arrays(boxes)
+        positions, velocities, labels, scores = _arrays(boxes)
         free, numbers = dict(enumerate(self._tracks)), [-1] * len(boxes)
         alive: list[_Track] = []
         for n in np.argsort(-scores, kind="stable"):
-            before = places[n] - velocities[n] * elapsed_s
-            rivals = [(float(np.hypot(*(t.place_m - before))), k) for k, t in free.items() if t.label == labels[n]]
+            before = positions[n] - velocities[n] * elapsed_s
+            rivals = [(float(np.hypot(*(t.position_m - before))), k) for k, t in free.items() if t.label == labels[n]]
             apart_m, nearest = min(rivals, default=(np.inf, -1))
             number = free.pop(nearest).number if apart_m <= self.reach_m else self._new_number()
             numbers[n] = number
-            alive.append(_Track(number, int(labels[n]), places[n], velocities[n]))
+            alive.append(_Track(number, int(labels[n]), positions[n], velocities[n]))
         for track in free.values():
             if track.missed < self.keep:
-                moved = track.place_m + track.velocity_mps * elapsed_s
+                moved = track.position_m + track.velocity_mps * elapsed_s
                 alive.append(_Track(track.number, track.label, moved, track.velocity_mps, track.missed + 1))
         self._tracks = alive
         return numbers
@@ -112,11 +112,11 @@ class KalmanTracker(_Numbering):
         elapsed_s = self._elapsed_s(time_s)
         for track in self._tracks:
             _predict(track, elapsed_s)
-        places, velocities, labels, _ = _arrays(boxes)
+        positions, velocities, labels, _ = _arrays(boxes)
         numbers, taken = [-1] * len(boxes), set[int]()
-        for n, k in self._assigned(places, labels):
+        for n, k in self._assigned(positions, labels):
             track = self._tracks[k]
-            _update(track, places[n])
+            _update(track, positions[n])
             track.missed, numbers[n] = 0, track.number
             taken.add(k)
         for k, track in enumerate(self._tracks):
@@ -125,18 +125,18 @@ class KalmanTracker(_Numbering):
         for n, number in enumerate(numbers):
             if number < 0:
                 numbers[n] = self._new_number()
-                spread = np.diag([_SPREAD_OF_PLACE_M2] * 2 + [_SPREAD_OF_SPEED] * 2)
+                spread = np.diag([_SPREAD_OF_POSITION_M2] * 2 + [_SPREAD_OF_SPEED] * 2)
                 self._tracks.append(
-                    _Filtered(numbers[n], int(labels[n]), np.concatenate([places[n], velocities[n]]), spread)
+                    _Filtered(numbers[n], int(labels[n]), np.concatenate([positions[n], velocities[n]]), spread)
                 )
         return numbers
 
-    def _assigned(self, places: FloatArray, labels: npt.NDArray[np.int64]) -> list[tuple[int, int]]:
-        if not len(places) or not self._tracks:
+    def _assigned(self, positions: FloatArray, labels: npt.NDArray[np.int64]) -> list[tuple[int, int]]:
+        if not len(positions) or not self._tracks:
             return []
         predicted = np.array([track.state[:2] for track in self._tracks])
         of_class = np.array([track.label for track in self._tracks])
-        apart = np.linalg.norm(places[:, None] - predicted[None], axis=-1)
+        apart = np.linalg.norm(positions[:, None] - predicted[None], axis=-1)
         allowed = (apart <= self.reach_m) & (labels[:, None] == of_class[None])
         rows, columns = linear_sum_assignment(np.where(allowed, apart, _FAR))
         return [(int(n), int(k)) for n, k in zip(rows, columns, strict=True) if allowed[n, k]]
@@ -150,16 +150,16 @@ def _predict(track: _Filtered, elapsed_s: float) -> None:
     track.spread = step @ track.spread @ step.T + push @ push.T * _ACCELERATION
 
 
-def _update(track: _Filtered, place_m: FloatArray) -> None:
-    gain = track.spread[:, :2] @ np.linalg.inv(track.spread[:2, :2] + np.eye(2) * _SPREAD_OF_PLACE_M2)
-    track.state = track.state + gain @ (place_m - track.state[:2])
+def _update(track: _Filtered, position_m: FloatArray) -> None:
+    gain = track.spread[:, :2] @ np.linalg.inv(track.spread[:2, :2] + np.eye(2) * _SPREAD_OF_POSITION_M2)
+    track.state = track.state + gain @ (position_m - track.state[:2])
     track.spread = track.spread - gain @ track.spread[:2]
 
 
 def _arrays(boxes: Boxes) -> tuple[FloatArray, FloatArray, npt.NDArray[np.int64], FloatArray]:
     velocity = np.nan_to_num(boxes.velocity_mps.numpy().astype(np.float64))
-    places = boxes.centre_m.numpy().astype(np.float64)[:, :2]
-    return places, velocity, boxes.label.numpy().astype(np.int64), boxes.score.numpy().astype(np.float64)
+    positions = boxes.centre_m.numpy().astype(np.float64)[:, :2]
+    return positions, velocity, boxes.label.numpy().astype(np.int64), boxes.score.numpy().astype(np.float64)
 
 
 TRACKERS: Final[dict[str, Callable[..., Tracker]]] = {"greedy": GreedyTracker, "kalman": KalmanTracker}

@@ -71,16 +71,16 @@ def read_checkpoint(path: Path) -> Checkpoint:
     try:
         content = torch.load(path, map_location="cpu", weights_only=True)
     except OSError as error:
-        raise BaselineError(f"{path}: {error.strerror or error}; uavsim-baselines train writes it") from error
+        raise BaselineError(f"{path}: {error.strerror or error}; run uavsim-baselines train first") from error
     except Exception as error:  # errors of torch's reader for foreign bytes
-        raise BaselineError(f"{path}: no checkpoint of uavsim-baselines, or damaged") from error
+        raise BaselineError(f"{path}: not a checkpoint of uavsim-baselines, or damaged") from error
     try:
         read = _Content.model_validate(content)
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(map(str, first["loc"])) or "content"
         raise BaselineError(
-            f"{path}: no checkpoint of uavsim-baselines, or one of another version: {key}: {first['msg']}"
+            f"{path}: not a checkpoint of uavsim-baselines, or of another version: {key}: {first['msg']}"
         ) from None
     return Checkpoint(parse_config(read.config, source=str(path)), read.step, read.model, read.optimiser)
 
@@ -95,7 +95,7 @@ def detector_of(checkpoint: Checkpoint, *, source: Path) -> Detector:
     try:
         detector.load_state_dict(checkpoint.model)
     except RuntimeError as error:
-        raise BaselineError(f"{source}: its weights are not of the model that its configuration describes") from error
+        raise BaselineError(f"{source}: weights do not fit the model of its configuration") from error
     return detector
 
 
@@ -110,7 +110,7 @@ def go_on(checkpoint: Checkpoint, detector: Detector, optimiser: torch.optim.Opt
         optimiser.load_state_dict(checkpoint.optimiser)
     except (RuntimeError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise BaselineError(
-            f"{source}: its weights or its optimiser's state are not of the model that its configuration describes"
+            f"{source}: weights or optimiser state do not fit the model of its configuration"
         ) from error
 
 
@@ -121,14 +121,14 @@ def require_same(checkpoint: Checkpoint, config: Config, *, source: Path) -> Non
         BaselineError: a part differs; the message names the first one.
     """
     old, new = checkpoint.config.model_dump(mode="json"), config.model_dump(mode="json")
-    for whole in (old, new):
+    for content in (old, new):
         for free in ("steps", "log_every", "checkpoint_every", "device", "threads"):
-            del whole["training"][free]
-        del whole["data"]["folder"]
+            del content["training"][free]
+        del content["data"]["folder"]
     for part in old:
         inner = [k for k in old[part] if old[part][k] != new[part][k]] if isinstance(old[part], dict) else []
         if old[part] != new[part]:
             key = f"{part}.{inner[0]}" if inner else part
             raise BaselineError(
-                f"{source}: is of another model: {key} differs; set it as it was, or train into another folder"
+                f"{source}: belongs to another model: {key} differs; restore it, or choose another --out"
             )

@@ -30,5 +30,5 @@ def _reported(config: Config, device: torch.device) -> OutOfMemory:
     size = "x".join(map(str, config.data.size_px)) if config.data.size_px else "as they are"
     return OutOfMemory(
         f"{device.type}: not enough memory for batches of {config.training.batch} with images {size} and "
-        f"{config.grid.cells} x {config.grid.cells} cells; make training.batch, data.size_px or grid.cells smaller"
+        f"{config.grid.cells} x {config.grid.cells} cells; reduce training.batch, data.size_px or grid.cells"
     )

@@ -54,9 +54,9 @@ def predict(
     images = Images(config)
     for done, frame in enumerate(frames, 1):
         late = config.sharing.kind == "late"
-        place = 0 if ego is None else frame.drones.index(ego)
-        heard = drones_heard(frame.drones, place, hears)
-        used = heard if late else drones_used(config, frame.drones, place, hears)
+        ego_index = 0 if ego is None else frame.drones.index(ego)
+        heard = drones_heard(frame.drones, ego_index, hears)
+        used = heard if late else drones_used(config, frame.drones, ego_index, hears)
         views = _batch_of_one(views_of(sights(frame, used), images)).to(device)
         with torch.no_grad():
             yield _late(detector, config, frame, views) if late else _joint(detector, config, frame, views)
@@ -79,13 +79,13 @@ def _late(detector: Detector, config: Config, frame: Frame, views: Views) -> Pre
     )
     poses = views.map_T_grid[0].cpu()
     present = views.present[0].tolist()
-    heard = [boxes.moved(pose) for boxes, pose, there in zip(found, poses, present, strict=True) if there]
+    heard = [boxes.moved(pose) for boxes, pose, is_present in zip(found, poses, present, strict=True) if is_present]
     sent = sum(len(boxes) * BOX_BYTES + POSE_BYTES for boxes in heard[1:])
     joined = Boxes.joined(heard)
     joined = joined.pick(detector.grid.holds(joined.moved(inverse(poses[0])).centre_m[:, :2]))
-    kept = nms_by_distance(joined, nearer_than_m=prediction.nms_m)
-    strongest = torch.arange(len(kept)) < prediction.max_boxes
-    return Prediction(frame, kept.pick(strongest), sent)
+    merged = nms_by_distance(joined, nearer_than_m=prediction.nms_m)
+    strongest = torch.arange(len(merged)) < prediction.max_boxes
+    return Prediction(frame, merged.pick(strongest), sent)
 
 
 def _batch_of_one(views: Views) -> Views:

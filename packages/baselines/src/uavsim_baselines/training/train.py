@@ -43,10 +43,10 @@ def device_of(config: Config) -> torch.device:
     Raises:
         BaselineError: a GPU is requested but missing.
     """
-    asked = config.training.device
-    if asked == "cuda" and not torch.cuda.is_available():
+    device = config.training.device
+    if device == "cuda" and not torch.cuda.is_available():
         raise BaselineError("training.device is cuda, but torch finds no GPU; set it to auto or cpu")
-    return torch.device("cuda" if asked != "cpu" and torch.cuda.is_available() else "cpu")
+    return torch.device("cuda" if device != "cpu" and torch.cuda.is_available() else "cpu")
 
 
 def learning_rate(config: Config, step: int) -> float:
@@ -98,13 +98,13 @@ def _teacher(config: Config, device: torch.device) -> Detector | None:
         return None
     source = config.sharing.teacher
     checkpoint = read_checkpoint(source)
-    theirs = checkpoint.config
-    if theirs.sharing.kind != "early":
+    teacher_config = checkpoint.config
+    if teacher_config.sharing.kind != "early":
         raise BaselineError(
-            f"{source}: sharing.teacher must be a model with sharing early, this one has {theirs.sharing.kind}"
+            f"{source}: sharing.teacher must be a model with sharing early, this one has {teacher_config.sharing.kind}"
         )
-    if (theirs.grid, theirs.model.bev_channels) != (config.grid, config.model.bev_channels):
-        raise BaselineError(f"{source}: the teacher's grid and model.bev_channels must be the student's")
+    if (teacher_config.grid, teacher_config.model.bev_channels) != (config.grid, config.model.bev_channels):
+        raise BaselineError(f"{source}: grid and model.bev_channels of the teacher must equal the student's")
     return detector_of(checkpoint, source=source).to(device).eval()
 
 
@@ -163,20 +163,20 @@ class _Run:
         with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=mixed):
             losses = self._losses(batch)
         loss = torch.stack(list(losses.values())).sum()
-        reported = float(loss.detach())
-        if not math.isfinite(reported):
-            raise BaselineError(f"step {step}: the loss is {reported}; make training.learning_rate smaller")
+        loss_value = float(loss.detach())
+        if not math.isfinite(loss_value):
+            raise BaselineError(f"step {step}: the loss is {loss_value}; reduce training.learning_rate")
         self.optimiser.zero_grad(set_to_none=True)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.detector.parameters(), self.config.training.clip_norm)
         self.optimiser.step()
-        return {"loss": reported, **{name: float(value.detach()) for name, value in losses.items()}}
+        return {"loss": loss_value, **{name: float(value.detach()) for name, value in losses.items()}}
 
     def _losses(self, batch: Batch) -> dict[str, Tensor]:
         found = self.detector(batch.views)
         losses = detection_losses(found.maps, heat=batch.heat, values=batch.values, weights=batch.weights)
         if self.teacher is not None:
             with torch.no_grad():
-                wanted = self.teacher(batch.views).features
-            losses["teacher"] = self.config.sharing.distillation * distillation_loss(found.features, wanted)
+                target = self.teacher(batch.views).features
+            losses["teacher"] = self.config.sharing.distillation * distillation_loss(found.features, target)
         return losses

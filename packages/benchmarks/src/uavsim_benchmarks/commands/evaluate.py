@@ -34,8 +34,8 @@ def evaluate(
         list[str] | None,
         typer.Option(help="Option of the benchmark, NAME=VALUE (uavsim list metrics); may be repeated."),
     ] = None,
-    report: Annotated[Path | None, typer.Option("--json", help="File for all scores; - prints them.")] = None,
-    page: Annotated[Path | None, typer.Option("--html", help="File for a page with curves.")] = None,
+    report: Annotated[Path | None, typer.Option("--json", help="JSON file for all scores; - prints them.")] = None,
+    page: Annotated[Path | None, typer.Option("--html", help="HTML file for scores and curves.")] = None,
     latex: Annotated[bool, typer.Option("--latex", help="Print rows for a paper instead of tables.")] = False,
 ) -> None:
     """Run ``uavsim evaluate``."""
@@ -61,17 +61,17 @@ def _options(pairs: list[str]) -> dict[str, str]:
     for pair in pairs:
         name, equals, value = pair.partition("=")
         if not equals or not name:
-            raise InputError(f"--option {pair}: not NAME=VALUE")
+            raise InputError(f"--option {pair}: must be NAME=VALUE, for example range=50")
         options[name] = value
     return options
 
 
 def _show(console: Screen, outcome: Outcome) -> None:
     for table in outcome.tables:
-        shown = Table(*table.columns, title=table.title, title_justify="left", box=None, pad_edge=False)
+        rich_table = Table(*table.columns, title=table.title, title_justify="left", box=None, pad_edge=False)
         for row in table.rows:
-            shown.add_row(*(_cell(value) for value in row))
-        console.print(shown)
+            rich_table.add_row(*(_cell(value) for value in row))
+        console.print(rich_table)
     for name in outcome.headline:
         console.print(f"  {name}: {_cell(outcome.scores.get(name))}", highlight=False)
 

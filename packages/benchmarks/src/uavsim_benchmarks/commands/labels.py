@@ -19,12 +19,12 @@ from uavsim.typing import JsonDict
 
 __all__ = ["collaboration", "events", "questions"]
 
-Folder = Annotated[Path, typer.Argument(help="The dataset's folder: the one that holds v1.0-mini or the like.")]
-Out = Annotated[Path, typer.Option(help="Folder for the result, outside of the dataset.")]
+Folder = Annotated[Path, typer.Argument(help="Dataset folder, which contains a version folder such as v1.0-mini.")]
+Out = Annotated[Path, typer.Option(help="Result folder, outside of the dataset.")]
 Version = Annotated[str | None, typer.Option(help="Version folder; default: the only one.")]
-Thresholds = Annotated[str | None, typer.Option(help="Name of thresholds (uavsim list events) or a YAML file.")]
-Workers = Annotated[int | None, typer.Option(min=1, max=256, help="Processes; default: one a core.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Print what would be written; write nothing.")]
+Thresholds = Annotated[str | None, typer.Option(help="Named thresholds (uavsim list events) or a YAML file.")]
+Workers = Annotated[int | None, typer.Option(min=1, max=256, help="Processes; default: one per core, at most 8.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan without writing anything.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 
 
@@ -33,7 +33,7 @@ def events(
     *,
     out: Out,
     twins: Annotated[
-        Path | None, typer.Option(help="Folder of `uavsim twins`; labels state what a twin proves.")
+        Path | None, typer.Option(help="Output folder of `uavsim twins`, which prove causes of poor visibility.")
     ] = None,
     collaboration: Annotated[
         Path | None, typer.Option(help="Folder for the files of `uavsim collaboration`, written in the same pass.")
@@ -177,7 +177,7 @@ def _show_worth(screen: Screen, found: JsonDict) -> None:
 
 def _show_questions(screen: Screen, out: Path, found: JsonDict) -> None:
     table = Table("task", "questions", "text model", "majority answer", "note", box=None, pad_edge=False)
-    without = {name: f"needs {what}" for name, what in found["tasks_without_questions"].items()}
+    without = {name: f"needs {requirement}" for name, requirement in found["tasks_without_questions"].items()}
     for name, task in found["tasks"].items():
         blind = task.get("blind", {})
         figures = (f"{blind[model]:.3f}" if blind else "-" for model in ("text model", "majority answer"))

@@ -24,17 +24,17 @@ def axis_bounds(centre_m: FloatArray, size_m: FloatArray) -> FloatArray:
     return np.concatenate([centre_m[:, :2] - half, centre_m[:, :2] + half], axis=1)
 
 
-def aligned_iou(ours: FloatArray, theirs: FloatArray) -> FloatArray:
+def aligned_iou(first: FloatArray, second: FloatArray) -> FloatArray:
     """Return (N, M) intersection over union of axis-aligned boxes; 0 where both have no area.
 
     Args:
-        ours: (N, 4) x0, y0, x1, y1.
-        theirs: (M, 4).
+        first: (N, 4) x0, y0, x1, y1.
+        second: (M, 4).
     """
-    low = np.maximum(ours[:, None, :2], theirs[None, :, :2])
-    high = np.minimum(ours[:, None, 2:], theirs[None, :, 2:])
+    low = np.maximum(first[:, None, :2], second[None, :, :2])
+    high = np.minimum(first[:, None, 2:], second[None, :, 2:])
     overlap = np.maximum(high - low, 0).prod(axis=2)
-    area, other = ((b[:, 2:] - b[:, :2]).prod(axis=1) for b in (ours, theirs))
+    area, other = ((b[:, 2:] - b[:, :2]).prod(axis=1) for b in (first, second))
     return _ratio(overlap, area[:, None] + other[None, :] - overlap)
 
 
@@ -54,21 +54,21 @@ def corners_of(centre_m: FloatArray, size_m: FloatArray, yaw_rad: FloatArray) ->
     return corners
 
 
-def turned_iou(ours: FloatArray, theirs: FloatArray) -> FloatArray:
+def turned_iou(first: FloatArray, second: FloatArray) -> FloatArray:
     """Return (N, M) intersection over union of convex quadrangles, (N, 4, 2) and (M, 4, 2), in either orientation."""
-    iou = np.zeros((len(ours), len(theirs)))
-    low, high = np.maximum(ours.min(1)[:, None], theirs.min(1)), np.minimum(ours.max(1)[:, None], theirs.max(1))
+    iou = np.zeros((len(first), len(second)))
+    low, high = np.maximum(first.min(1)[:, None], second.min(1)), np.minimum(first.max(1)[:, None], second.max(1))
     row, column = np.nonzero((high > low).all(axis=2))
     if len(row):
-        iou[row, column] = polygon_iou(ours[row], theirs[column])
+        iou[row, column] = polygon_iou(first[row], second[column])
     return iou
 
 
-def polygon_iou(ours: FloatArray, theirs: FloatArray) -> FloatArray:
+def polygon_iou(first: FloatArray, second: FloatArray) -> FloatArray:
     """Return (K,) intersection over union of pairs of convex quadrangles, (K, 4, 2) each."""
-    ours, theirs = _counter_clockwise(ours), _counter_clockwise(theirs)
-    overlap = np.abs(_area(_intersection(ours, theirs)))
-    return _ratio(overlap, np.abs(_area(ours)) + np.abs(_area(theirs)) - overlap)
+    first, second = _counter_clockwise(first), _counter_clockwise(second)
+    overlap = np.abs(_area(_intersection(first, second)))
+    return _ratio(overlap, np.abs(_area(first)) + np.abs(_area(second)) - overlap)
 
 
 def claim_best_free(iou: FloatArray, order: IntArray, threshold: float) -> BoolArray:

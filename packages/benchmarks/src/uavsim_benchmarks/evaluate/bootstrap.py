@@ -50,6 +50,6 @@ def jackknife(statistic: Callable[[FloatArray], float], scenes: int) -> FloatArr
         statistic: function of (scenes,) weights.
         scenes: number of scenes.
     """
-    whole = statistic(np.ones(scenes))
+    total = statistic(np.ones(scenes))
     without = [statistic(np.where(np.arange(scenes) == left_out, 0.0, 1.0)) for left_out in range(scenes)]
-    return whole - np.array(without)
+    return total - np.array(without)

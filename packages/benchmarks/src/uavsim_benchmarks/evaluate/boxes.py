@@ -63,7 +63,7 @@ class Boxes:
     def __post_init__(self) -> None:
         wrong = {f.name for f in fields(self) if len(getattr(self, f.name)) != len(self.sample)}
         if wrong:
-            raise InputError(f"boxes: {', '.join(sorted(wrong))}: another number of rows than sample")
+            raise InputError(f"boxes: {', '.join(sorted(wrong))}: number of rows differs from sample")
         if len(self.sample) and np.any(np.diff(self.sample) < 0):
             raise InputError("boxes: samples must be ascending; sort the rows by sample first")
 
@@ -79,9 +79,13 @@ class Boxes:
         rows: IntArray = np.repeat(begin, counts) + ranks
         return rows
 
+    def sample_rows(self, sample: int) -> slice:
+        """Return the rows of one sample."""
+        return slice(*np.searchsorted(self.sample, [sample, sample + 1]).tolist())
+
     @classmethod
     def make(cls, sample: AnyArray, label: AnyArray, centre_m: AnyArray, **columns: AnyArray) -> Boxes:
-        """Make boxes from columns, (N,) or (N, K), and sort them by sample; missing columns get neutral values."""
+        """Make boxes from (N,) or (N, K) columns as in ``Boxes``, sorted by sample; missing columns get neutral values."""
         rows = np.argsort(np.asarray(sample, dtype=np.int64), kind="stable")
         count = len(rows)
         defaults: dict[str, AnyArray] = {

@@ -64,12 +64,12 @@ def match_by_overlap(truth: Boxes, found: Boxes) -> OverlapMatches:
     """
     parts = []
     for sample in np.unique(found.sample).tolist():
-        own, theirs = (slice(*np.searchsorted(b.sample, [sample, sample + 1]).tolist()) for b in (truth, found))
-        corners = [corners_of(b.centre_m[r], b.size_m[r], b.yaw_rad[r]) for b, r in ((found, theirs), (truth, own))]
+        block, true = found.take(found.sample_rows(sample)), truth.take(truth.sample_rows(sample))
+        corners = [corners_of(boxes.centre_m, boxes.size_m, boxes.yaw_rad) for boxes in (block, true)]
         iou = turned_iou(*corners).astype(np.float32).astype(np.float64)
-        order = np.argsort(-found.score[theirs])
+        order = np.argsort(-block.score)
         matched = np.stack([claim_best_free(iou, order, threshold) for threshold in IOU_THRESHOLDS])[:, order]
-        parts.append(OverlapMatches(matched, found.score[theirs][order], found.sample[theirs], own.stop - own.start))
+        parts.append(OverlapMatches(matched, block.score[order], block.sample, len(true)))
     return OverlapMatches.concat(parts, truth_count=len(truth))
 
 
@@ -152,29 +152,29 @@ def evaluate_coperception(request: EvaluationRequest) -> Outcome:
         DatasetError: the dataset is damaged.
     """
     results = DetectionInput(request)
-    own, counted = results.own, np.zeros(len(results.truth.samples), bool)
+    true_boxes, counted = results.true_boxes, np.zeros(len(results.truth.samples), bool)
     parts = []
     for block in results.blocks():
         samples = np.unique(block.sample)
         counted[samples] = True
-        parts.append(match_by_overlap(own.take(own.rows_of(samples)), block))
+        parts.append(match_by_overlap(true_boxes.take(true_boxes.rows_of(samples)), block))
     scored = results.scored()
     if request.number("skip_empty", 0):
         scored &= counted
-    matches = OverlapMatches.concat(parts, truth_count=int(scored[own.sample].sum()))
+    matches = OverlapMatches.concat(parts, truth_count=int(scored[true_boxes.sample].sum()))
     order = np.arange(len(matches.score))
     if request.mode != "official":
         order = np.argsort(-matches.score, kind="stable")
-    by_threshold = list(zip(IOU_THRESHOLDS, matches.matched[:, order], strict=True))
-    reported: dict[str, float] = {f"ap_{at}": voc_ap(matched, matches.truth_count) for at, matched in by_threshold}
-    reported |= _communication(request)
+    levels = list(zip(IOU_THRESHOLDS, matches.matched[:, order], strict=True))
+    scores: dict[str, float] = {f"ap_{level}": voc_ap(matched, matches.truth_count) for level, matched in levels}
+    scores |= _communication(request)
     lines = {
-        f"IoU {at}": (np.cumsum(m) / max(matches.truth_count, 1), np.cumsum(m) / np.arange(1, len(m) + 1))
-        for at, m in by_threshold
+        f"IoU {level}": (np.cumsum(hit) / max(matches.truth_count, 1), np.cumsum(hit) / np.arange(1, len(hit) + 1))
+        for level, hit in levels
     }
     curve = Curve("precision and recall by overlap", "recall", "precision", thinned(lines))
     counts = {"boxes": matches.truth_count, "detections": len(order)}
-    return Outcome("coperception-uav", request.mode, {**reported, **counts}, tuple(reported), (), (curve,))
+    return Outcome("coperception-uav", request.mode, {**scores, **counts}, tuple(scores), (), (curve,))
 
 
 def _communication(request: EvaluationRequest) -> dict[str, float]:

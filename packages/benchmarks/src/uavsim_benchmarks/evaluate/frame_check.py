@@ -19,24 +19,24 @@ _MOVED_AT_LEAST: Final = 0.3
 class FrameCheck:
     """Counter of true boxes with a near prediction, as given and after a transform by the ego pose."""
 
-    def __init__(self, own: Boxes, truth: Truth) -> None:
-        self._own, self._truth = own, truth
+    def __init__(self, evaluated: Boxes, truth: Truth) -> None:
+        self._evaluated, self._truth = evaluated, truth
         self._samples = self._boxes = self._as_given = self._moved = 0
 
     def add(self, found: Boxes) -> None:
         """Count a block of predictions."""
         for sample in np.unique(found.sample)[: max(0, _SAMPLES - self._samples)].tolist():
-            own = slice(*np.searchsorted(self._own.sample, [sample, sample + 1]).tolist())
-            theirs = slice(*np.searchsorted(found.sample, [sample, sample + 1]).tolist())
-            true, reported = self._own.centre_m[own, :2], found.centre_m[theirs, :2]
-            if not len(true) or not len(reported):
+            true_rows = self._evaluated.sample_rows(sample)
+            found_rows = found.sample_rows(sample)
+            true, predicted = self._evaluated.centre_m[true_rows, :2], found.centre_m[found_rows, :2]
+            if not len(true) or not len(predicted):
                 continue
             yaw, ego = self._truth.ego_yaw_rad[sample], self._truth.ego_m[sample, :2]
             turn = np.array([[np.cos(yaw), -np.sin(yaw)], [np.sin(yaw), np.cos(yaw)]])
             self._samples += 1
             self._boxes += len(true)
-            self._as_given += _near(true, reported)
-            self._moved += max(_near(true, reported @ turn.T + ego), _near(true, reported + ego))
+            self._as_given += _near(true, predicted)
+            self._moved += max(_near(true, predicted @ turn.T + ego), _near(true, predicted + ego))
 
     def raise_if_wrong(self, path: Path) -> None:
         """Refuse predictions in the ego frame.
@@ -49,12 +49,12 @@ class FrameCheck:
         as_given, moved = self._as_given / self._boxes, self._moved / self._boxes
         if as_given <= _AS_GIVEN_AT_MOST and moved >= _MOVED_AT_LEAST:
             raise InputError(
-                f"{path}: the boxes are in the ego's or lidar's frame: {moved:.0%} of the true boxes have one near after "
-                f"moving them by the ego pose, {as_given:.0%} as they are; results are in the global frame"
+                f"{path}: the boxes are in the ego's or lidar's frame: after a transform by the ego pose {moved:.0%} of the "
+                f"true boxes have one within {_NEAR_M:g} m, without it {as_given:.0%}; write boxes in the global frame"
             )
 
 
-def _near(true: FloatArray, reported: FloatArray) -> int:
+def _near(true: FloatArray, predicted: FloatArray) -> int:
     # A few hundred boxes each: faster than importing a search tree.
-    x_off_m, y_off_m = (true[:, axis, None] - reported[:, axis] for axis in (0, 1))
+    x_off_m, y_off_m = (true[:, axis, None] - predicted[:, axis] for axis in (0, 1))
     return int(((x_off_m * x_off_m + y_off_m * y_off_m).min(axis=1) < _NEAR_M**2).sum())

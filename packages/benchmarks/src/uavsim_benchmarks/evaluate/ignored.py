@@ -55,11 +55,11 @@ class IgnoredRegions:
         """Return the boxes outside of the regions, or near ground truth."""
         ignored = np.zeros(len(boxes), bool)
         for sample in np.unique(boxes.sample).tolist():
-            rows = slice(*np.searchsorted(boxes.sample, [sample, sample + 1]).tolist())
+            rows = boxes.sample_rows(sample)
             for view in self._views.get(sample, ()):
                 ignored[rows] |= _is_inside(boxes.centre_m[rows], view)
-            own = slice(*np.searchsorted(self._truth.sample, [sample, sample + 1]).tolist())
-            off_m = boxes.centre_m[rows, None, :2] - self._truth.centre_m[None, own, :2]
+            true_rows = self._truth.sample_rows(sample)
+            off_m = boxes.centre_m[rows, None, :2] - self._truth.centre_m[None, true_rows, :2]
             ignored[rows] &= ~(np.linalg.norm(off_m, axis=-1) < _NEAR_M).any(axis=1)
         return boxes.take(~ignored)
 
@@ -76,10 +76,10 @@ def regions_of(request: EvaluationRequest, version: str, truth: Truth, *, by_def
     Raises:
         InputError: the option is neither yes nor no.
     """
-    wanted = request.options.get(OPTION, "yes" if by_default else "no")
-    if wanted not in {"yes", "no"}:
-        raise InputError(f"--option {OPTION}={wanted}: not yes or no")
-    return IgnoredRegions(request.truth / version, truth) if wanted == "yes" else None
+    choice = request.options.get(OPTION, "yes" if by_default else "no")
+    if choice not in {"yes", "no"}:
+        raise InputError(f"--option {OPTION}={choice}: must be yes or no")
+    return IgnoredRegions(request.truth / version, truth) if choice == "yes" else None
 
 
 def _views(tables: Path, truth: Truth, regions: dict[str, list[list[int]]]) -> dict[int, list[_View]]:

@@ -2,9 +2,9 @@
 
 The devkit visits predictions by descending score and assigns each the nearest free box of its class. Deferred acceptance gives
 the same pairs: every prediction proposes to its nearest box, a box keeps the best proposal, and rejected predictions
-    propose to the next box (Gale and Shapley: with one preference order for all boxes, the stable matching is unique).
-    A few rounds serve all samples and thresholds, and only boxes of the class in a strip around a prediction are
-    candidates.
+propose to the next box (Gale and Shapley: with one preference order for all boxes, the stable matching is unique).
+A few rounds serve all samples and thresholds, and only boxes of the class in a strip around a prediction are
+candidates.
 """
 
 from collections.abc import Iterator
@@ -55,10 +55,10 @@ def match_by_centre(truth: Boxes, found: Boxes, thresholds_m: tuple[float, ...])
         return matched
     limits = np.asarray(thresholds_m, dtype=np.float64)
     for rows, truth_rows in _blocks(truth, found):
-        own = found.take(rows)
-        order = by_descending_score(own)
-        pairs = _near_pairs(truth.take(truth_rows), own.take(order), limit_m=float(limits.max()))
-        taken = _assign(*pairs, limits=limits, count=len(own))
+        block = found.take(rows)
+        order = by_descending_score(block)
+        pairs = _near_pairs(truth.take(truth_rows), block.take(order), limit_m=float(limits.max()))
+        taken = _assign(*pairs, limits=limits, count=len(block))
         taken[taken != NOTHING] += truth_rows.start
         matched[:, rows.start + order] = taken
     return matched
@@ -88,40 +88,40 @@ def _near_pairs(truth: Boxes, found: Boxes, *, limit_m: float) -> tuple[IntArray
     def strip_x(boxes: Boxes) -> FloatArray:
         """Return x, offset so that groups of samples and classes do not overlap."""
         group = (boxes.sample - first) * classes + boxes.label
-        at: FloatArray = group * (high_m - low_m) + (np.clip(boxes.centre_m[:, 0], low_m, high_m) - low_m)
-        return at
+        x: FloatArray = group * (high_m - low_m) + (np.clip(boxes.centre_m[:, 0], low_m, high_m) - low_m)
+        return x
 
     truth_x, found_x = strip_x(truth), strip_x(found)
     order = np.argsort(truth_x)
     reach = limit_m + 1e-6 + 8 * np.spacing(found_x.max(initial=0.0))
     begin, end = (np.searchsorted(truth_x[order], found_x + step) for step in (-reach, reach))
-    own = np.repeat(np.arange(len(found)), end - begin)
-    box = order[np.repeat(begin, end - begin) + ranks_within(own)]
-    distance = planar_norm(found.centre_m[own, :2] - truth.centre_m[box, :2])
+    prediction = np.repeat(np.arange(len(found)), end - begin)
+    box = order[np.repeat(begin, end - begin) + ranks_within(prediction)]
+    distance = planar_norm(found.centre_m[prediction, :2] - truth.centre_m[box, :2])
     near = distance < limit_m
-    own, box, distance = own[near], box[near], distance[near]
-    order = np.lexsort((box, distance, own))
-    return own[order], box[order], distance[order]
+    prediction, box, distance = prediction[near], box[near], distance[near]
+    order = np.lexsort((box, distance, prediction))
+    return prediction[order], box[order], distance[order]
 
 
-def _assign(own: IntArray, box: IntArray, distance: FloatArray, *, limits: FloatArray, count: int) -> IntArray:
+def _assign(prediction: IntArray, box: IntArray, distance: FloatArray, *, limits: FloatArray, count: int) -> IntArray:
     """Return (thresholds, count) the box of each prediction, or ``NOTHING``; predictions are in order of precedence."""
     boxes = int(box.max(initial=-1)) + 1
     threshold, pair = np.nonzero(distance < limits[:, None])
-    asks, box = threshold * count + own[pair], threshold * boxes + box[pair]
-    askers, at, choices = np.unique(asks, return_index=True, return_counts=True)
-    end = at + choices
-    holder = np.full(len(limits) * boxes, len(askers))
-    active = np.arange(len(askers))
+    proposer, box = threshold * count + prediction[pair], threshold * boxes + box[pair]
+    proposers, choice, choice_counts = np.unique(proposer, return_index=True, return_counts=True)
+    end = choice + choice_counts
+    holder = np.full(len(limits) * boxes, len(proposers))
+    active = np.arange(len(proposers))
     while len(active):
-        wanted = box[at[active]]
-        before = holder[wanted]
-        np.minimum.at(holder, wanted, active)
-        after = holder[wanted]
-        refused = np.unique(np.r_[active[after != active], before[(after != before) & (before < len(askers))]])
-        at[refused] += 1
-        active = refused[at[refused] < end[refused]]
+        target = box[choice[active]]
+        before = holder[target]
+        np.minimum.at(holder, target, active)
+        after = holder[target]
+        rejected = np.unique(np.r_[active[after != active], before[(after != before) & (before < len(proposers))]])
+        choice[rejected] += 1
+        active = rejected[choice[rejected] < end[rejected]]
     taken = np.full(len(limits) * count, NOTHING, dtype=np.int64)
-    held = np.flatnonzero(holder < len(askers))
-    taken[askers[holder[held]]] = held % max(boxes, 1)
+    taken_boxes = np.flatnonzero(holder < len(proposers))
+    taken[proposers[holder[taken_boxes]]] = taken_boxes % max(boxes, 1)
     return taken.reshape(len(limits), count)

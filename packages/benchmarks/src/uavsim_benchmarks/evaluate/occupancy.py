@@ -94,11 +94,11 @@ def evaluate_occupancy(request: EvaluationRequest) -> Outcome:
     """
     mask = request.options.get("mask", "camera")
     pick(dict.fromkeys(_MASKS), mask, what="mask")
-    eye_m = _place(request.options.get("eye", "0.9858,0,1.8402"))
+    eye_m = _eye_m(request.options.get("eye", "0.9858,0,1.8402"))
     found = sorted([*request.truth.rglob("*.parquet"), *request.truth.rglob("labels.npz")])
     if not found:
-        raise InputError(f"{request.truth}: holds no voxels; uavsim occupancy writes them")
-    whole = np.zeros((_CLASSES, _CLASSES), dtype=np.int64)
+        raise InputError(f"{request.truth}: no voxels found; write them with uavsim occupancy")
+    total = np.zeros((_CLASSES, _CLASSES), dtype=np.int64)
     parts: dict[tuple[str, str], IntArray] = {}
     rays, shares = RayCounts(), list[FloatArray]()
     for path in found:
@@ -106,21 +106,21 @@ def evaluate_occupancy(request: EvaluationRequest) -> Outcome:
         predicted = _prediction(request.results, request.truth, path, truth.semantics.shape)
         rays.add(predicted, truth.semantics, truth.eyes, truth.voxel_m)
         shares.append(_uniocc_iou(predicted, truth.semantics))
-        whole += confusion(predicted[truth.mask], truth.semantics[truth.mask])
+        total += confusion(predicted[truth.mask], truth.semantics[truth.mask])
         for group, name, chosen in _groups(truth):
-            own = parts.setdefault((group, name), np.zeros_like(whole))
-            own += confusion(predicted[chosen], truth.semantics[chosen])
+            part = parts.setdefault((group, name), np.zeros_like(total))
+            part += confusion(predicted[chosen], truth.semantics[chosen])
     corrected = request.mode == "corrected"
-    iou = iou_of_classes(whole)[:FREE]
+    iou = iou_of_classes(total)[:FREE]
     of_rays, uniocc = rays.scores(), np.mean(shares, axis=0)
     scores: dict[str, Any] = {
-        "miou": mean_iou(whole, corrected=corrected), "iou": iou_of_matter(whole),
+        "miou": mean_iou(total, corrected=corrected), "iou": iou_of_matter(total),
         "iou_of_class": {name: float(value) for name, value in zip(NAMES, iou, strict=False)}, "samples": len(found),
         "rayiou": of_rays.pop("mean"), "rayiou_of": of_rays,
         "uniocc_iou": float(uniocc[0]), "uniocc_iou_of_category": dict(enumerate(uniocc[1:].tolist())),
     }  # fmt: skip
     rows: list[Row] = [
-        (name, int(whole[n].sum()), float(iou[n])) for n, name in enumerate(NAMES[:FREE]) if not np.isnan(iou[n])
+        (name, int(total[n].sum()), float(iou[n])) for n, name in enumerate(NAMES[:FREE]) if not np.isnan(iou[n])
     ]
     of_part = [(group, name, counts) for (group, name), counts in parts.items() if counts.sum()]
     for group, name, counts in of_part:
@@ -148,14 +148,14 @@ def _uniocc_iou(predicted: UInt8Array, truth: UInt8Array) -> FloatArray:
     return np.asarray(np.where(either > 0, both / np.maximum(either, 1), 1.0))
 
 
-def _place(text: str) -> FloatArray:
+def _eye_m(text: str) -> FloatArray:
     try:
-        place = np.array([float(number) for number in text.split(",")])
+        eye_m = np.array([float(number) for number in text.split(",")])
     except ValueError as error:
         raise InputError(f"--option eye={text}: {error}") from error
-    if place.shape != (3,) or not np.isfinite(place).all():
-        raise InputError(f"--option eye={text}: a place has three numbers, as 0,0,60")
-    return place
+    if eye_m.shape != (3,) or not np.isfinite(eye_m).all():
+        raise InputError(f"--option eye={text}: must be x,y,z in metres, for example 0,0,60")
+    return eye_m
 
 
 def _groups(truth: _Sample) -> Iterator[tuple[str, str, AnyArray]]:
@@ -174,7 +174,7 @@ def _truth(path: Path, mask: str, eye_m: AnyArray) -> _Sample:
             raise InputError("--option mask=lidar: only Occ3D's files have that mask")
         arrays, about = read_voxels(path)
         if "seen" not in arrays:
-            raise DatasetError(f"{path}: does not say who sees a voxel; uavsim occupancy writes it")
+            raise DatasetError(f"{path}: array 'seen' is missing; write the voxels again with uavsim occupancy")
         seers = np.bitwise_count(arrays["seen"] & arrays["seen"].dtype.type((1 << len(about["seers"])) - 1))
         semantics, low_m, voxel_m = arrays["semantics"], about["grid"]["low_m"], about["grid"]["voxel_m"]
         eyes_m = about.get("eyes_m", [])  # older files have none
@@ -192,14 +192,14 @@ def _truth(path: Path, mask: str, eye_m: AnyArray) -> _Sample:
 
 def _prediction(results: Path, truth: Path, path: Path, size: tuple[int, ...]) -> UInt8Array:
     token = path.stem if path.suffix == ".parquet" else path.parent.name
-    places = [results / f"{token}.npz", results / path.relative_to(truth)]
-    place = next((each for each in places if each.exists()), None)
-    if place is None:
-        raise InputError(f"{results}: no prediction of sample {token}: neither {places[0].name} nor {places[1]}")
+    files = [results / f"{token}.npz", results / path.relative_to(truth)]
+    file = next((each for each in files if each.exists()), None)
+    if file is None:
+        raise InputError(f"{results}: no prediction of sample {token}; expected {files[0].name} or {files[1]}")
     try:
-        found = read_voxels(place)[0]["semantics"] if place.suffix == ".parquet" else read_occ3d(place, size=size)[0]
+        found = read_voxels(file)[0]["semantics"] if file.suffix == ".parquet" else read_occ3d(file, size=size)[0]
     except DatasetError as error:
         raise InputError(str(error)) from error
     if found.shape != size:
-        raise InputError(f"{place}: semantics are {found.dtype} {found.shape}, not whole numbers {size}")
+        raise InputError(f"{file}: semantics are {found.dtype} {found.shape}, not whole numbers {size}")
     return np.where(found == UNKNOWN, np.uint8(FREE), found)

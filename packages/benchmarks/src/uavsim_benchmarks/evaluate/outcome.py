@@ -113,8 +113,8 @@ class Outcome:
 
     def as_json(self) -> JsonDict:
         """Return the scores as plain JSON."""
-        reported: JsonDict = plain({"benchmark": self.benchmark, "mode": self.mode} | self.scores)
-        return reported
+        content: JsonDict = plain({"benchmark": self.benchmark, "mode": self.mode} | self.scores)
+        return content
 
 
 def histogram(title: str, x_label: str, values: dict[str, FloatArray], *, highest: float) -> Curve:

@@ -50,7 +50,7 @@ def _drawn(curves: tuple[Curve, ...]) -> list[str]:
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise InputError(f"--html draws curves with matplotlib: {install_line('plots')}") from error
+        raise InputError(f"--html needs matplotlib: {install_line('plots')}") from error
     return [_svg(Figure(figsize=(5.5, 3.8), layout="constrained"), curve) for curve in curves]
 
 

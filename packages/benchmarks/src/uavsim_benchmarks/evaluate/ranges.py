@@ -29,8 +29,8 @@ def keep_evaluated(
 
     Source: nuscenes-devkit 1.2.0, ``eval/common/loaders.py``, ``filter_eval_boxes``.
     """
-    kept = (range_on_ground(boxes, ego_m) < range_m[boxes.label]) & boxes.counted
-    boxes = boxes.take(kept)
+    in_range = (range_on_ground(boxes, ego_m) < range_m[boxes.label]) & boxes.counted
+    boxes = boxes.take(in_range)
     if racks is None or not len(racks):
         return boxes
     return boxes.take(~(np.isin(boxes.label, two_wheelers) & in_racks(boxes, racks)))

@@ -22,7 +22,7 @@ def found_by_scene(
         reader: the file.
         truth: the scene of each sample.
         keep: filter of each block.
-        scored: returns the mask of scored samples at the end of the file; may raise ``InputError``.
+        scored: returns the (samples,) mask of scored samples at the end of the file; may raise ``InputError``.
 
     Raises:
         InputError: the file is refused.
@@ -35,8 +35,8 @@ def found_by_scene(
         scene = truth.scene[filtered.sample]
         for number in np.unique(scene).tolist():
             waiting.setdefault(number, []).append(filtered.take(scene == number))
-        reported = np.bincount(truth.scene[sorted(reader.seen)], minlength=len(samples))
-        for number in np.flatnonzero(~yielded & (reported == samples) & (samples > 0)).tolist():
+        counts_read = np.bincount(truth.scene[sorted(reader.samples)], minlength=len(samples))
+        for number in np.flatnonzero(~yielded & (counts_read == samples) & (samples > 0)).tolist():
             yielded[number] = True
             yield number, Boxes.concat(waiting.pop(number, []))
     for number in np.setdiff1d(truth.scene[scored()], np.flatnonzero(yielded)).tolist():

@@ -126,29 +126,21 @@ class IouCounter:
         self._truth_count += len(truth)
         matched = np.zeros((len(IOU_THRESHOLDS), len(found)), bool)
         for sample in np.unique(found.sample).tolist():
-            own = slice(*np.searchsorted(truth.sample, [sample, sample + 1]).tolist())
-            theirs = slice(*np.searchsorted(found.sample, [sample, sample + 1]).tolist())
-            if own.start == own.stop:
+            rows = found.sample_rows(sample)
+            block, true = found.take(rows), truth.take(truth.sample_rows(sample))
+            if not len(true):
                 continue  # UAV3D's code ends with an IndexError here; every detection is a false positive
-            score = found.score[theirs]
-            order = _by_score(score)
-            iou = self._overlap(found, theirs, truth, own)
+            order = _by_score(block.score)
+            iou = self._overlap(block, true)
             for k, threshold in enumerate(IOU_THRESHOLDS):
-                matched[k, theirs] = self._claim(iou, order, threshold)
+                matched[k, rows] = self._claim(iou, order, threshold)
         self._parts.append((found.sample, found.score, matched))
 
-    def _overlap(self, found: Boxes, theirs: slice, truth: Boxes, own: slice) -> FloatArray:
+    def _overlap(self, found: Boxes, truth: Boxes) -> FloatArray:
         if self.mode == "official":  # their corners are single precision
-            bounds = (
-                axis_bounds(boxes.centre_m[rows], boxes.size_m[rows]).astype(np.float32).astype(np.float64)
-                for boxes, rows in ((found, theirs), (truth, own))
-            )
-            return aligned_iou(*bounds)
-        corners = (
-            corners_of(boxes.centre_m[rows], boxes.size_m[rows], boxes.yaw_rad[rows])
-            for boxes, rows in ((found, theirs), (truth, own))
-        )
-        return turned_iou(*corners)
+            bounds = (axis_bounds(boxes.centre_m, boxes.size_m) for boxes in (found, truth))
+            return aligned_iou(*(corner.astype(np.float32).astype(np.float64) for corner in bounds))
+        return turned_iou(*(corners_of(boxes.centre_m, boxes.size_m, boxes.yaw_rad) for boxes in (found, truth)))
 
     def precision_recall(self) -> dict[float, tuple[FloatArray, FloatArray]]:
         """Return recall and precision by threshold, (P,) each, by descending score."""
@@ -161,7 +153,7 @@ class IouCounter:
     def scores(self) -> dict[str, float]:
         """Return ``{"ap_0.5", "ap_0.7"}``."""
         rows = zip(IOU_THRESHOLDS, self._sorted(), strict=True)
-        return {f"ap_{at}": eleven_point_ap(matched, self._truth_count, mode=self.mode) for at, matched in rows}
+        return {f"ap_{level}": eleven_point_ap(matched, self._truth_count, mode=self.mode) for level, matched in rows}
 
     def _sorted(self) -> BoolArray:
         none = (np.zeros(0, np.int64), np.zeros(0), np.zeros((len(IOU_THRESHOLDS), 0), bool))
@@ -188,7 +180,7 @@ def evaluate_uav3d(request: EvaluationRequest) -> Outcome:
     """
     truth = _truth(request)
     config = replace(detection.DetectionConfig(), range_m=dict.fromkeys(detection.CLASSES, _RANGE_M))
-    own = truth.boxes.take(in_uav3d_square(truth.boxes, truth.ego_m))
+    evaluated = truth.boxes.take(in_uav3d_square(truth.boxes, truth.ego_m))
     regions = regions_of(request, only_version(request), truth, by_default=request.mode == "corrected")
     truth = replace(truth, boxes=Boxes.none())  # frees memory
     max_boxes = request.count("max_boxes", config.max_boxes_per_sample)
@@ -196,20 +188,20 @@ def evaluate_uav3d(request: EvaluationRequest) -> Outcome:
         request.results, truth.samples, truth.known, detection.CLASSES, max_boxes=max_boxes, without=regions
     )
     counter, by_iou = detection.DetectionCounter(config, mode=request.mode), IouCounter(mode=request.mode)
-    check, counted = FrameCheck(own, truth), np.zeros(len(truth.samples), bool)
+    check, counted = FrameCheck(evaluated, truth), np.zeros(len(truth.samples), bool)
     for block in reader.blocks():
         check.add(block)
         found = block.take(range_on_ground(block, truth.ego_m) < _RANGE_M)
         samples = np.unique(block.sample)
         counted[samples] = True
-        of_block = own.take(own.rows_of(samples))
+        of_block = evaluated.take(evaluated.rows_of(samples))
         counter.add(of_block, found)
         by_iou.add(of_block, found)
     check.raise_if_wrong(request.results)
-    rest = own.take((scored_samples(request, truth, reader) & ~counted)[own.sample])
+    rest = evaluated.take((scored_samples(request, truth, reader) & ~counted)[evaluated.sample])
     counter.add(rest, Boxes.none())
     by_iou.add(rest, Boxes.none())
-    counts = {"samples": len(reader.seen), "ignored_detections": reader.left_out}
+    counts = {"samples": len(reader.samples), "ignored_detections": reader.left_out}
     return _outcome(request.mode, counter.score(), by_iou, counts)
 
 
@@ -241,8 +233,8 @@ def _outcome(mode: str, scores: detection.DetectionScores, by_iou: IouCounter, c
     outcome = detection_outcome("uav3d", mode, scores, counts)
     named = {"mate": errors["trans_err"], "mase": errors["scale_err"], "maoe": errors["orient_err"]}
     nds = uav3d_nds(mean_ap, *named.values())
-    own = {"mean_ap": mean_ap, "nds": nds, **named, **by_iou.scores()}
-    stock = {"mean_ap_of_10_classes": scores.mean_ap, "nds_of_10_classes": scores.nds}
+    uav3d_scores = {"mean_ap": mean_ap, "nds": nds, **named, **by_iou.scores()}
+    ten_class_scores = {"mean_ap_of_10_classes": scores.mean_ap, "nds_of_10_classes": scores.nds}
     curve = Curve(
         "precision and recall by overlap",
         "recall",
@@ -251,7 +243,7 @@ def _outcome(mode: str, scores: detection.DetectionScores, by_iou: IouCounter, c
     )
     return replace(
         outcome,
-        scores=outcome.scores | own | stock,
-        headline=tuple(own),
+        scores=outcome.scores | uav3d_scores | ten_class_scores,
+        headline=tuple(uav3d_scores),
         curves=(curve, *outcome.curves),
     )

@@ -40,11 +40,11 @@ def causes_of(job: SampleJob, images: Sequence[MeasuredImage], thresholds: Event
     hidden = (views.occlusion > limits.occluded_share) & (views.amodal_px >= limits.least_amodal_px)
     found[..., 2] = views.in_view & hidden
     found[..., 3] = views.in_view & (share < limits.small_share)
-    whole = views.truncation <= limits.cut_share  # around a truncated box, the ground may hold only its own shadow
-    found[..., 4] = views.in_view & whole & (np.nan_to_num(shaded) > limits.shaded_share)
+    complete = views.truncation <= limits.cut_share  # around a truncated box, the ground may hold only its own shadow
+    found[..., 4] = views.in_view & complete & (np.nan_to_num(shaded) > limits.shaded_share)
     for number, image in enumerate(images):
         poor = image.quality.poor
-        found[number, :, 0] = not image.there
+        found[number, :, 0] = not image.arrived
         found[number, :, 5] = any(name in BRIGHTNESS for name in poor)
         found[number, :, 6] = "noise_sigma" in poor
         found[number, :, 7] = "blur_px" in poor

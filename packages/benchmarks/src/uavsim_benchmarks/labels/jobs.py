@@ -143,17 +143,17 @@ def jobs_of(data: Dataset, twins: TwinTables | None = None, *, pixels: bool = Tr
         for sample in samples:
             boxes = sample.boxes
             if len(boxes) and not scene.reports_views:
-                raise InputError(f"{data.root}: has no table visibility_detail: {_what_to_do(data.root)}")
+                raise InputError(f"{data.root}: table visibility_detail is missing; {_rebuild_hint(data.root)}")
             with reading(f"{data.root}: scene {scene.name}, sample {sample.number}"):
                 job = _job(sample, scene.name, boxes, twins, pixels=pixels)
             yield job
 
 
-def _what_to_do(root: Path) -> str:
+def _rebuild_hint(root: Path) -> str:
     """Return the command that writes the missing table visibility_detail, if there is one."""
     if (root / ".uavsim" / "recordings").is_dir():
-        return f"what images show of boxes; uavsim annotate {root} writes it anew from the recordings"
-    return "what images show of boxes is known of datasets that uavsim generated; without recordings it cannot be made"
+        return f"rebuild it from the recordings with uavsim annotate {root}"
+    return "it cannot be rebuilt without the recordings of uavsim generate"
 
 
 def _job(sample: Sample, scene: str, boxes: Boxes, twins: TwinTables | None, *, pixels: bool) -> SampleJob:
@@ -184,9 +184,9 @@ def _image(image: Image, map_SE3_optical: SE3, twins: TwinTables | None, *, pixe
     name = degraded or image.filename
     mask = image.layers.get("instance")
 
-    def found(wanted: str | None) -> Path | None:
+    def existing_file(filename: str | None) -> Path | None:
         try:
-            return image.files.file(wanted) if wanted is not None else None
+            return image.files.file(filename) if filename is not None else None
         except DatasetError:
             return None
 
@@ -199,9 +199,9 @@ def _image(image: Image, map_SE3_optical: SE3, twins: TwinTables | None, *, pixe
         intrinsic=image.pinhole,
         map_SE3_optical=map_SE3_optical,
         name=name,
-        file=found(name) if pixels else None,
-        clean=found(image.filename) if pixels and degraded else None,
-        mask=found(mask) if pixels else None,
+        file=existing_file(name) if pixels else None,
+        clean=existing_file(image.filename) if pixels and degraded else None,
+        mask=existing_file(mask) if pixels else None,
         lost=bool(image.reported.get("dropped", False)),
         twins=() if twins is None else twins.images_of(image.token),
         ignored_px=image.ignored_px,
@@ -229,12 +229,12 @@ def views_of(boxes: Boxes, images: Sequence[ImageJob]) -> SampleViews:
         away_m = np.linalg.norm(camera_m[:, None] - centre_m[None], axis=-1)
     if not np.isfinite(away_m).all() or not np.isfinite(entries).all():
         raise ValueError("a box, a camera or a view has a number that is not finite")
-    at = (entries[:, 0].astype(np.int64), entries[:, 1].astype(np.int64))
+    cells = (entries[:, 0].astype(np.int64), entries[:, 1].astype(np.int64))
     in_view = np.zeros(shape, dtype=np.bool_)
-    in_view[at] = True
+    in_view[cells] = True
     values = np.zeros((*shape, 8))
     values[..., 3] = 1.0  # out of view
-    values[at] = entries[:, 2:]
+    values[cells] = entries[:, 2:]
     visible_px, amodal_px, occlusion, truncation = np.moveaxis(values[..., :4], -1, 0).copy()
     return SampleViews(
         in_view=in_view,

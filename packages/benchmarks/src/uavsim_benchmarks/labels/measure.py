@@ -38,7 +38,7 @@ class MeasuredImage:
     Attributes:
         measured: luminance, contrast, clipped_share, noise_sigma, blur_px, psnr_db; NaN where not applicable.
         quality: graded from the measures.
-        there: the image arrived and its file can be read.
+        arrived: the image arrived and its file can be read.
         shaded_share: (N,) shaded share of the ground around each box; NaN where unknown.
         occluder: (N,) row of the box in front; -1 where unknown.
         covered_px: (N,) pixels of the box's silhouette that show the occluder.
@@ -48,7 +48,7 @@ class MeasuredImage:
 
     measured: dict[str, float]
     quality: Quality
-    there: bool
+    arrived: bool
     shaded_share: FloatArray
     occluder: IntArray
     covered_px: IntArray

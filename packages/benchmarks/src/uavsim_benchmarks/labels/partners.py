@@ -52,15 +52,15 @@ def help_of_image(job: SampleJob, number: int, causes: BoolArray, thresholds: Ev
         thresholds: ``collaboration``.
     """
     views, limits = job.views, thresholds.collaboration
-    own = job.images[number]
+    image = job.images[number]
     partners = np.array(
-        [k for k, other in enumerate(job.images) if other.camera == own.camera and other.drone != own.drone],
+        [k for k, other in enumerate(job.images) if other.camera == image.camera and other.drone != image.drone],
         dtype=np.int64,
     )
     hidden = np.asarray(causes[..., [CAUSES.index(name) for name in _HIDES_A_PARTNER]].any(axis=-1))
-    seen = np.asarray(views.visible_px >= thresholds.objects.seen_px)
+    visible = np.asarray(views.visible_px >= thresholds.objects.seen_px)
     group = np.append(partners, number)
-    concerned = (seen & ~causes[..., 0])[group].any(axis=0) & (views.away_m[number] <= limits.range_m)
+    concerned = (visible & ~causes[..., 0])[group].any(axis=0) & (views.away_m[number] <= limits.range_m)
     hindered = causes[number].any(axis=-1) & concerned
     own_px = np.where(causes[number, :, 0], 0, views.visible_px[number])
     enough_px = np.maximum(thresholds.objects.seen_px, limits.gain_ratio * own_px)

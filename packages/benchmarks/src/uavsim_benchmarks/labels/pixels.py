@@ -119,11 +119,11 @@ def _rows_to_grey(rows: UInt8Array, luminance: UInt8Array) -> None:
         row, out = rows[line], luminance[line]
         pixel = np.uint64(0)
         for column in range(out.shape[0]):
-            at = 1 + 3 * column
+            byte = 1 + 3 * column
             change = (
-                np.uint64(row[at])
-                | (np.uint64(row[at + 1]) << np.uint64(16))
-                | (np.uint64(row[at + 2]) << np.uint64(32))
+                np.uint64(row[byte])
+                | (np.uint64(row[byte + 1]) << np.uint64(16))
+                | (np.uint64(row[byte + 2]) << np.uint64(32))
             )
             pixel = (pixel + change) & bytes_of_fields
             weighted = ((pixel * weights) >> np.uint64(32)) & np.uint64(0xFFFF)
@@ -161,10 +161,10 @@ def _histograms(image: UInt8Array) -> IntArray:
 @kernel
 def _quantile(counts: IntArray, share: float) -> float:
     """Return a quantile of counted values, linearly interpolated between levels."""
-    wanted = share * counts.sum()
+    target = share * counts.sum()
     level, before = 0, 0
-    while before + counts[level] < wanted:
+    while before + counts[level] < target:
         before += counts[level]
         level += 1
-    inside = (wanted - before) / counts[level] if counts[level] else 0.0
+    inside = (target - before) / counts[level] if counts[level] else 0.0
     return max(level - 0.5 + inside, 0.0)

@@ -20,13 +20,13 @@ class Quality:
     Attributes:
         level: integer from 1 to 5.
         score: continuous level, for ranking.
-        by: the deciding measure; "" without one.
+        worst_measure: the deciding measure; "" without one.
         poor: measures of level 1 or 2, worst first.
     """
 
     level: int
     score: float
-    by: str
+    worst_measure: str
     poor: tuple[str, ...]
 
 
@@ -58,13 +58,13 @@ def level_of(value: float, borders: tuple[float, float, float, float], *, fallin
     """
     sign = -1.0 if falling else 1.0
     steps = [sign * border for border in borders]
-    place = sign * value
-    if place <= steps[0]:
+    signed_value = sign * value
+    if signed_value <= steps[0]:
         return 5.0
     for number, (low, high) in enumerate(itertools.pairwise(steps)):
-        if place <= high:
-            return 4.999 - number - 0.998 * (place - low) / (high - low)
-    return 1.999 - 0.998 * min((place - steps[3]) / (steps[3] - steps[2]), 1.0)
+        if signed_value <= high:
+            return 4.999 - number - 0.998 * (signed_value - low) / (high - low)
+    return 1.999 - 0.998 * min((signed_value - steps[3]) / (steps[3] - steps[2]), 1.0)
 
 
 def _whole(score: float) -> int:

@@ -15,7 +15,7 @@ from uavsim_benchmarks.labels.measure import BRIGHTNESS, MeasuredImage, measure_
 from uavsim_benchmarks.labels.partners import Help, help_of_image
 from uavsim_benchmarks.labels.quality import POOR
 
-_OWN = CAUSES[1:5]
+_OBJECT_CAUSES = CAUSES[1:5]
 """Causes of single objects; the others apply to a whole image."""
 
 
@@ -37,8 +37,8 @@ class LabelledSample:
 
     def perceived(self, number: int, thresholds: EventThresholds) -> BoolArray:
         """Return (N,) bool: the image shows the object and no cause applies."""
-        seen = self.job.views.visible_px[number] >= thresholds.objects.seen_px
-        return np.asarray(seen & ~self.causes[number].any(axis=-1))
+        visible = self.job.views.visible_px[number] >= thresholds.objects.seen_px
+        return np.asarray(visible & ~self.causes[number].any(axis=-1))
 
 
 def label_sample(job: SampleJob, thresholds: EventThresholds, *, tags: bool = False) -> LabelledSample:
@@ -62,12 +62,12 @@ def image_row(labelled: LabelledSample, number: int, thresholds: EventThresholds
     """Return the label of one image."""
     job, found = labelled.job, labelled.images[number]
     image, views = job.images[number], job.views
-    seen = views.visible_px[number] >= thresholds.objects.seen_px
-    arrived = seen & found.there
+    visible = views.visible_px[number] >= thresholds.objects.seen_px
+    counted = visible & found.arrived
     in_view = (views.in_view[number] & (views.visible_px >= thresholds.objects.seen_px).any(axis=0)).sum()
     perceived = int(labelled.perceived(number, thresholds).sum())
     usable = found.quality.level > 1 and (not in_view or perceived >= thresholds.objects.usable_share * in_view)
-    types = Counter(job.classes[n] for n in np.flatnonzero(arrived))
+    types = Counter(job.classes[n] for n in np.flatnonzero(counted))
     return {
         "sample_data_token": image.token,
         "sample_token": job.token,
@@ -76,13 +76,13 @@ def image_row(labelled: LabelledSample, number: int, thresholds: EventThresholds
         "channel": image.channel,
         "drone": image.drone,
         "filename": image.name,
-        "measured": _plain(found.measured) | {"arrived": found.there},
+        "measured": _plain(found.measured) | {"arrived": found.arrived},
         "quality": found.quality.level,
         "quality_score": found.quality.score,
-        "quality_by": found.quality.by,
+        "quality_by": found.quality.worst_measure,
         "usable": bool(usable),
         "usable_measured": {"in_view": int(in_view), "perceived": perceived},
-        "object_count": int(arrived.sum()),
+        "object_count": int(counted.sum()),
         "object_types": dict(sorted(types.items())),
         "degradations": _degradations(labelled, number),
         "perception_issues": _issues(labelled, number),
@@ -95,13 +95,13 @@ def sample_row(labelled: LabelledSample, thresholds: EventThresholds) -> JsonDic
     job = labelled.job
     drones = sorted({image.drone for image in job.images})
     of_drone = np.array([drones.index(image.drone) for image in job.images], dtype=np.int64)
-    asked = np.zeros((len(drones), len(drones)), dtype=np.int64)
+    requests = np.zeros((len(drones), len(drones)), dtype=np.int64)
     for number, found in enumerate(labelled.helps):
         for partner in found.who:
-            asked[of_drone[number], of_drone[partner]] += 1
+            requests[of_drone[number], of_drone[partner]] += 1
     px = np.zeros((len(drones), len(job.annotations)), dtype=np.int64)
     np.add.at(px, of_drone, job.views.visible_px)
-    seen = px >= thresholds.objects.seen_px
+    visible = px >= thresholds.objects.seen_px
     return {
         "sample_token": job.token,
         "scene": job.scene,
@@ -109,12 +109,12 @@ def sample_row(labelled: LabelledSample, thresholds: EventThresholds) -> JsonDic
         "timestamp_us": job.timestamp_us,
         "drones": drones,
         "objects": len(job.annotations),
-        "seen_by_swarm": int(seen.any(axis=0).sum()),
-        "seen_by_drone": [int(n) for n in seen.sum(axis=1)],
-        "seen_by_one_alone": [int(n) for n in (seen & (seen.sum(axis=0) == 1)).sum(axis=1)],
+        "seen_by_swarm": int(visible.any(axis=0).sum()),
+        "seen_by_drone": [int(n) for n in visible.sum(axis=1)],
+        "seen_by_one_alone": [int(n) for n in (visible & (visible.sum(axis=0) == 1)).sum(axis=1)],
         "images": len(job.images),
         "images_that_ask": sum(found.when for found in labelled.helps),
-        "asked": asked.tolist(),
+        "asked": requests.tolist(),
         "quality": [found.quality.level for found in labelled.images],
     }
 
@@ -137,14 +137,14 @@ def _degradations(labelled: LabelledSample, number: int) -> list[JsonDict]:
 def _issues(labelled: LabelledSample, number: int) -> list[JsonDict]:
     """Return a row for each object in the image with a cause of its own."""
     views = labelled.job.views
-    own = labelled.causes[number][:, 1:5]
-    rows = np.flatnonzero(own.any(axis=-1) & views.in_view[number])
+    own_causes = labelled.causes[number][:, 1:5]
+    rows = np.flatnonzero(own_causes.any(axis=-1) & views.in_view[number])
     columns = (views.visible_px, views.amodal_px, views.occlusion, views.truncation, views.away_m)
     measured = zip(*(column[number, rows].tolist() for column in columns), strict=True)
     shaded = labelled.images[number].shaded_share[rows].tolist()
     return [
         _issue(labelled, number, row, hinders=hinders, measured=numbers, shaded=share)
-        for row, hinders, numbers, share in zip(rows.tolist(), own[rows].tolist(), measured, shaded, strict=True)
+        for row, hinders, numbers, share in zip(rows.tolist(), own_causes[rows].tolist(), measured, shaded, strict=True)
     ]
 
 
@@ -158,7 +158,7 @@ def _issue(
     shaded: float,
 ) -> JsonDict:
     job = labelled.job
-    kinds = [kind for kind, does in zip(_OWN, hinders, strict=True) if does]
+    kinds = [kind for kind, does in zip(_OBJECT_CAUSES, hinders, strict=True) if does]
     visible_px, amodal_px, occlusion, truncation, away_m = measured
     issue: JsonDict = {
         "sample_annotation_token": job.annotations[row],
@@ -188,12 +188,12 @@ def _occluder(labelled: LabelledSample, number: int, row: int) -> JsonDict | Non
     if proof is not None:
         token = proof["occluded_by_instance_token"]
         front = job.instances.index(token) if token in job.instances else -1
-        shown = {"twin": proof["twin"], "twin_visible_px": proof["twin_visible_px"], "proven": bool(proof["proven"])}
+        twin = {"twin": proof["twin"], "twin_visible_px": proof["twin_visible_px"], "proven": bool(proof["proven"])}
         return {
             "instance_token": token,
             "type": job.classes[front] if front >= 0 else None,
             "covered_px": proof["covered_px"],
-            "proof": shown,
+            "proof": twin,
         }
     if front < 0:
         return None
@@ -248,8 +248,8 @@ def _weather_proofs(found: MeasuredImage) -> list[JsonDict]:
     """Return for each twin whether its weather removes the brightness fault."""
     poor = [name for name in found.quality.poor if name in BRIGHTNESS]
     return [
-        {"twin": name, "causes": poor, **reported, "proven": reported["level"] > POOR}
-        for name, reported in sorted(found.twins.items())
+        {"twin": name, "causes": poor, **measures, "proven": measures["level"] > POOR}
+        for name, measures in sorted(found.twins.items())
     ]
 
 

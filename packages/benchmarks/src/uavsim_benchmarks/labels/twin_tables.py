@@ -47,8 +47,8 @@ def _tables(folder: Path) -> TwinTables:
         if row["kind"] == "weather" and files.fault(row["filename"]) is None:
             weather.setdefault(row["sample_data_token"], []).append((row["twin"], files.file(row["filename"])))
     causes: dict[str, list[JsonDict]] = {}
-    wanted = ("sample_annotation_token", "sample_data_token", "occluded_by_instance_token", "twin", "proven")
-    for row in _rows(folder / "occlusion_cause.json", (*wanted, "covered_px", "twin_visible_px")):
+    columns = ("sample_annotation_token", "sample_data_token", "occluded_by_instance_token", "twin", "proven")
+    for row in _rows(folder / "occlusion_cause.json", (*columns, "covered_px", "twin_visible_px")):
         causes.setdefault(row["sample_annotation_token"], []).append(row)
     return TwinTables(_frozen(weather), _frozen(causes))
 
@@ -59,11 +59,11 @@ def _frozen(lists: Mapping[str, list[Any]]) -> dict[str, tuple[Any, ...]]:
 
 def _rows(path: Path, keys: tuple[str, ...]) -> list[JsonDict]:
     if not path.is_file():
-        raise InputError(f"{path.parent}: no twins are there ({path.name} is missing); uavsim twins makes them")
+        raise InputError(f"{path.parent}: {path.name} is missing; create it with uavsim twins")
     try:
         rows = parse_json(read_regular(path))
     except ValueError as error:
         raise InputError(f"{path}: {error}") from error
     if not isinstance(rows, list) or not all(isinstance(row, dict) and all(key in row for key in keys) for row in rows):
-        raise InputError(f"{path}: is no table of uavsim twins: rows with {', '.join(keys)}")
+        raise InputError(f"{path}: not a table of uavsim twins; each row needs {', '.join(keys)}")
     return rows

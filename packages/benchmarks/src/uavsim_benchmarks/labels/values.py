@@ -46,7 +46,7 @@ class ObjectValues:
         rows: (M,) of the sample's boxes.
         visible_px: (M, D) in all cameras of a drone.
         pixels: (M, 2**D).
-        seen: (M, 2**D) 1 where the subset sees the object.
+        visible: (M, 2**D) 1 where the subset sees the object.
         diversity_deg: (M, 2**D).
     """
 
@@ -54,19 +54,19 @@ class ObjectValues:
     rows: IntArray
     visible_px: IntArray
     pixels: FloatArray
-    seen: FloatArray
+    visible: FloatArray
     diversity_deg: FloatArray
 
     @property
     def helps(self) -> FloatArray:
         """(D, D) objects that a drone (row) sees and another (column) does not."""
-        return np.asarray(pairwise_help(self.seen).sum(axis=0), dtype=np.float64)
+        return np.asarray(pairwise_help(self.visible).sum(axis=0), dtype=np.float64)
 
     @property
     def helps_px(self) -> FloatArray:
         """(D, D) visible pixels in a drone (row) of objects that another drone (column) does not see."""
-        lone = (self.visible_px * self.seen[:, _alone(len(self.drones))])[:, :, None]
-        blind = 1.0 - self.seen[:, _alone(len(self.drones))][:, None, :]
+        lone = (self.visible_px * self.visible[:, _alone(len(self.drones))])[:, :, None]
+        blind = 1.0 - self.visible[:, _alone(len(self.drones))][:, None, :]
         return np.asarray((lone * blind).sum(axis=0), dtype=np.float64)
 
 
@@ -87,20 +87,20 @@ def values_of_sample(job: SampleJob, *, seen_px: int) -> ObjectValues:
     np.add.at(px, of_drone, job.views.visible_px)
     rows = np.flatnonzero((px >= seen_px).any(axis=0))
     px = px[:, rows].T
-    place_m = np.array([_place(job, drone) for drone in drones]).reshape(-1, 3)
-    rays = place_m[None] - job.map_SE3_box.translation_m.reshape(-1, 3)[rows][:, None]
+    position_m = np.array([_position_m(job, drone) for drone in drones]).reshape(-1, 3)
+    rays = position_m[None] - job.map_SE3_box.translation_m.reshape(-1, 3)[rows][:, None]
     sees = px >= seen_px
     return ObjectValues(
         drones=drones,
         rows=rows,
         visible_px=px,
         pixels=subset_pixels(px),
-        seen=(subset_pixels(sees.astype(np.int64)) > 0).astype(np.float64),
+        visible=(subset_pixels(sees.astype(np.int64)) > 0).astype(np.float64),
         diversity_deg=subset_diversity_deg(rays, sees),
     )
 
 
-def _place(job: SampleJob, drone: int) -> FloatArray:
+def _position_m(job: SampleJob, drone: int) -> FloatArray:
     return next(image.map_SE3_optical.translation_m for image in job.images if image.drone == drone)
 
 
@@ -164,29 +164,29 @@ def write_values(data: Dataset, out: Path, thresholds: EventThresholds) -> JsonD
 
 
 def _rows(job: SampleJob, found: ObjectValues) -> Iterator[JsonDict]:
-    games = {"pixels": found.pixels, "seen": found.seen, "diversity_deg": found.diversity_deg}
+    games = {"pixels": found.pixels, "seen": found.visible, "diversity_deg": found.diversity_deg}
     written = {
         name: {"subsets": _short(game), "shapley": _short(shapley_values(game)), "gain": _short(drone_gains(game))}
         for name, game in games.items()
     }
-    for at, row in enumerate(found.rows.tolist()):
-        reported: JsonDict = {
+    for n, row in enumerate(found.rows.tolist()):
+        identity: JsonDict = {
             "sample_token": job.token,
             "sample_annotation_token": job.annotations[row],
             "instance_token": job.instances[row],
             "type": job.classes[row],
             "drones": list(found.drones),
-            "visible_px": found.visible_px[at].tolist(),
+            "visible_px": found.visible_px[n].tolist(),
         }
-        yield reported | {name: {kind: rows[at] for kind, rows in of.items()} for name, of in written.items()}
+        yield identity | {name: {kind: rows[n] for kind, rows in game.items()} for name, game in written.items()}
 
 
 def _short(values: FloatArray) -> list[list[float]]:
     """Round (M, K) values to 3 digits; whole numbers become integers, which keeps files small."""
     short = np.round(values, 3)
     if (short == np.trunc(short)).all():
-        whole: list[list[float]] = short.astype(np.int64).tolist()
-        return whole
+        integers: list[list[float]] = short.astype(np.int64).tolist()
+        return integers
     return [[int(value) if value.is_integer() else value for value in row] for row in short.tolist()]
 
 
@@ -204,13 +204,14 @@ class _Total:
         """Add the values of one sample."""
         self.drones.update(found.drones)
         self.counts.update(samples=1, objects=len(found.rows))
-        self.counts["seen by one drone alone"] += int((found.seen[:, _alone(len(found.drones))].sum(axis=1) == 1).sum())
+        visible = found.visible[:, _alone(len(found.drones))]
+        self.counts["seen by one drone alone"] += int((visible.sum(axis=1) == 1).sum())
         for name, matrix in (("objects", found.helps), ("pixels", found.helps_px)):
             total = self.sums.setdefault(name, defaultdict(float))
             for row, giver in enumerate(found.drones):
                 for column, taker in enumerate(found.drones):
                     total[giver, taker] += float(matrix[row, column])
-        for name, game in (("pixels", found.pixels), ("seen", found.seen), ("diversity_deg", found.diversity_deg)):
+        for name, game in (("pixels", found.pixels), ("seen", found.visible), ("diversity_deg", found.diversity_deg)):
             for kind, values in (("shapley", shapley_values(game)), ("gain", drone_gains(game))):
                 into_drone = self.worth.setdefault(f"{kind}_{name}", Counter())
                 for drone, value in zip(found.drones, values.sum(axis=0).tolist(), strict=True):

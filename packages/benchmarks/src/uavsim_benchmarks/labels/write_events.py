@@ -76,10 +76,10 @@ def write_events(
     workers = workers or default_workers(samples * len(first.images))
     counts: Counter[str] = Counter()
     work = partial(_rows_of, thresholds=thresholds, valued=collaboration is not None)
-    place = ResultPath.open(out)
+    folder = ResultPath.open(out)
     with ExitStack() as files:
-        image_file = files.enter_context(whole_file(place / IMAGE_FILE))
-        sample_file = files.enter_context(whole_file(place / SAMPLE_FILE))
+        image_file = files.enter_context(whole_file(folder / IMAGE_FILE))
+        sample_file = files.enter_context(whole_file(folder / SAMPLE_FILE))
         values = None if collaboration is None else files.enter_context(ValueFile(collaboration, thresholds))
         for rows in in_order(work, itertools.chain([first], jobs), workers=workers):
             image_file.write(rows.images)
@@ -92,9 +92,8 @@ def write_events(
         "twins": twins is not None,
         "thresholds": thresholds.model_dump(mode="json"),
     }
-    write_whole(
-        place / SUMMARY_FILE, to_json_bytes(summary)
-    )  # without the duration: the same labels give the same bytes
+    # Without the duration, equal labels give equal bytes.
+    write_whole(folder / SUMMARY_FILE, to_json_bytes(summary))
     summary |= {"seconds": round(time.monotonic() - began, 2), "workers": workers}
     return summary if values is None else summary | {"collaboration": values.finish()}
 
@@ -140,16 +139,16 @@ def _count_occluder(found: Counter[str], issue: JsonDict) -> None:
 
 
 def _summary(counts: Counter[str]) -> dict[str, Any]:
-    def of(prefix: str) -> dict[str, int]:
+    def counts_of(prefix: str) -> dict[str, int]:
         return {name.removeprefix(prefix): counts[name] for name in sorted(counts) if name.startswith(prefix)}
 
     return {
         "samples": counts["samples"],
         "images": counts["images"],
         "objects_in_images": counts["objects"],
-        "quality": of("quality "),
+        "quality": counts_of("quality "),
         "not_usable": counts["not usable"],
-        "degradations": of("degradation "),
+        "degradations": counts_of("degradation "),
         "perception_issues": counts["issues"],
         "occluded": {
             "all": counts["occluded"],
@@ -158,5 +157,5 @@ def _summary(counts: Counter[str]) -> dict[str, Any]:
             "proven": counts["proven"],
         },
         "images_that_ask": counts["ask"],
-        "why": of("why "),
+        "why": counts_of("why "),
     }

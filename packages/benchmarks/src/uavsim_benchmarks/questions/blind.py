@@ -70,14 +70,14 @@ def _majority_letter(train: Sequence[JsonDict], test: Sequence[JsonDict]) -> Int
 
 def _majority_answer(train: Sequence[JsonDict], test: Sequence[JsonDict]) -> IntArray:
     """Return the options with the highest rate of being right in training."""
-    shown: Counter[str] = Counter()
+    offered: Counter[str] = Counter()
     right: Counter[str] = Counter()
     for q in train:
-        shown.update(q["options"].values())
+        offered.update(q["options"].values())
         right[q["options"][q["correct_answer"]]] += 1
 
     def rate(text: str) -> float:
-        return (right[text] + 1.0) / (shown[text] + 4.0)
+        return (right[text] + 1.0) / (offered[text] + 4.0)
 
     return _best(test, lambda _, text: rate(text))
 
@@ -122,18 +122,18 @@ def _text_model(train: Sequence[JsonDict], test: Sequence[JsonDict]) -> IntArray
 def _features(question: JsonDict) -> FloatArray:
     """Return (4, F) features of the options."""
     options = [str(question["options"][letter]) for letter in _LETTERS]
-    asked = set(_WORD.findall(str(question["question"]).lower()))
+    question_words = set(_WORD.findall(str(question["question"]).lower()))
     words = [_WORD.findall(option.lower()) for option in options]
     found = np.zeros((len(options), _SHAPE + _BUCKETS))
     length = np.array([len(option) for option in options], dtype=np.float64)
-    number = np.array([_number(own) for own in words])
+    number = np.array([_number(option_words) for option_words in words])
     found[:, 0], found[:, 1] = length, length.argsort().argsort()
     found[:, 2], found[:, 3] = number.argsort().argsort(), np.abs(number - np.median(number))
-    found[:, 4] = [len(asked.intersection(own)) for own in words]
-    found[:, 5] = [sum(word in other for word in own for other in words) for own in words]
-    found[:, 6 : 6 + 2] = [[len(own), len(set(own))] for own in words]
-    for row, own in enumerate(words):
-        for word in own:
+    found[:, 4] = [len(question_words.intersection(option_words)) for option_words in words]
+    found[:, 5] = [sum(word in other for word in option_words for other in words) for option_words in words]
+    found[:, 6 : 6 + 2] = [[len(option_words), len(set(option_words))] for option_words in words]
+    for row, option_words in enumerate(words):
+        for word in option_words:
             found[row, _SHAPE + zlib.crc32(word.encode()) % _BUCKETS] = 1.0
     return found
 

@@ -47,7 +47,7 @@ def check_questions(questions: Sequence[JsonDict], tasks: Mapping[str, str]) -> 
     for question in questions:
         of_task[question["question_type"].partition(" (")[0]].append(question)
     found = {name: _task(members) for name, members in of_task.items()}
-    priors = {name: reported["prior"] for name, reported in found.items() if reported["prior"]}
+    priors = {name: report["prior"] for name, report in found.items() if report["prior"]}
     return {
         "questions": len(questions),
         "chance": CHANCE,
@@ -97,5 +97,5 @@ def _positions(questions: Sequence[JsonDict]) -> JsonDict:
 
 def _duplicates(questions: Sequence[JsonDict]) -> int:
     """Count questions with equal text and images."""
-    seen = Counter((q["question"], tuple(sorted(q["uav_paths"].items()))) for q in questions)
-    return sum(count - 1 for count in seen.values())
+    counts = Counter((q["question"], tuple(sorted(q["uav_paths"].items()))) for q in questions)
+    return sum(count - 1 for count in counts.values())

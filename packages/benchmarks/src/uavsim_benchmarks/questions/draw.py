@@ -39,8 +39,8 @@ class _Pool:
 
     def __init__(self, items: Sequence[Item], rng: np.random.Generator) -> None:
         self.waiting: dict[tuple[int | str, ...], list[Item]] = {}
-        for place in rng.permutation(len(items)):
-            self.waiting.setdefault(items[place].key, []).append(items[place])
+        for index in rng.permutation(len(items)):
+            self.waiting.setdefault(items[index].key, []).append(items[index])
         self.keys = sorted(self.waiting)
         """Answers with unused items."""
 
@@ -67,10 +67,10 @@ def draw_task(
         rng: generator of this task.
     """
     drawn = _drawn(task, groups, count=count, rng=rng)
-    places = rng.integers(_OPTIONS, size=len(drawn))
+    positions = rng.integers(_OPTIONS, size=len(drawn)).tolist()
     return [
-        _question(task, groups[found.item.group], found, number=number, place=int(place), dataset=dataset, rng=rng)
-        for number, (found, place) in enumerate(zip(drawn, places, strict=True), start=1)
+        _question(task, groups[found.item.group], found, number=number, position=position, dataset=dataset, rng=rng)
+        for number, (found, position) in enumerate(zip(drawn, positions, strict=True), start=1)
     ]
 
 
@@ -105,7 +105,7 @@ def _four(keys: list[tuple[int | str, ...]], *, near: bool, rng: np.random.Gener
     if near and len(keys) > _NEAREST:
         start = int(rng.integers(len(keys) - _NEAREST + 1))
         keys = keys[start : start + _NEAREST]
-    return [keys[place] for place in rng.choice(len(keys), _OPTIONS, replace=False)]
+    return [keys[index] for index in rng.choice(len(keys), _OPTIONS, replace=False)]
 
 
 def too_alike(options: Sequence[str]) -> bool:
@@ -125,25 +125,25 @@ def _name(drone: int) -> str:
 
 
 def _question(
-    task: Task, group: Group, found: Drawn, *, number: int, place: int, dataset: str, rng: np.random.Generator
+    task: Task, group: Group, found: Drawn, *, number: int, position: int, dataset: str, rng: np.random.Generator
 ) -> JsonDict:
     """Name the UAVs, order the options, and format the question."""
     order = rng.permutation(len(group.views))
-    name_of = {group.views[view].drone: f"UAV{at + 1}" for at, view in enumerate(order)}
+    name_of = {group.views[view].drone: f"UAV{index + 1}" for index, view in enumerate(order)}
     item = found.item
     names = [name_of[drone] for drone in item.subjects]
     texts = [_filled(text, name_of).format(*names) for text in found.options]
-    wrong = [texts[1:][at] for at in rng.permutation(_OPTIONS - 1)]
-    options = [*wrong[:place], texts[0], *wrong[place:]]
-    asked = names[0] if names else "all"
+    wrong = [texts[1:][index] for index in rng.permutation(_OPTIONS - 1)]
+    options = [*wrong[:position], texts[0], *wrong[position:]]
+    subject = names[0] if names else "all"
     files = {name_of[group.views[view].drone]: group.views[view].filename for view in order}
     return {
         "sequence_frame": group.frame,
-        "question_id": f"{dataset}_{task.prefix}_{asked}_{number}",
-        "question_type": f"{task.name} ({asked})" if names else task.name,
+        "question_id": f"{dataset}_{task.prefix}_{subject}_{number}",
+        "question_type": f"{task.name} ({subject})" if names else task.name,
         "question": item.question.format(*names),
         "options": dict(zip(LETTERS, options, strict=True)),
-        "correct_answer": LETTERS[place],
+        "correct_answer": LETTERS[position],
         "uav_paths": files,
         "source": "Rule-Based",
     }

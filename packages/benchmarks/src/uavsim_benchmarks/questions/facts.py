@@ -47,7 +47,7 @@ _FAULTS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class ObjectSeen:
+class ImageObject:
     """An object in an image.
 
     Attributes:
@@ -84,18 +84,18 @@ class ImageFacts:
         faults: faults that some people may find.
         fault: the only fault, which all people find; "none" where all find none; "" in doubt.
         score: quality from 1 to 5.
-        place_m: (3,) of the camera, map frame.
+        position_m: (3,) of the camera, map frame.
         heading: (2,) horizontal unit vector towards the upper side of the image, or along the view.
     """
 
     drone: int
     filename: str
     surface: str
-    objects: tuple[ObjectSeen, ...]
+    objects: tuple[ImageObject, ...]
     faults: frozenset[str]
     fault: str
     score: float
-    place_m: FloatArray
+    position_m: FloatArray
     heading: FloatArray
 
     @property
@@ -103,9 +103,9 @@ class ImageFacts:
         """Whether people can see all objects in the image."""
         return self.faults <= {"flat"}
 
-    def of(self, *, walkers: bool) -> list[ObjectSeen]:
+    def visible(self, *, walkers: bool) -> list[ImageObject]:
         """Return the visible pedestrians, or the visible vehicles."""
-        return [seen for seen in self.objects if seen.visible_px and (seen.kind == "pedestrian") is walkers]
+        return [obj for obj in self.objects if obj.visible_px and (obj.kind == "pedestrian") is walkers]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,7 +128,7 @@ def groups_of(job: SampleJob, thresholds: EventThresholds) -> list[Group]:
     labelled = label_sample(job, thresholds, tags=True)
     by_camera: dict[str, list[ImageFacts]] = {}
     for number, image in enumerate(job.images):
-        if labelled.images[number].there and not _shows_unlabelled(image):
+        if labelled.images[number].arrived and not _shows_unlabelled(image):
             by_camera.setdefault(image.camera, []).append(_view(labelled, number))
     return [Group(job.scene, job.number, camera, tuple(views)) for camera, views in by_camera.items()]
 
@@ -150,7 +150,7 @@ def _view(labelled: LabelledSample, number: int) -> ImageFacts:
         faults=faults,
         fault=fault,
         score=found.quality.score,
-        place_m=image.map_SE3_optical.translation_m,
+        position_m=image.map_SE3_optical.translation_m,
         heading=_heading(image.map_SE3_optical),
     )
 
@@ -173,7 +173,7 @@ def _faults(measured: dict[str, float]) -> tuple[frozenset[str], str]:
     return frozenset(possible), next(iter(possible)) if len(possible) == 1 and possible <= sure else ""
 
 
-def _objects(labelled: LabelledSample, number: int) -> tuple[ObjectSeen, ...]:
+def _objects(labelled: LabelledSample, number: int) -> tuple[ImageObject, ...]:
     job, views = labelled.job, labelled.job.views
     rows = np.flatnonzero(views.in_view[number])
     box_px = views.amodal_box_px[number, rows]
@@ -182,58 +182,58 @@ def _objects(labelled: LabelledSample, number: int) -> tuple[ObjectSeen, ...]:
     alone = _alone(middle, box_px[:, 2:] - box_px[:, :2], views.visible_px[number, rows] >= DOUBTFUL_PX[0])
     stands_out = _stand_out(job, number, rows)
     return tuple(
-        ObjectSeen(
-            instance=job.instances[n],
-            kind=_kind(job, n),
-            x_percent=int(percent[at, 0]),
-            y_percent=int(percent[at, 1]),
-            visible_px=int(views.visible_px[number, n]),
-            hidden=float(views.occlusion[number, n]),
-            cut=float(views.truncation[number, n]),
-            alone=bool(alone[at]),
-            stands_out=bool(stands_out[at]),
+        ImageObject(
+            instance=job.instances[box],
+            kind=_kind(job, box),
+            x_percent=int(percent[row, 0]),
+            y_percent=int(percent[row, 1]),
+            visible_px=int(views.visible_px[number, box]),
+            hidden=float(views.occlusion[number, box]),
+            cut=float(views.truncation[number, box]),
+            alone=bool(alone[row]),
+            stands_out=bool(stands_out[row]),
         )
-        for at, n in enumerate(rows.tolist())
+        for row, box in enumerate(rows.tolist())
     )
 
 
-def _kind(job: SampleJob, n: int) -> str:
-    if job.classes[n] == "truck" and 2 * job.half_m[n, 0] < _SHORT_TRUCK_M:
+def _kind(job: SampleJob, box: int) -> str:
+    if job.classes[box] == "truck" and 2 * job.half_m[box, 0] < _SHORT_TRUCK_M:
         return "vehicle"
-    return "two-wheeler" if job.classes[n] in _TWO_WHEELED else job.classes[n]
+    return "two-wheeler" if job.classes[box] in _TWO_WHEELED else job.classes[box]
 
 
-def _alone(middle_px: FloatArray, size_px: FloatArray, shown: BoolArray) -> BoolArray:
+def _alone(middle_px: FloatArray, size_px: FloatArray, visible: BoolArray) -> BoolArray:
     """Return (N,) bool: no visible object has its centre in the enlarged box."""
     away_px = np.abs(middle_px[:, None] - middle_px[None])
     reach_px = np.maximum(_GROWN * (size_px[:, None] + size_px[None]) / 4, _GROWN_PX)
-    near = (away_px < reach_px).all(axis=-1) & shown[None]
+    near = (away_px < reach_px).all(axis=-1) & visible[None]
     np.fill_diagonal(near, val=False)
     return np.asarray(~near.any(axis=1), dtype=np.bool_)
 
 
 def _stand_out(job: SampleJob, number: int, rows: IntArray) -> BoolArray:
     """Return (N,) bool: the object's colours differ from the median of those around it; True without a mask."""
-    image, shown = job.images[number], np.ones(len(rows), dtype=np.bool_)
+    image, stands_out = job.images[number], np.ones(len(rows), dtype=np.bool_)
     if image.mask is None or image.file is None:
-        return shown
+        return stands_out
     rgb, ids = codec.decode_rgb(image.clean or image.file), codec.mask_ids_and_tags(image.mask)[0]
     boxes_px = job.views.amodal_box_px[number, rows]
     low = np.maximum(np.floor(boxes_px[:, :2]).astype(np.int64) - _AROUND_PX, 0)
     high = np.ceil(boxes_px[:, 2:]).astype(np.int64) + _AROUND_PX
-    for at, n in enumerate(rows.tolist()):
-        window = slice(low[at, 1], high[at, 1]), slice(low[at, 0], high[at, 0])
-        own, colours = ids[window] == job.instance_id[n], rgb[window].astype(np.int64)
-        if own.any() and not own.all():
-            apart = np.abs(colours[own] - np.median(colours[~own], axis=0)).max(axis=1) >= _APART
-            shown[at] = apart.mean() >= _STANDS_OUT
-    return shown
+    for row, box in enumerate(rows.tolist()):
+        window = slice(low[row, 1], high[row, 1]), slice(low[row, 0], high[row, 0])
+        own_mask, colours = ids[window] == job.instance_id[box], rgb[window].astype(np.int64)
+        if own_mask.any() and not own_mask.all():
+            apart = np.abs(colours[own_mask] - np.median(colours[~own_mask], axis=0)).max(axis=1) >= _APART
+            stands_out[row] = apart.mean() >= _STANDS_OUT
+    return stands_out
 
 
 def _surface(tag_share: FloatArray) -> str:
     shares = {name: float(tag_share[list(tags)].sum()) for name, tags in _SURFACES.items()}
-    (name, most), (_, second) = sorted(shares.items(), key=lambda pair: -pair[1])[:2]
-    return name if most > _SURFACE_MARGIN * second else ""
+    (name, largest), (_, second) = sorted(shares.items(), key=lambda pair: -pair[1])[:2]
+    return name if largest > _SURFACE_MARGIN * second else ""
 
 
 def _heading(map_SE3_optical: SE3) -> FloatArray:

@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from uavsim_benchmarks.questions.facts import COUNTED_PX, DOUBTFUL_PX, Group, ImageFacts, ObjectSeen
+from uavsim_benchmarks.questions.facts import COUNTED_PX, DOUBTFUL_PX, Group, ImageFacts, ImageObject
 
 _SCORE_MARGIN: Final = 1.0  # steps of quality between the best image and the next
 _PERCENT_MARGIN: Final = 4.0  # of an object's middle to the border of two parts of an image
@@ -114,17 +114,17 @@ def _description(number: int, group: Group) -> Iterator[Item]:
 def _comparison(number: int, group: Group) -> Iterator[Item]:
     counts = {view.drone: _count(view) for view in group.views}
     for one, other in _pairs(group):
-        mine, theirs = counts[one.drone], counts[other.drone]
-        more = mine - theirs
-        if mine >= 0 and theirs >= 0 and abs(more) in _DIFFERENCES:
-            text = "as many" if more == 0 else f"{abs(more)} {'more' if more > 0 else 'fewer'}"
+        one_count, other_count = counts[one.drone], counts[other.drone]
+        difference = one_count - other_count
+        if one_count >= 0 and other_count >= 0 and abs(difference) in _DIFFERENCES:
+            text = "as many" if difference == 0 else f"{abs(difference)} {'more' if difference > 0 else 'fewer'}"
             question = f"How many vehicles does the image of {{0}} show compared with that of {{1}}? {_WHAT_COUNTS}"
-            yield Item((), question, (more,), text, number, (one.drone, other.drone))
+            yield Item((), question, (difference,), text, number, (one.drone, other.drone))
 
 
 def _posture(number: int, group: Group) -> Iterator[Item]:
     for one, other in _pairs(group):
-        off_m = (one.place_m - other.place_m)[:2]
+        off_m = (one.position_m - other.position_m)[:2]
         away_m = float(np.linalg.norm(off_m))
         if away_m < 1.0 or _common(one, other) < _COMMON:
             continue
@@ -141,43 +141,44 @@ def _posture(number: int, group: Group) -> Iterator[Item]:
 
 def _recognition(number: int, group: Group) -> Iterator[Item]:
     for view in group.views:
-        for seen in _nameable(view, least_px=COUNTED_PX):
-            question = f"What is {_at(seen)} of the image of {{0}}?"
-            yield Item(("class",), question, (seen.kind,), f"a {seen.kind}", number, (view.drone,))
+        for obj in _nameable(view, least_px=COUNTED_PX):
+            question = f"What is {_coords(obj)} of the image of {{0}}?"
+            yield Item(("class",), question, (obj.kind,), f"a {obj.kind}", number, (view.drone,))
 
 
 def _counting(number: int, group: Group) -> Iterator[Item]:
     for view in group.views:
-        for what, walkers in (("vehicles", False), ("pedestrians", True)):
+        for kind, walkers in (("vehicles", False), ("pedestrians", True)):
             count = _count(view, walkers=walkers)
             if count in _COUNTS:
-                question = f"How many {what} does the image of {{0}} show? {_WHAT_COUNTS}"
-                yield Item((what,), question, (count,), str(count), number, (view.drone,))
+                question = f"How many {kind} does the image of {{0}} show? {_WHAT_COUNTS}"
+                yield Item((kind,), question, (count,), str(count), number, (view.drone,))
 
 
 def _grounding(number: int, group: Group) -> Iterator[Item]:
     for view in group.views:
-        for seen in view.objects:
-            alike = _TAKEN_FOR.get(seen.kind, (seen.kind,))
-            others = [other.visible_px for other in view.objects if other.kind in alike and other is not seen]
-            largest = seen.visible_px >= max(DOUBTFUL_PX[1], _PX_MARGIN * max(others, default=0))
-            if seen.kind == "vehicle" or not view.is_clear or not largest or not _is_plain(seen) or _near_a_third(seen):
+        for obj in view.objects:
+            alike = _TAKEN_FOR.get(obj.kind, (obj.kind,))
+            others = [other.visible_px for other in view.objects if other.kind in alike and other is not obj]
+            largest = obj.visible_px >= max(DOUBTFUL_PX[1], _PX_MARGIN * max(others, default=0))
+            if obj.kind == "vehicle" or not view.is_clear or not largest or not _is_plain(obj) or _near_a_third(obj):
                 continue
-            place = (min(seen.y_percent * 3 // 100, 2), min(seen.x_percent * 3 // 100, 2))
-            question = f"Where in the image of {{0}} is the {seen.kind} that takes up most of it?"
-            text = f"{_LINES[place[0]]} {_COLUMNS[place[1]]}"
-            yield Item((seen.kind,), question, place, text, number, (view.drone,))
+            cell = (min(obj.y_percent * 3 // 100, 2), min(obj.x_percent * 3 // 100, 2))
+            question = f"Where in the image of {{0}} is the {obj.kind} that takes up most of it?"
+            text = f"{_LINES[cell[0]]} {_COLUMNS[cell[1]]}"
+            yield Item((obj.kind,), question, cell, text, number, (view.drone,))
 
 
 def _matching(number: int, group: Group) -> Iterator[Item]:
     """Yield questions for the one of four other images that shows an object; none with fewer images."""
     for view in group.views:
         others = [other for other in group.views if other.drone != view.drone]
-        for seen in _nameable(view):
-            shown = {other.drone: _shown(other, seen) for other in others}
-            shows, lacks = ([drone for drone, says in shown.items() if says is wanted] for wanted in (True, False))
+        for obj in _nameable(view):
+            answers = {other.drone: _shows(other, obj) for other in others}
+            shows = [drone for drone, answer in answers.items() if answer is True]
+            lacks = [drone for drone, answer in answers.items() if answer is False]
             if len(shows) == 1 and len(lacks) >= 3:
-                question = f"The {seen.kind} {_at(seen)} of the image of {{0}}: which other image shows it, too?"
+                question = f"The {obj.kind} {_coords(obj)} of the image of {{0}}: which other image shows it, too?"
                 yield Item((), question, (), "", number, (view.drone,), (shows[0], *lacks))
 
 
@@ -205,9 +206,9 @@ def _quality(number: int, group: Group) -> Iterator[Item]:
 def _usability(number: int, group: Group) -> Iterator[Item]:
     for view in group.views:
         count = _count(view)
-        shown = [seen for seen in view.of(walkers=False) if seen.visible_px >= COUNTED_PX]
-        whole = sum(_is_whole(seen) for seen in shown)
-        halved = sum(max(seen.hidden, seen.cut) >= _NOT_WHOLE for seen in shown)
+        counted = [obj for obj in view.visible(walkers=False) if obj.visible_px >= COUNTED_PX]
+        whole = sum(_is_whole(obj) for obj in counted)
+        halved = sum(max(obj.hidden, obj.cut) >= _NOT_WHOLE for obj in counted)
         if 0 < count <= _MOST_COUNTED and whole + halved == count:
             question = f"How many of the vehicles in the image of {{0}} does it show whole? {_WHAT_COUNTS}"
             yield Item((), question, (count, whole), f"{whole or 'none'} of {count}", number, (view.drone,))
@@ -215,28 +216,28 @@ def _usability(number: int, group: Group) -> Iterator[Item]:
 
 def _causal(number: int, group: Group) -> Iterator[Item]:
     for view in group.views:
-        for seen in view.objects:
-            text = _hindrance(view, seen) if seen.alone and seen.kind != "vehicle" else ""
+        for obj in view.objects:
+            text = _hindrance(view, obj) if obj.alone and obj.kind != "vehicle" else ""
             if text:
-                question = f"What hinders {{0}} most in making out the {seen.kind} {_at(seen)} of its image?"
+                question = f"What hinders {{0}} most in making out the {obj.kind} {_coords(obj)} of its image?"
                 yield Item((), question, (text,), text, number, (view.drone,))
 
 
-def _hindrance(view: ImageFacts, seen: ObjectSeen) -> str:
+def _hindrance(view: ImageFacts, obj: ImageObject) -> str:
     """Return the main cause of poor visibility in words; "" where ambiguous."""
-    if seen.visible_px < DOUBTFUL_PX[0] or seen.cut > 0.0 or not seen.stands_out:
+    if obj.visible_px < DOUBTFUL_PX[0] or obj.cut > 0.0 or not obj.stands_out:
         return ""
-    if view.fault in {"dark", "noisy", "blurred"} and _is_whole(seen) and seen.visible_px >= DOUBTFUL_PX[1]:
+    if view.fault in {"dark", "noisy", "blurred"} and _is_whole(obj) and obj.visible_px >= DOUBTFUL_PX[1]:
         return {"dark": "the dark", "noisy": "noise", "blurred": "blur"}[view.fault]
     if not view.is_clear:
         return ""
-    if seen.hidden >= _NOT_WHOLE and seen.visible_px >= COUNTED_PX:
+    if obj.hidden >= _NOT_WHOLE and obj.visible_px >= COUNTED_PX:
         return "something hides a good part of it"
-    if seen.hidden > _WHOLE:
+    if obj.hidden > _WHOLE:
         return ""
-    if seen.visible_px <= _SMALL_PX:
+    if obj.visible_px <= _SMALL_PX:
         return f"it is small: less than {COUNTED_PX} pixels"
-    if seen.visible_px < _PLAIN_PX:
+    if obj.visible_px < _PLAIN_PX:
         return ""
     return "nothing"
 
@@ -252,8 +253,8 @@ def _when(number: int, group: Group) -> Iterator[Item]:
 def _what(number: int, group: Group) -> Iterator[Item]:
     for one, other in _pairs(group):
         missing = _missing(one, other)
-        if missing and all(seen.kind != "vehicle" for seen in missing):
-            kinds = Counter(seen.kind for seen in missing)
+        if missing and all(obj.kind != "vehicle" for obj in missing):
+            kinds = Counter(obj.kind for obj in missing)
             text = ", ".join(_several(kind, kinds[kind]) for kind in sorted(kinds))
             yield Item((), _REPORTS, (text,), text, number, (one.drone, other.drone))
 
@@ -262,10 +263,10 @@ def _who(number: int, group: Group) -> Iterator[Item]:
     for view in group.views:
         adds = {}
         for other in group.views:
-            seen = [one for one in other.of(walkers=False) if one.visible_px >= COUNTED_PX]
-            says = [_shown(view, one) for one in seen]
+            vehicles = [one for one in other.visible(walkers=False) if one.visible_px >= COUNTED_PX]
+            answers = [_shows(view, one) for one in vehicles]
             if other.drone != view.drone and _count(other) >= 0:
-                adds[other.drone] = says.count(False), says.count(False) + says.count(None)
+                adds[other.drone] = answers.count(False), answers.count(False) + answers.count(None)
         ranked = sorted(adds, key=lambda drone: -adds[drone][0])
         if len(ranked) < 4 or not view.is_clear:
             continue
@@ -276,27 +277,27 @@ def _who(number: int, group: Group) -> Iterator[Item]:
 
 def _why(number: int, group: Group) -> Iterator[Item]:
     for one, other in _pairs(group):
-        for seen in _nameable(other) if one.is_clear else ():
-            text = _reason(one, seen)
+        for obj in _nameable(other) if one.is_clear else ():
+            text = _reason(one, obj)
             if text:
-                question = f"What keeps {{0}} from seeing the {seen.kind} that is {_at(seen)} of the image of {{1}}?"
+                question = f"What keeps {{0}} from seeing the {obj.kind} that is {_coords(obj)} of the image of {{1}}?"
                 yield Item((), question, (text,), text, number, (one.drone, other.drone))
 
 
-def _reason(view: ImageFacts, seen: ObjectSeen) -> str:
+def _reason(view: ImageFacts, obj: ImageObject) -> str:
     """Return the reason why an image does not show an object of another image; "" if ambiguous."""
-    own = next((mine for mine in view.objects if mine.instance == seen.instance), None)
-    if own is None:
+    local = next((each for each in view.objects if each.instance == obj.instance), None)
+    if local is None:
         return "it is outside of {0}'s image"
-    if own.visible_px == 0:
-        return "something hides it from {0}" if own.cut == 0.0 else ""
-    if own.visible_px < DOUBTFUL_PX[1] or not own.stands_out:
+    if local.visible_px == 0:
+        return "something hides it from {0}" if local.cut == 0.0 else ""
+    if local.visible_px < DOUBTFUL_PX[1] or not local.stands_out:
         return ""
-    if own.hidden > _WHOLE:
-        return "something hides a part of it from {0}" if own.hidden >= _NOT_WHOLE and own.cut == 0.0 else ""
-    if own.cut >= _NOT_WHOLE:
+    if local.hidden > _WHOLE:
+        return "something hides a part of it from {0}" if local.hidden >= _NOT_WHOLE and local.cut == 0.0 else ""
+    if local.cut >= _NOT_WHOLE:
         return "the border of {0}'s image cuts it off"
-    return "nothing: {0} shows it whole" if own.cut == 0.0 else ""
+    return "nothing: {0} shows it whole" if local.cut == 0.0 else ""
 
 
 _CLASSES: Final = (
@@ -327,68 +328,68 @@ def _pairs(group: Group) -> Iterator[tuple[ImageFacts, ImageFacts]]:
 
 def _count(view: ImageFacts, *, walkers: bool = False) -> int:
     """Return the number of vehicles, or pedestrians, in an image; -1 where ambiguous."""
-    shown = [seen for seen in view.of(walkers=walkers) if seen.visible_px >= DOUBTFUL_PX[0]]
+    objects = [obj for obj in view.visible(walkers=walkers) if obj.visible_px >= DOUBTFUL_PX[0]]
     doubtful = any(
-        seen.visible_px < DOUBTFUL_PX[1] or seen.hidden > _OVERLOOKED or seen.cut > _MERELY_CUT or not seen.stands_out
-        for seen in shown
+        obj.visible_px < DOUBTFUL_PX[1] or obj.hidden > _OVERLOOKED or obj.cut > _MERELY_CUT or not obj.stands_out
+        for obj in objects
     )
-    return -1 if doubtful or not view.is_clear else len(shown)
+    return -1 if doubtful or not view.is_clear else len(objects)
 
 
-def _shown(view: ImageFacts, seen: ObjectSeen) -> bool | None:
+def _shows(view: ImageFacts, obj: ImageObject) -> bool | None:
     """Return whether an image shows an object of another image; None where ambiguous."""
-    own = next((mine for mine in view.objects if mine.instance == seen.instance and mine.visible_px), None)
-    if not view.is_clear or (own is not None and not (own.visible_px >= DOUBTFUL_PX[1] and own.stands_out)):
+    local = next((each for each in view.objects if each.instance == obj.instance and each.visible_px), None)
+    if not view.is_clear or (local is not None and not (local.visible_px >= DOUBTFUL_PX[1] and local.stands_out)):
         return None
-    return own is not None
+    return local is not None
 
 
 def _common(one: ImageFacts, other: ImageFacts) -> int:
     """Return the number of objects that both images show completely."""
-    mine, theirs = ({seen.instance for seen in view.objects if _is_plain(seen)} for view in (one, other))
-    return len(mine & theirs) if one.is_clear and other.is_clear else 0
+    one_ids, other_ids = ({obj.instance for obj in view.objects if _is_plain(obj)} for view in (one, other))
+    return len(one_ids & other_ids) if one.is_clear and other.is_clear else 0
 
 
-def _missing(view: ImageFacts, other: ImageFacts) -> list[ObjectSeen] | None:
+def _missing(view: ImageFacts, other: ImageFacts) -> list[ImageObject] | None:
     """Return the vehicles that only the other image shows; None where ambiguous."""
     if not 0 < _count(other) <= _MOST_COUNTED:
         return None
-    shown = [seen for seen in other.of(walkers=False) if seen.visible_px >= COUNTED_PX]
-    says = [_shown(view, seen) for seen in shown]
-    return None if None in says else [seen for seen, is_shown in zip(shown, says, strict=True) if not is_shown]
+    vehicles = [obj for obj in other.visible(walkers=False) if obj.visible_px >= COUNTED_PX]
+    answers = [_shows(view, obj) for obj in vehicles]
+    return None if None in answers else [obj for obj, answer in zip(vehicles, answers, strict=True) if not answer]
 
 
-def _nameable(view: ImageFacts, *, least_px: int = DOUBTFUL_PX[1]) -> list[ObjectSeen]:
+def _nameable(view: ImageFacts, *, least_px: int = DOUBTFUL_PX[1]) -> list[ImageObject]:
     """Return the objects identified by position: completely visible and alone."""
     return [
-        seen
-        for seen in view.objects
-        if seen.alone
+        obj
+        for obj in view.objects
+        if obj.alone
         and view.is_clear
-        and _is_whole(seen)
-        and seen.visible_px >= least_px
-        and seen.kind != "vehicle"
-        and seen.stands_out
+        and _is_whole(obj)
+        and obj.visible_px >= least_px
+        and obj.kind != "vehicle"
+        and obj.stands_out
     ]
 
 
-def _is_whole(seen: ObjectSeen) -> bool:
-    return max(seen.hidden, seen.cut) <= _WHOLE
+def _is_whole(obj: ImageObject) -> bool:
+    return max(obj.hidden, obj.cut) <= _WHOLE
 
 
-def _is_plain(seen: ObjectSeen) -> bool:
+def _is_plain(obj: ImageObject) -> bool:
     """Return whether an object is easy to find: complete, large, and with distinct colours."""
-    return _is_whole(seen) and seen.visible_px >= DOUBTFUL_PX[1] and seen.stands_out
+    return _is_whole(obj) and obj.visible_px >= DOUBTFUL_PX[1] and obj.stands_out
 
 
-def _near_a_third(seen: ObjectSeen) -> bool:
+def _near_a_third(obj: ImageObject) -> bool:
     """Return whether an object lies near a border between the nine parts of an image."""
-    away = (abs(at - border) for at in (seen.x_percent, seen.y_percent) for border in (33.3, 66.7))
-    return any(percent < _PERCENT_MARGIN for percent in away)
+    centre_percent = (obj.x_percent, obj.y_percent)
+    return any(abs(one - border) < _PERCENT_MARGIN for one in centre_percent for border in (33.3, 66.7))
 
 
-def _at(seen: ObjectSeen) -> str:
-    return f"{seen.x_percent} % from the left, {seen.y_percent} % from the top"
+def _coords(obj: ImageObject) -> str:
+    return f"{obj.x_percent} % from the left, {obj.y_percent} % from the top"
 
 
 def _several(kind: str, count: int) -> str:

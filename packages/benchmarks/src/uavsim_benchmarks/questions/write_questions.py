@@ -66,12 +66,10 @@ def write_questions(
         for question in draw_task(task, groups, count=per_task, dataset=name, rng=np.random.default_rng([seed, number]))
     ]
     if not questions:
-        raise InputError(
-            f"{data.root}: no question can be made of it: each needs four answers that differ, and images of two drones"
-        )
+        raise InputError(f"{data.root}: no questions; each needs four different answers and images of two drones")
     report = check_questions(questions, {task.name: task.needs for task in TASKS})
     report |= {"dataset": name, "seed": seed, "images": images}
-    place = ResultPath.open(out)
-    write_whole(place / QUESTION_FILE, to_json_bytes({"dataset": name, "results": questions}))
-    write_whole(place / REPORT_FILE, to_json_bytes(report))
+    folder = ResultPath.open(out)
+    write_whole(folder / QUESTION_FILE, to_json_bytes({"dataset": name, "results": questions}))
+    write_whole(folder / REPORT_FILE, to_json_bytes(report))
     return report | {"seconds": round(time.monotonic() - began, 2)}

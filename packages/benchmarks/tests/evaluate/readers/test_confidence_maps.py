@@ -17,15 +17,15 @@ def test_confidence_maps(tmp_path: Path) -> None:
     assert [cells.shape for cells in read_confidence_maps(file)] == [(2, 3, 4), (3, 3, 4)]
     for content, words in (
         ({"a": np.full((2, 3, 4), 1.5)}, "between 0 and 1"),
-        ({"a": np.zeros((3, 4))}, "as the first has"),
-        ({"a": np.array([object()])}, "no .npz file of numbers"),
+        ({"a": np.zeros((3, 4))}, "of one size"),
+        ({"a": np.array([object()])}, "not an .npz file of numbers"),
         ({}, "holds no arrays"),
     ):
         np.savez(file, **content)
         with pytest.raises(InputError, match=words):
             read_confidence_maps(file)
     file.write_bytes(b"PK\x03\x04")
-    with pytest.raises(InputError, match=r"no \.npz file"):
+    with pytest.raises(InputError, match=r"not an \.npz file"):
         read_confidence_maps(file)
 
 

@@ -43,7 +43,7 @@ def test_one_endless_value_is_refused_before_it_fills_the_memory(
 ) -> None:
     monkeypatch.setattr(json_stream, "_CHUNK_BYTES", 1024)
     monkeypatch.setattr(json_stream, "_LONGEST_VALUE", 4096)
-    with pytest.raises(InputError, match="no JSON value of up to 4,096 characters at character"):
+    with pytest.raises(InputError, match="no JSON value of at most 4,096 characters at character"):
         read(tmp_path, '{"results": {"s0": [' + '{"a": 1}, ' * 5000 + "{}]}}")
 
 

@@ -10,16 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from evaluate.readers.result_files import BOX
 from uavsim.errors import InputError
 from uavsim_benchmarks.evaluate.boxes import Boxes
 from uavsim_benchmarks.evaluate.nuscenes.detection import CLASSES
 from uavsim_benchmarks.evaluate.readers.nuscenes_results import ResultReader
 from uavsim_benchmarks.evaluate.readers.pickles import read_pickle
-
-BOX: dict[str, Any] = {
-    "sample_token": "s0", "translation": [1.0, 2.0, 3.0], "size": [2.0, 4.0, 1.5], "rotation": [1.0, 0.0, 0.0, 0.0],
-    "velocity": [0.0, 0.0], "detection_name": "car", "detection_score": 0.5, "attribute_name": "",
-}  # fmt: skip
 
 
 class Hostile:
@@ -34,7 +30,7 @@ def test_a_pickle_that_asks_for_code_is_refused_unrun(
     monkeypatch.chdir(tmp_path)
     file = tmp_path / "x.pkl"
     file.write_bytes(pickle.dumps(value))
-    with pytest.raises(InputError, match="nothing of it was run"):
+    with pytest.raises(InputError, match="refused without executing it"):
         read_pickle(file)
     assert [path.name for path in tmp_path.iterdir()] == ["x.pkl"]
 
@@ -44,34 +40,20 @@ def test_plain_pickles_are_read(protocol: int, tmp_path: Path) -> None:
     file = tmp_path / "x.pkl"
     content = {"a": [1, 2.5, "x", None, True], "b": np.arange(6.0).reshape(2, 3), "c": np.float64(2), "d": (1, {2})}
     file.write_bytes(pickle.dumps(content, protocol=protocol))
-    reported = read_pickle(file)
-    np.testing.assert_array_equal(reported.pop("b"), content.pop("b"))
-    assert reported == content
+    loaded = read_pickle(file)
+    np.testing.assert_array_equal(loaded.pop("b"), content.pop("b"))
+    assert loaded == content
     file.write_bytes(file.read_bytes()[:-9])
-    with pytest.raises(InputError, match=r"cut off|refused"):
+    with pytest.raises(InputError, match=r"truncated|refused"):
         read_pickle(file)
 
 
 def types(state: Any, code: str = "f8") -> bytes:
     """Return a pickle of one array with a chosen state of its type."""
     head = b"\x80\x02cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85C\x01b\x87R(K\x01K\x01\x85cnumpy\ndtype\n"
-    own = pickle.dumps(state, 2)[2:-1]
-    return (
-        head
-        + b"U"
-        + bytes([len(code)])
-        + code.encode()
-        + b"K\x00K\x01\x87R"
-        + own
-        + b"b\x89C\x08"
-        + b"\x41" * 8
-        + b"tb."
-    )
-
-
-def nested(n: int) -> bytes:
-    """Return instructions for a list with twenty references to memo entry ``n``."""
-    return b"](" + b"h%c" % n * 20 + b"eq%c" % (n + 1)
+    state_bytes = pickle.dumps(state, 2)[2:-1]
+    name = b"U" + bytes([len(code)]) + code.encode()
+    return head + name + b"K\x00K\x01\x87R" + state_bytes + b"b\x89C\x08" + b"\x41" * 8 + b"tb."
 
 
 def copied(function: bytes, more: bytes, again: bytes) -> bytes:
@@ -135,7 +117,7 @@ def test_what_lies_about_itself_is_refused_and_takes_no_memory(name: str, tmp_pa
     file.write_bytes(ODD[name])
     tracemalloc.start()
     try:
-        with pytest.raises(InputError, match=r"refused|no pickle"):
+        with pytest.raises(InputError, match=r"refused|not a pickle"):
             read_pickle(file)
         assert tracemalloc.get_traced_memory()[1] < 20e6
     finally:
@@ -145,7 +127,7 @@ def test_what_lies_about_itself_is_refused_and_takes_no_memory(name: str, tmp_pa
 def test_what_is_empty_in_a_few_bytes_is_bounded_by_the_file(tmp_path: Path) -> None:
     file = tmp_path / "x.pkl"
     file.write_bytes(b"\x80\x04(" + b"\x8f" * 3_000_000 + b"l.")
-    with pytest.raises(InputError, match="empty lists"):
+    with pytest.raises(InputError, match="too many empty containers"):
         read_pickle(file)
 
 
@@ -161,8 +143,8 @@ ARRAYS = [
 def test_arrays_come_as_they_were(value: Any, protocol: int, tmp_path: Path) -> None:
     file = tmp_path / "x.pkl"
     file.write_bytes(pickle.dumps({"a": value, "again": [value, value]}, protocol=protocol))
-    reported = read_pickle(file)
-    for found in (reported["a"], *reported["again"]):
+    loaded = read_pickle(file)
+    for found in (loaded["a"], *loaded["again"]):
         assert (found.shape, found.dtype) == (value.shape, value.dtype.newbyteorder("="))
         np.testing.assert_array_equal(found, value)
 

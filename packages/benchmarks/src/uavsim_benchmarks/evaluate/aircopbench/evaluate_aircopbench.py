@@ -40,7 +40,7 @@ def evaluate_aircopbench(request: EvaluationRequest) -> Outcome:
     kinds, datasets = [str(row["question_type"]) for row in questions.values()], [key[0] for key in questions]
     scores = score_answers(kinds, datasets, correct, mode=request.mode)
     unread = sum(text not in "ABCD" if chosen else parse_strict(text) is None for text, chosen in texts.values())
-    reported: JsonDict = {
+    summary: JsonDict = {
         "accuracy": scores.micro, "accuracy_macro": scores.macro, "by_task": scores.by_task,
         "by_category": scores.by_category, "by_dataset": scores.by_dataset, "questions": scores.questions,
         "uncategorised": scores.uncategorised, "unanswered": len(missing), "unparsed": unread,
@@ -52,7 +52,7 @@ def evaluate_aircopbench(request: EvaluationRequest) -> Outcome:
     names = tuple(scores.by_task)
     bars = {"accuracy": (np.arange(len(names) + 1.0), np.array(list(scores.by_task.values())))}
     curve = Curve("accuracy by task", "", "accuracy", bars, steps=True, ticks=names)
-    return Outcome("aircopbench", request.mode, reported, ("accuracy", "accuracy_macro"), (table,), (curve,))
+    return Outcome("aircopbench", request.mode, summary, ("accuracy", "accuracy_macro"), (table,), (curve,))
 
 
 def _questions(path: Path) -> dict[tuple[str, str], JsonDict]:
@@ -68,7 +68,7 @@ def _questions(path: Path) -> dict[tuple[str, str], JsonDict]:
                 raise InputError(f"{file}: question {row.get('question_id')} lacks correct_answer or question_type")
             key = (str(row.get("dataset", name)), str(row.get("question_id")))
             if key in questions:
-                raise InputError(f"{file}: question {key[1]} is there twice")
+                raise InputError(f"{file}: question {key[1]} occurs twice")
             questions[key] = row
     return questions
 
@@ -87,15 +87,15 @@ def _answers(path: Path, questions: dict[tuple[str, str], JsonDict]) -> dict[tup
             raise InputError(f"{path}: question {identity!r} is not in the question file")
         if (dataset, identity) in texts:
             raise InputError(f"{path}: question {identity} is answered twice")
-        reported = next((key for key in ("response", "predicted_answer") if isinstance(row.get(key), str)), None)
-        if reported is None:
+        answer_key = next((key for key in ("response", "predicted_answer") if isinstance(row.get(key), str)), None)
+        if answer_key is None:
             raise InputError(f"{path}: question {identity} has neither a response nor a predicted_answer")
-        texts[dataset, identity] = (row[reported], reported == "predicted_answer")
+        texts[dataset, identity] = (row[answer_key], answer_key == "predicted_answer")
     return texts
 
 
 def _rows(path: Path, content: Any) -> list[JsonDict]:
     rows = content.get("results") if isinstance(content, dict) else content
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise InputError(f"{path}: not a list of questions, nor an object with one under 'results'")
+        raise InputError(f"{path}: expected a list of questions, or an object with such a list under 'results'")
     return rows

@@ -115,10 +115,10 @@ def score_answers(
     names = np.array(tasks, dtype=object)
     by_task = {name: _accuracy(correct[names == name]) for name in dict.fromkeys(tasks)}
     by_category = {
-        category: _accuracy(correct[np.array([name in own for name in tasks], dtype=bool)])
-        for category, own in CATEGORIES.items()
+        category: _accuracy(correct[np.array([name in category_tasks for name in tasks], dtype=bool)])
+        for category, category_tasks in CATEGORIES.items()
     }
-    known = {name for own in CATEGORIES.values() for name in own}
+    known = {name for category_tasks in CATEGORIES.values() for name in category_tasks}
     of_dataset = np.array(list(dataset), dtype=object)
     return AnswerScores(
         micro=_accuracy(correct),

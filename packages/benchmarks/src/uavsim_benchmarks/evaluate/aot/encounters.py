@@ -83,12 +83,12 @@ def find_encounters(
     return Encounters(rows, encounter, valid)
 
 
-def tracked_until(rows: int, place: IntArray, track: FloatArray, score: FloatArray) -> FloatArray:
+def tracked_until(rows: int, match_row: IntArray, track: FloatArray, score: FloatArray) -> FloatArray:
     """Return (rows,) highest thresholds at which one track matches at least half of the last 30 rows; -inf for none.
 
     Args:
         rows: number of rows of an encounter, sorted by frame.
-        place: (M,) row of each match.
+        match_row: (M,) row of each match.
         track: (M,) track of the detection; NaN without a track, which equals no other.
         score: (M,) score of the detection.
 
@@ -98,10 +98,10 @@ def tracked_until(rows: int, place: IntArray, track: FloatArray, score: FloatArr
     names, counts = np.unique(track[~np.isnan(track)], return_counts=True)
     for name in names[counts >= _SHARE_ROWS].tolist() if rows >= _WINDOW_ROWS else ():
         matches = np.flatnonzero(track == name)
-        matches = matches[np.argsort(place[matches], kind="stable")]
-        ranks = ranks_within(place[matches])
+        matches = matches[np.argsort(match_row[matches], kind="stable")]
+        ranks = ranks_within(match_row[matches])
         scores = np.full((rows, int(ranks.max()) + 1), -np.inf)
-        scores[place[matches], ranks] = score[matches]
+        scores[match_row[matches], ranks] = score[matches]
         windows = np.lib.stride_tricks.sliding_window_view(scores, _WINDOW_ROWS, axis=0)
         least = np.partition(windows.reshape(len(windows), -1), -_SHARE_ROWS, axis=1)[:, -_SHARE_ROWS]
         until[_WINDOW_ROWS - 1 :] = np.maximum(until[_WINDOW_ROWS - 1 :], least)

@@ -31,11 +31,11 @@ def evaluate_aot(request: EvaluationRequest) -> Outcome:
     """
     budgets = sorted({"hfar", "fppi"} & set(request.options))
     if len(budgets) > 1:
-        raise InputError("--option hfar and fppi: one budget at a time")
+        raise InputError("--option hfar, fppi: mutually exclusive; give one budget")
     truth, images = read_aot_truth(request.truth)
     results = read_aot_results(request.results, images)
     if not len(results.score) and request.mode == "official":
-        raise InputError(f"{request.results}: no detections; the starter kit ends here (--mode corrected scores it)")
+        raise InputError(f"{request.results}: no detections, which the starter kit cannot score; use --mode corrected")
     threshold = request.number("min_score", 0.0)
     results = keep_results(results, truth, min_score=threshold, min_track_length=request.count("min_track_len", 0))
     max_range_m = request.number("enc_max_range", 700.0)
@@ -44,15 +44,15 @@ def evaluate_aot(request: EvaluationRequest) -> Outcome:
             truth, results, target=target, value=request.number(target, 0.0), min_score=threshold, mode=request.mode
         )
     levels = AotLevels(truth, results, max_range_m=max_range_m, mode=request.mode)
-    scores = levels.at(threshold)
-    reported = _reported(scores) | {"images": len(images), "flights": len(truth.flight_hours)}
+    scores = levels.scores_at(threshold)
+    summary = _summary(scores) | {"images": len(images), "flights": len(truth.flight_hours)}
     rows = tuple((name, *counts, _rate(counts)) for name, counts in scores.edr.items())
     table = Table("encounters detected in time", ("horizon", "detected", "encounters", "edr"), rows)
     curves = (
         *_froc(results, levels),
         *_by_range(truth, results, levels.pairs, threshold=threshold, max_range_m=max_range_m),
     )
-    return Outcome("aot", request.mode, reported, ("edr", "hfar", "afdr", "fppi"), (table,), curves)
+    return Outcome("aot", request.mode, summary, ("edr", "hfar", "afdr", "fppi"), (table,), curves)
 
 
 def _rate(counts: tuple[int, int]) -> float:
@@ -60,15 +60,15 @@ def _rate(counts: tuple[int, int]) -> float:
     return counts[0] / counts[1] if counts[1] else float("nan")
 
 
-def _reported(scores: AotScores) -> JsonDict:
-    reported: JsonDict = {"edr": _rate(scores.edr["all"])}
-    reported |= {f"edr_{name}": _rate(counts) for name, counts in scores.edr.items() if name != "all"}
-    reported |= {"hfar": scores.hfar, "afdr": _rate(scores.afdr), "fppi": scores.fppi}
-    reported |= {"afdr_above_area": _rate(scores.afdr_above_area), "afdr_below_area": _rate(scores.afdr_below_area)}
+def _summary(scores: AotScores) -> JsonDict:
+    summary: JsonDict = {"edr": _rate(scores.edr["all"])}
+    summary |= {f"edr_{name}": _rate(counts) for name, counts in scores.edr.items() if name != "all"}
+    summary |= {"hfar": scores.hfar, "afdr": _rate(scores.afdr), "fppi": scores.fppi}
+    summary |= {"afdr_above_area": _rate(scores.afdr_above_area), "afdr_below_area": _rate(scores.afdr_below_area)}
     counts = {"afdr": scores.afdr, "afdr_above_area": scores.afdr_above_area, "afdr_below_area": scores.afdr_below_area}
     counts |= {f"edr_{name}": pair for name, pair in scores.edr.items()}
-    reported["counts"] = {name: {"detected": detected, "total": total} for name, (detected, total) in counts.items()}
-    return reported | {"threshold": scores.threshold, "max_range_m": scores.max_range_m}
+    summary["counts"] = {name: {"detected": detected, "total": total} for name, (detected, total) in counts.items()}
+    return summary | {"threshold": scores.threshold, "max_range_m": scores.max_range_m}
 
 
 def _froc(results: AotResults, levels: AotLevels) -> tuple[Curve, ...]:
@@ -76,7 +76,7 @@ def _froc(results: AotResults, levels: AotLevels) -> tuple[Curve, ...]:
     if not len(results.score):
         return ()
     thresholds = np.unique(np.quantile(results.score, np.linspace(0, 1, _CURVE_POINTS)))
-    points = [levels.at(threshold) for threshold in thresholds.tolist()]
+    points = [levels.scores_at(threshold) for threshold in thresholds.tolist()]
     afdr = np.array([point.fppi for point in points]), np.array([_rate(point.afdr) for point in points])
     edr = np.array([point.hfar for point in points]), np.array([_rate(point.edr["all"]) for point in points])
     return (
@@ -99,10 +99,10 @@ def _by_range(
     total = np.histogram(truth.range_m[planned], edges)[0]
     found = np.histogram(truth.range_m[planned & matched], edges)[0]
     share = np.divide(found, total, out=np.zeros(_RANGE_BINS), where=total > 0)
-    true, reported = truth.box_px[pairs.truth[match]], results.box_px[pairs.found[match]]
-    offset_px = np.hypot(*(reported[:, :2] - true[:, :2] - true[:, 2:] / 2).T)
+    true_px, found_px = truth.box_px[pairs.truth[match]], results.box_px[pairs.found[match]]
+    offset_px = np.hypot(*(found_px[:, :2] - true_px[:, :2] - true_px[:, 2:] / 2).T)
     with np.errstate(divide="ignore"):
-        larger = np.log2(reported[:, 2:].prod(axis=1) / true[:, 2:].prod(axis=1))
+        larger = np.log2(found_px[:, 2:].prod(axis=1) / true_px[:, 2:].prod(axis=1))
     return (
         Curve("planned aircraft by range", "range (m)", "share detected", {"detected": (edges, share)}, steps=True),
         Curve(

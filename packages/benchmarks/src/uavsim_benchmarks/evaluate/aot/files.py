@@ -47,7 +47,7 @@ def read_aot_truth(path: Path) -> tuple[AotTruth, dict[str, int]]:
                 hours[name] = _hours(path, name, sample.get("metadata") or {}, entities)
         stream.end()
     if not found:
-        raise InputError(f"{path}: no ground truth of AOT: there is no key 'samples'")
+        raise InputError(f"{path}: not an AOT ground-truth file: key 'samples' is missing")
     of_flight, of_image, of_object = (
         (list(chain.from_iterable(column)) for column in zip(*(part[:3] for part in flights), strict=True))
         if flights
@@ -55,7 +55,7 @@ def read_aot_truth(path: Path) -> tuple[AotTruth, dict[str, int]]:
     )
     stray = next((name for name in of_flight if name not in hours), None)
     if stray is not None:
-        raise InputError(f"{path}: an entity names flight {stray}, which is not among 'samples'")
+        raise InputError(f"{path}: an entity has flight_id {stray}, which is not a key of 'samples'")
     names, flight = _numbered(of_flight)
     images, image = _numbered(of_image)
     objects = {name: number for number, name in enumerate(sorted({*of_object} - {""}))} | {"": -1}
@@ -77,7 +77,7 @@ def read_aot_truth(path: Path) -> tuple[AotTruth, dict[str, int]]:
         flight_hours=np.array([hours[name] for name in names], dtype=np.float64),
     )
     if not len(truth.image):
-        raise InputError(f"{path}: no images; frames without objects are listed too")
+        raise InputError(f"{path}: no images; list frames without objects as well")
     return truth, images
 
 
@@ -105,7 +105,7 @@ def read_aot_results(path: Path, images: dict[str, int]) -> AotResults:
             names: list[Any] = [entry.get("img_name") for entry in entries]
             found: list[Any] = [entry.get("detections") for entry in entries]
             if not all(isinstance(name, str) for name in names) or not all(isinstance(rows, list) for rows in found):
-                raise InputError(f"{path}: an entry has no img_name or no list of detections")
+                raise InputError(f"{path}: an entry lacks img_name or a list of detections")
             of_entry = [images.get(name, -1) for name in names]
             if -1 in of_entry:
                 stray = names[of_entry.index(-1)]
@@ -131,22 +131,22 @@ class _Tracks:
 
     def __init__(self) -> None:
         self._names: dict[str, list[Any]] = {key: [] for key in self._KEYS}
-        self._there = dict.fromkeys(self._KEYS, False)
+        self._present = dict.fromkeys(self._KEYS, False)
 
     def add(self, detections: list[JsonDict]) -> None:
         for key in self._KEYS:
             self._names[key] += [detection.get(key) for detection in detections]
-            self._there[key] |= any(key in detection for detection in detections)
+            self._present[key] |= any(key in detection for detection in detections)
 
     def numbers(self) -> FloatArray:
         """Return (D,) track numbers of the detections; NaN without a name."""
-        key = next((key for key in self._KEYS if self._there[key]), None)
+        key = next((key for key in self._KEYS if self._present[key]), None)
         if key is None:
             return np.arange(len(self._names[self._KEYS[0]]), dtype=np.float64)
         names = self._names[key]
         known = np.array([name is not None and not _is_nan(name) for name in names], dtype=bool)
         track = np.full(len(names), np.nan)
-        texts = [str(name) for name, reported in zip(names, known.tolist(), strict=True) if reported]
+        texts = [str(name) for name, is_known in zip(names, known.tolist(), strict=True) if is_known]
         track[known] = np.unique(texts, return_inverse=True)[1] if texts else []
         return track
 
@@ -158,10 +158,10 @@ def _is_nan(name: object) -> bool:
 def _file(path: Path) -> Path:
     if not path.is_dir():
         return path
-    for place in (path, path / "ImageSets"):
+    for folder in (path, path / "ImageSets"):
         for name in ("groundtruth.json", "groundtruth.json.gz"):
-            if (place / name).is_file():
-                return place / name
+            if (folder / name).is_file():
+                return folder / name
     raise InputError(f"{path}: holds no groundtruth.json")
 
 
@@ -171,7 +171,7 @@ def _flight(path: Path, flight: str, entities: list[JsonDict]) -> _Flight:
         steps = [int(blob["frame"]) for blob in blobs], [int(entity["time"]) for entity in entities]
         numbers = np.array(steps, dtype=np.int64).T
         if np.any((numbers > _LARGEST) | (numbers < -_LARGEST)):
-            raise ValueError("a frame or time that is no 64-bit number")
+            raise ValueError("a frame or time exceeds 62 bits")
         far = [blob.get("range_distance_m") for blob in blobs]
         above = [(entity.get("labels") or {}).get("is_above_horizon") for entity in entities]
         values = np.empty((len(entities), 6))
@@ -186,7 +186,7 @@ def _flight(path: Path, flight: str, entities: list[JsonDict]) -> _Flight:
         )
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise InputError(
-            f"{path}: flight {flight}: an entity without frame, time, img_name or four numbers in bb"
+            f"{path}: flight {flight}: an entity lacks frame, time, img_name or four numbers in bb"
         ) from error
 
 
@@ -199,7 +199,7 @@ def _hours(path: Path, flight: str, metadata: JsonDict, entities: list[JsonDict]
             frames = metadata.get("number_of_frames") or len({str(entity["img_name"]) for entity in entities})
             hours = float(frames) / float(metadata.get("fps") or 10.0) / 3600
         if not (np.isfinite(hours) and (hours > 0 or not entities)):
-            raise ValueError("a length that is not above 0")
+            raise ValueError("the duration is not positive")
     except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{path}: flight {flight}: metadata has no usable duration, frames or fps") from error
     return hours

@@ -136,13 +136,13 @@ def extended_iou(truth_px: FloatArray, found_px: FloatArray) -> FloatArray:
     Source: ``match_groundtruth_results.py``, ``extend_bounding_boxes_based_on_gt_area`` and ``augment_with_iou``.
     """
     true = np.concatenate([truth_px[:, :2], truth_px[:, :2] + truth_px[:, 2:]], axis=1)
-    reported = np.concatenate([found_px[:, :2] - found_px[:, 2:] / 2, found_px[:, :2] + found_px[:, 2:] / 2], axis=1)
-    area, stated_area = _area(true), _area(reported)
+    found = np.concatenate([found_px[:, :2] - found_px[:, 2:] / 2, found_px[:, :2] + found_px[:, 2:] / 2], axis=1)
+    area, stated_area = _area(true), _area(found)
     small = (area > 0) & (area < _SMALL_PX)
     both_small = small & (stated_area < _SMALL_PX - 1e-6)
     true, area = _enlarged(true, area, small)
-    reported, stated_area = _enlarged(reported, stated_area, both_small & (stated_area > 0))
-    side = np.minimum(true[:, 2:], reported[:, 2:]) - np.maximum(true[:, :2], reported[:, :2])
+    found, stated_area = _enlarged(found, stated_area, both_small & (stated_area > 0))
+    side = np.minimum(true[:, 2:], found[:, 2:]) - np.maximum(true[:, :2], found[:, :2])
     overlap = np.maximum(side, 0).prod(axis=1)
     union = stated_area + area - overlap
     real = (area > 0) & (union >= 1e-12)
@@ -255,7 +255,7 @@ class AotLevels:
         """Return false positives an image."""
         return _above(self._false, threshold) / self._images
 
-    def at(self, threshold: float) -> AotScores:
+    def scores_at(self, threshold: float) -> AotScores:
         """Return the scores of detections of at least ``threshold``."""
         afdr, large, small = ((_above(found, threshold), total) for found, total in self._objects)
         return AotScores(
@@ -309,9 +309,9 @@ class AotLevels:
             return []
         order = np.lexsort((truth.frame[encounters.row], encounters.encounter))
         rows_of = np.split(encounters.row[order], np.flatnonzero(np.diff(encounters.encounter)) + 1)
-        place, encounter = np.zeros(len(truth.frame), np.int64), np.full(len(truth.frame), -1)
+        rank, encounter = np.zeros(len(truth.frame), np.int64), np.full(len(truth.frame), -1)
         encounter[encounters.row] = encounters.encounter
-        place[np.concatenate(rows_of)] = ranks_within(encounters.encounter)
+        rank[np.concatenate(rows_of)] = ranks_within(encounters.encounter)
         row, found = self.pairs.truth[self.pairs.match], self.pairs.found[self.pairs.match]
         matches = np.argsort(encounter[row], kind="stable")
         row, found = row[matches], found[matches]
@@ -319,9 +319,9 @@ class AotLevels:
         for number in np.flatnonzero(encounters.valid).tolist():
             group = horizon_of(truth.above_horizon[rows_of[number]])
             if group is not None:
-                of = slice(*np.searchsorted(encounter[row], [number, number + 1]).tolist())
-                track, score = self._results.track[found[of]], self._results.score[found[of]]
-                until = tracked_until(len(rows_of[number]), place[row[of]], track, score)
+                span = slice(*np.searchsorted(encounter[row], [number, number + 1]).tolist())
+                track, score = self._results.track[found[span]], self._results.score[found[span]]
+                until = tracked_until(len(rows_of[number]), rank[row[span]], track, score)
                 tracked.append((group, rows_of[number], until))
         return tracked
 
@@ -362,7 +362,7 @@ def score_aot(
 
     Source: ``core/metrics/airborne_metrics/calculate_airborne_metrics.py``.
     """
-    return AotLevels(truth, results, max_range_m=max_range_m, mode=mode).at(threshold)
+    return AotLevels(truth, results, max_range_m=max_range_m, mode=mode).scores_at(threshold)
 
 
 def search_score(
@@ -383,16 +383,16 @@ def search_score(
     levels = AotLevels(truth, results, mode=mode)
     measure = levels.alarms_per_hour if target == "hfar" else levels.false_per_image
     low, high = max(min_score, float(results.score.min(initial=1.0))), 1.0
-    at_low, middle = measure(low), low + (high - low) / 2
-    at_middle = round(measure(middle), _DIGITS)
-    falling = at_middle <= at_low
+    low_rate, middle = measure(low), low + (high - low) / 2
+    middle_rate = round(measure(middle), _DIGITS)
+    falling = middle_rate <= low_rate
     while high - low > _PRECISION:
-        if at_middle == value:
+        if middle_rate == value:
             return middle
-        if (at_middle > value) == falling and at_middle != value:
+        if (middle_rate > value) == falling and middle_rate != value:
             low = middle
         else:
             high = middle
         middle = low + (high - low) / 2
-        at_middle = round(measure(middle), _DIGITS)
+        middle_rate = round(measure(middle), _DIGITS)
     return high

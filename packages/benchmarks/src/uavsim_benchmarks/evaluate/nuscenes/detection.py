@@ -115,7 +115,7 @@ def pair_errors(truth: Boxes, found: Boxes, *, half_turn: BoolArray, mode: str =
     """
     flat = ~((truth.size_m > 0).all(axis=1) & (found.size_m > 0).all(axis=1))
     if flat.any() and mode == "official":
-        raise InputError(f"sample {int(truth.sample[flat][0])}: a matched box has a size that is not above 0 m")
+        raise InputError(f"sample {int(truth.sample[flat][0])}: a matched box has no volume; use --mode corrected")
     overlap = np.minimum(truth.size_m, found.size_m).prod(axis=1)
     union = truth.size_m.prod(axis=1) + found.size_m.prod(axis=1) - overlap
     scale = 1 - np.divide(overlap, union, out=np.zeros(len(truth)), where=~flat)
@@ -151,33 +151,33 @@ class DetectionCounter:
         config = self.config
         self._truth += np.bincount(truth.label, minlength=len(CLASSES))
         matched = match_by_centre(truth, found, config.distances_m)
-        at = config.distances_m.index(config.errors_at_m)
-        hit = matched[at] != NOTHING
-        own = found.take(hit)
+        level = config.distances_m.index(config.errors_at_m)
+        hit = matched[level] != NOTHING
+        hits = found.take(hit)
         errors = np.full((len(TP_ERRORS), len(found)), np.nan)
         errors[:, hit] = pair_errors(
-            truth.take(matched[at][hit]), own, half_turn=own.label == CLASSES.index("barrier"), mode=self.mode
+            truth.take(matched[level][hit]), hits, half_turn=hits.label == CLASSES.index("barrier"), mode=self.mode
         )
         self._rows.append((found.label, found.score, found.sample, matched != NOTHING))
         self._errors.append(errors[:, hit])
 
     def score(self) -> DetectionScores:
         """Return the scores of all that was added."""
-        rows = self._rows or [_no_rows(len(self.config.distances_m))]
-        label, score, sample = (np.concatenate([row[k] for row in rows]) for k in range(3))
-        matched = np.concatenate([row[3] for row in rows], axis=1)
+        parts = self._rows or [_no_rows(len(self.config.distances_m))]
+        label, score, sample = (np.concatenate([row[k] for row in parts]) for k in range(3))
+        matched = np.concatenate([row[3] for row in parts], axis=1)
         errors = np.concatenate(self._errors or [np.zeros((len(TP_ERRORS), 0))], axis=1)
-        at = self.config.distances_m.index(self.config.errors_at_m)
-        error_row = np.cumsum(matched[at]) - 1
+        level = self.config.distances_m.index(self.config.errors_at_m)
+        error_row = np.cumsum(matched[level]) - 1
         order = np.lexsort((np.arange(len(score)), sample, score))[::-1]
         aps: dict[str, dict[float, float]] = {}
         tp_errors: dict[str, dict[str, float]] = {}
         curves: dict[tuple[str, float], ClassCurves] = {}
         for number, name in enumerate(CLASSES):
-            own = order[label[order] == number]
+            rows = order[label[order] == number]
             for k, distance in enumerate(self.config.distances_m):
-                of_hits = errors[:, error_row[own[matched[k][own]]]] if k == at else None
-                curve = class_curves(score[own], matched[k][own], int(self._truth[number]), errors=of_hits)
+                of_hits = errors[:, error_row[rows[matched[k][rows]]]] if k == level else None
+                curve = class_curves(score[rows], matched[k][rows], int(self._truth[number]), errors=of_hits)
                 curves[name, distance] = curve
                 aps.setdefault(name, {})[distance] = average_precision(
                     curve.precision, min_recall=self.config.min_recall, min_precision=self.config.min_precision
@@ -189,7 +189,7 @@ class DetectionCounter:
                 else true_positive_error(curve.errors[error], curve.confidence, min_recall=self.config.min_recall)
                 for error in TP_ERRORS
             }
-        of_match = label[matched[at]]
+        of_match = label[matched[level]]
         match_errors = {name: errors[:, of_match == number] for number, name in enumerate(CLASSES)}
         return self._summary(aps, tp_errors, curves, match_errors)
 

@@ -33,42 +33,42 @@ def evaluate_detection(request: EvaluationRequest) -> Outcome:
     config = replace(config, max_boxes_per_sample=request.count("max_boxes", config.max_boxes_per_sample))
     truth, reader = open_result(request, detection.CLASSES, "detection", config.max_boxes_per_sample)
     limits = np.array([config.range_m[name] for name in detection.CLASSES])
-    own = evaluated(truth.boxes, truth, limits, detection.CLASSES)
+    true_boxes = evaluated(truth.boxes, truth, limits, detection.CLASSES)
     truth = replace(truth, boxes=Boxes.none())  # frees memory
     counter = detection.DetectionCounter(config, mode=request.mode)
-    check = FrameCheck(own, truth)
+    check = FrameCheck(true_boxes, truth)
     counted = np.zeros(len(truth.samples), bool)
     for block in reader.blocks():
         check.add(block)
         found = evaluated(block, truth, limits, detection.CLASSES)
         samples = np.unique(block.sample)
         counted[samples] = True
-        counter.add(own.take(own.rows_of(samples)), found)
+        counter.add(true_boxes.take(true_boxes.rows_of(samples)), found)
     check.raise_if_wrong(request.results)
     scored = scored_samples(request, truth, reader)
-    counter.add(own.take((scored & ~counted)[own.sample]), Boxes.none())
+    counter.add(true_boxes.take((scored & ~counted)[true_boxes.sample]), Boxes.none())
     scores = counter.score()
-    reported = {"split": request.split, "range_m": config.range_m, "samples": len(reader.seen)}
+    details = {"split": request.split, "range_m": config.range_m, "samples": len(reader.samples)}
     return detection_outcome(
         "nuscenes-detection",
         request.mode,
         scores,
-        reported | {"samples_ignored": reader.ignored, "ignored_detections": reader.left_out},
+        details | {"samples_ignored": reader.ignored, "ignored_detections": reader.left_out},
     )
 
 
-def detection_outcome(benchmark: str, mode: str, scores: detection.DetectionScores, reported: JsonDict) -> Outcome:
+def detection_outcome(benchmark: str, mode: str, scores: detection.DetectionScores, details: JsonDict) -> Outcome:
     """Return detection scores under their published names."""
     flat = {_SHORT[name]: value for name, value in scores.mean_tp_errors.items()}
     mean = {name: float(np.mean(list(aps.values()))) for name, aps in scores.aps.items()}
     summary: JsonDict = {
-        **reported,
+        **details,
         "mean_ap": scores.mean_ap,
         "nds": scores.nds,
         **flat,
         "tp_errors": scores.mean_tp_errors,
         "tp_scores": {name: max(0.0, 1.0 - value) for name, value in scores.mean_tp_errors.items()},
-        "label_aps": {name: {str(at): ap for at, ap in aps.items()} for name, aps in scores.aps.items()},
+        "label_aps": {name: {str(distance): ap for distance, ap in aps.items()} for name, aps in scores.aps.items()},
         "mean_dist_aps": mean,
         "label_tp_errors": scores.tp_errors,
         "boxes": scores.boxes,
@@ -86,12 +86,13 @@ def _detection_curves(scores: detection.DetectionScores) -> tuple[Curve, ...]:
     recall = np.linspace(0, 1, 101)
     curves = []
     for name in (name for name, count in scores.boxes.items() if count):
-        lines = {f"{at:g} m": (recall, curve.precision) for (own, at), curve in scores.curves.items() if own == name}
+        of_class = {limit_m: curve for (label, limit_m), curve in scores.curves.items() if label == name}
+        lines = {f"{limit_m:g} m": (recall, curve.precision) for limit_m, curve in of_class.items()}
         curves.append(Curve(f"{name}: precision and recall", "recall", "precision", lines))
         errors = {
             _SHORT[error][1:]: (recall, values)
-            for (own, _), curve in scores.curves.items()
-            if own == name and curve.errors and curve.confidence.any()
+            for curve in of_class.values()
+            if curve.errors and curve.confidence.any()
             for error, values in curve.errors.items()
         }
         if errors:

@@ -19,7 +19,7 @@ def evaluate_with_devkit(request: EvaluationRequest) -> Outcome:
         raise InputError(f"{request.results}: no such file")
     scores = devkit_scores(request.truth, only_version(request), request.results, split=request.split)
     if not scores["ok"]:
-        raise InputError(f"{request.results}: the devkit refuses it: {scores['problem']}")
+        raise InputError(f"{request.results}: the devkit rejects the results: {scores['problem']}")
     first: JsonDict = next(iter(scores["classes"].values()), {})
     columns = [name for name, value in first.items() if not isinstance(value, dict)]
     rows: list[Row] = [(name, *(row[c] for c in columns)) for name, row in scores["classes"].items()]

@@ -33,7 +33,7 @@ class DetectionInput:
             raise InputError(f"{request.results}: no such file")
         self.request, self.limit_m = request, request.number("range", WIDE_RANGE_M)
         self.truth = _truth(request)
-        self.own = self.in_range(self.truth.boxes.take(self.truth.boxes.counted))
+        self.true_boxes = self.in_range(self.truth.boxes.take(self.truth.boxes.counted))
         self.reader = ResultReader(
             request.results,
             self.truth.samples,
@@ -48,7 +48,7 @@ class DetectionInput:
 
     def blocks(self) -> Iterator[Boxes]:
         """Yield detections in range, whole samples at a time."""
-        check = FrameCheck(self.own, self.truth)
+        check = FrameCheck(self.true_boxes, self.truth)
         for block in self.reader.blocks():
             check.add(block)
             yield self.in_range(block)
@@ -78,7 +78,8 @@ def only_version(request: EvaluationRequest) -> str:
             raise InputError(f"{folder}: no version {request.version!r}; it holds {', '.join(versions) or 'none'}")
         return request.version
     if len(versions) != 1:
-        raise InputError(f"{folder} holds {', '.join(versions) or 'no dataset'}: choose one with --version")
+        hint = f"select --version {' or '.join(versions)}" if versions else "no dataset (no sample_annotation.json)"
+        raise InputError(f"{folder}: {hint}")
     return versions[0]
 
 
@@ -90,7 +91,7 @@ def scored_samples(request: EvaluationRequest, truth: Truth, reader: ResultReade
     """
     scored = np.ones(len(truth.samples), bool)
     if request.split is None:
-        scored = np.isin(truth.scene, np.unique(truth.scene[sorted(reader.seen)]))
+        scored = np.isin(truth.scene, np.unique(truth.scene[sorted(reader.samples)]))
     if request.mode == "official":
         reader.require(np.flatnonzero(scored))
     return scored

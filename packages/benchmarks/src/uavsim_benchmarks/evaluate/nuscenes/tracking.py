@@ -6,7 +6,6 @@ and uses the dataset's timestamps instead of 0.5 s a sample.
 """
 
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Final, Self
 
 import numpy as np
@@ -82,7 +81,7 @@ class TrackingCounter:
 
     def __init__(self, config: TrackingConfig | None = None, *, mode: str = "official") -> None:
         self.config, self.mode = config or TrackingConfig(), mode
-        self._every = [self._counter(np.array([-np.inf])) for _ in CLASSES]
+        self._first_pass = [self._counter(np.array([-np.inf])) for _ in CLASSES]
         self._objects = np.zeros(len(CLASSES), np.int64)
         self._names: list[list[IntArray]] = [[] for _ in CLASSES]
         self._waiting = TrackStore()
@@ -90,25 +89,25 @@ class TrackingCounter:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self._waiting.close()
 
     def add(self, truth: TrackTable, found: TrackTable) -> None:
         """Count complete scenes, each once; both come from ``tracks.fill_tracks``, labels are indices into ``CLASSES``."""
-        for number, counter in enumerate(self._every):
-            own = truth.of_label(number)
-            if not len(own):
+        for number, counter in enumerate(self._first_pass):
+            class_truth = truth.of_label(number)
+            if not len(class_truth):
                 continue  # nothing can match
-            counter.add(own, found.of_label(number))
-            self._objects[number] += len(own)
-            self._names[number].append(np.unique(own.track))
+            counter.add(class_truth, found.of_label(number))
+            self._objects[number] += len(class_truth)
+            self._names[number].append(np.unique(class_truth.track))
         self._waiting.put(truth, found)
 
     def score(self) -> TrackingScores:
         """Return the scores of all that was added."""
         thresholds = [
             recall_thresholds(counter.match_scores(), count, self.config)
-            for counter, count in zip(self._every, self._objects.tolist(), strict=True)
+            for counter, count in zip(self._first_pass, self._objects.tolist(), strict=True)
         ]
         levels = [np.unique(of_class[~np.isnan(of_class)]) for of_class in thresholds]
         counters = [self._counter(of_class) for of_class in levels]

@@ -102,22 +102,22 @@ class EventCounter:
         hit = np.zeros((len(self.thresholds), count, len(frames)), bool)
         last = np.full((len(self.thresholds), count), NOTHING, dtype=np.int64)
         for number, frame in enumerate(frames.tolist()):
-            own = slice(*np.searchsorted(truth.frame, [frame, frame + 1]).tolist())
-            theirs = slice(*np.searchsorted(found.frame, [frame, frame + 1]).tolist())
+            object_rows = slice(*np.searchsorted(truth.frame, [frame, frame + 1]).tolist())
+            prediction_rows = slice(*np.searchsorted(found.frame, [frame, frame + 1]).tolist())
             step = _Frame(
-                objects[own],
-                tracks[theirs],
-                truth.place_m[own],
-                found.place_m[theirs],
-                self._kept(found.score[theirs]),
+                objects[object_rows],
+                tracks[prediction_rows],
+                truth.position_m[object_rows],
+                found.position_m[prediction_rows],
+                self._above_threshold(found.score[prediction_rows]),
             )
-            self._count(step, found.score[theirs], last, hit[:, :, number])
+            self._count(step, found.score[prediction_rows], last, hit[:, :, number])
         if count:
             self._count_objects(hit, present)
 
-    def _kept(self, score: FloatArray) -> BoolArray:
-        kept: BoolArray = score[None, :] >= self.thresholds[:, None]
-        return kept
+    def _above_threshold(self, score: FloatArray) -> BoolArray:
+        above_threshold: BoolArray = score[None, :] >= self.thresholds[:, None]
+        return above_threshold
 
     def _count(self, step: _Frame, score: FloatArray, last: IntArray, hit: BoolArray) -> None:
         pairs = step.match(last, limit_m=self.limit_m, mode=self.mode)
@@ -128,12 +128,12 @@ class EventCounter:
         size = len(self.thresholds)
         matched = np.bincount(threshold, minlength=size)
         switches = np.bincount(threshold[switched], minlength=size)
-        kept = step.kept.sum(axis=1)
-        self.sums["frames"] += (kept > 0) | (len(step.objects) > 0)
+        predictions = step.above_threshold.sum(axis=1)
+        self.sums["frames"] += (predictions > 0) | (len(step.objects) > 0)
         self.sums["objects"] += len(step.objects)
         self.sums["matches"] += matched - switches
         self.sums["switches"] += switches
-        self.sums["false_positives"] += kept - matched
+        self.sums["false_positives"] += predictions - matched
         self.sums["misses"] += len(step.objects) - matched
         self.distance_m += np.bincount(threshold, weights=pairs.distance_m, minlength=size)
         last[threshold, objects] = now
@@ -174,13 +174,13 @@ class _Pairs:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Frame:
-    """One frame of one class: n objects, k predictions; ``kept`` is (T, k)."""
+    """One frame of one class: n objects, k predictions; ``above_threshold`` is (T, k)."""
 
     objects: IntArray
     tracks: IntArray
-    object_place_m: FloatArray
-    track_place_m: FloatArray
-    kept: BoolArray
+    object_position_m: FloatArray
+    track_position_m: FloatArray
+    above_threshold: BoolArray
 
     def match(self, last: IntArray, *, limit_m: float, mode: str) -> _Pairs:
         """Match at every threshold; ``last`` is (T, objects of the scene) the track that each object had last."""
@@ -188,25 +188,25 @@ class _Frame:
         if not len(row):
             none = np.zeros(0, np.int64)
             return _Pairs(none, none, none, np.zeros(0))
-        distance = self._expanded(row, column) if mode == "official" else np.tile(plain, (len(self.kept), 1))
-        valid = self.kept[:, column] & (distance < limit_m)
-        going_on = valid & (last[:, self.objects[row]] == self.tracks[column])
-        odd = self._claimed_twice(going_on, column) | (len(np.unique(self.tracks)) < len(self.tracks))
+        distance = self._expanded(row, column) if mode == "official" else np.tile(plain, (len(self.above_threshold), 1))
+        valid = self.above_threshold[:, column] & (distance < limit_m)
+        continued = valid & (last[:, self.objects[row]] == self.tracks[column])
+        odd = self._claimed_twice(continued, column) | (len(np.unique(self.tracks)) < len(self.tracks))
         rest = (
             valid
-            & ~self._touched(going_on, row, len(self.objects))
-            & ~self._touched(going_on, column, len(self.tracks))
+            & ~self._touched(continued, row, len(self.objects))
+            & ~self._touched(continued, column, len(self.tracks))
         )
         hard = (
             odd
             | self._claimed_twice(rest, row, len(self.objects))
             | self._claimed_twice(rest, column, len(self.tracks))
         )
-        matched = (going_on | rest) & ~hard[:, None]
+        matched = (continued | rest) & ~hard[:, None]
         solved: dict[bytes, IntArray] = {}
         for t in np.flatnonzero(hard).tolist():
             before = last[t, self.objects]
-            same = valid[t].tobytes() + before.tobytes() + self.kept[t].tobytes() + distance[t].tobytes()
+            same = valid[t].tobytes() + before.tobytes() + self.above_threshold[t].tobytes() + distance[t].tobytes()
             if same not in solved:
                 solved[same] = self._solve(t, before, row[valid[t]], column[valid[t]], distance[t][valid[t]])
             matched[t, np.flatnonzero(valid[t])[solved[same]]] = True
@@ -214,28 +214,28 @@ class _Frame:
         return _Pairs(threshold, row[pair], column[pair], distance[threshold, pair])
 
     def _candidates(self, limit_m: float) -> tuple[IntArray, IntArray, FloatArray]:
-        offset = self.object_place_m[:, None, :] - self.track_place_m[None, :, :]
+        offset = self.object_position_m[:, None, :] - self.track_position_m[None, :, :]
         squared = offset[:, :, 0] ** 2 + offset[:, :, 1] ** 2
         row, column = np.nonzero(squared < (limit_m + _MARGIN_M) ** 2)
         return row, column, np.sqrt(squared[row, column])
 
     def _expanded(self, row: IntArray, column: IntArray) -> FloatArray:
-        """Return (T, pairs) distances by |x|² - 2xy + |y|², rounded as for the predictions that are kept."""
-        distance = np.full((len(self.kept), len(row)), np.inf)
-        x = self.object_place_m
+        """Return (T, pairs) distances by |x|² - 2xy + |y|², rounded as for the predictions above the threshold."""
+        distance = np.full((len(self.above_threshold), len(row)), np.inf)
+        x = self.object_position_m
         xx = np.einsum("ij,ij->i", x, x)
-        for t, kept in enumerate(self.kept):
-            if t and np.array_equal(kept, self.kept[t - 1]):
+        for t, above in enumerate(self.above_threshold):
+            if t and np.array_equal(above, self.above_threshold[t - 1]):
                 distance[t] = distance[t - 1]
                 continue
-            y = self.track_place_m[kept]
-            pairs = np.flatnonzero(kept[column])
+            y = self.track_position_m[above]
+            pairs = np.flatnonzero(above[column])
             if not len(pairs):
                 continue
-            own, theirs = row[pairs], (np.cumsum(kept) - 1)[column[pairs]]
-            squared = (-2 * (x @ y.T))[own, theirs]
-            squared += xx[own]
-            squared += np.einsum("ij,ij->i", y, y)[theirs]
+            object_row, track_row = row[pairs], (np.cumsum(above) - 1)[column[pairs]]
+            squared = (-2 * (x @ y.T))[object_row, track_row]
+            squared += xx[object_row]
+            squared += np.einsum("ij,ij->i", y, y)[track_row]
             distance[t, pairs] = np.sqrt(np.maximum(squared, 0))
         return distance
 
@@ -259,23 +259,23 @@ class _Frame:
 
     def _solve(self, t: int, before: IntArray, row: IntArray, column: IntArray, distance: FloatArray) -> IntArray:
         """Return indices of the matched pairs at one threshold, by the steps of py-motmetrics."""
-        columns = np.flatnonzero(self.kept[t])
-        place = np.full(len(self.tracks), NOTHING, dtype=np.int64)
-        place[columns] = np.arange(len(columns))
+        columns = np.flatnonzero(self.above_threshold[t])
+        reduced_column = np.full(len(self.tracks), NOTHING, dtype=np.int64)
+        reduced_column[columns] = np.arange(len(columns))
         tracks = self.tracks[columns]
         cost = np.full((len(self.objects), len(columns)), np.nan)
-        cost[row, place[column]] = distance
+        cost[row, reduced_column[column]] = distance
         number = np.full(cost.shape, NOTHING, dtype=np.int64)
-        number[row, place[column]] = np.arange(len(row))
-        rows, places = _going_on(cost, before, tracks)
-        chosen = number[rows, places].tolist()
-        cost[rows], cost[:, places] = np.nan, np.nan
-        rows, places = _assign(cost)
-        chosen += number[rows, places][np.isfinite(cost[rows, places])].tolist()
+        number[row, reduced_column[column]] = np.arange(len(row))
+        rows, reduced_columns = _continued(cost, before, tracks)
+        chosen = number[rows, reduced_columns].tolist()
+        cost[rows], cost[:, reduced_columns] = np.nan, np.nan
+        rows, reduced_columns = _assign(cost)
+        chosen += number[rows, reduced_columns][np.isfinite(cost[rows, reduced_columns])].tolist()
         return np.array(chosen, dtype=np.int64)
 
 
-def _going_on(cost: FloatArray, before: IntArray, tracks: IntArray) -> tuple[IntArray, IntArray]:
+def _continued(cost: FloatArray, before: IntArray, tracks: IntArray) -> tuple[IntArray, IntArray]:
     """Return rows and columns of continued matches: each object takes its last track if it is free and near.
 
     Args:
@@ -288,16 +288,16 @@ def _going_on(cost: FloatArray, before: IntArray, tracks: IntArray) -> tuple[Int
         return none, none
     order = np.argsort(tracks, kind="stable")
     if np.any(np.diff(tracks[order]) == 0):
-        return _going_on_one_by_one(cost, before, tracks)
-    at = np.minimum(np.searchsorted(tracks, before, sorter=order), len(tracks) - 1)
-    column = order[at]
+        return _continued_one_by_one(cost, before, tracks)
+    rank = np.minimum(np.searchsorted(tracks, before, sorter=order), len(tracks) - 1)
+    column = order[rank]
     row = np.flatnonzero((before != NOTHING) & (tracks[column] == before))
     row = row[np.isfinite(cost[row, column[row]])]
     _, first = np.unique(column[row], return_index=True)
     return row[first], column[row[first]]
 
 
-def _going_on_one_by_one(cost: FloatArray, before: IntArray, tracks: IntArray) -> tuple[IntArray, IntArray]:
+def _continued_one_by_one(cost: FloatArray, before: IntArray, tracks: IntArray) -> tuple[IntArray, IntArray]:
     """Return the same for a frame with duplicate tracks: an object takes the first free one."""
     used = np.zeros(len(tracks), bool)
     pairs = []

@@ -1,6 +1,7 @@
 """Score tracks on a dataset: ``nuscenes-tracking``."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from uavsim_benchmarks.evaluate.outcome import Curve, EvaluationRequest, Outcome
 from uavsim_benchmarks.evaluate.readers.nuscenes_truth import Truth
 from uavsim_benchmarks.evaluate.scenes import found_by_scene, rows_by_scene
 
-_SHOWN = ("gt", "amota", "amotp", "recall", "mota", "motp", "ids", "frag")
+_COLUMNS = ("gt", "amota", "amotp", "recall", "mota", "motp", "ids", "frag")
 
 
 def evaluate_tracking(request: EvaluationRequest) -> Outcome:
@@ -33,10 +34,10 @@ def evaluate_tracking(request: EvaluationRequest) -> Outcome:
     if request.mode == "corrected":
         config = replace(config, step_s=_usual_step_s(truth))
     limits = np.array([config.range_m[name] for name in tracking.CLASSES])
-    own = evaluated(truth.boxes, truth, limits, tracking.CLASSES)
-    _one_box_an_object(own, truth)
+    true_boxes = evaluated(truth.boxes, truth, limits, tracking.CLASSES)
+    _refuse_duplicate_instances(true_boxes, request.truth)
     truth = replace(truth, boxes=Boxes.none())  # frees memory
-    check = FrameCheck(own, truth)
+    check = FrameCheck(true_boxes, truth)
 
     def counted(block: Boxes) -> Boxes:
         check.add(block)
@@ -46,35 +47,40 @@ def evaluate_tracking(request: EvaluationRequest) -> Outcome:
         check.raise_if_wrong(request.results)
         return scored_samples(request, truth, reader)
 
-    rows = rows_by_scene(own, truth.scene)
-    when = (truth.scene, truth.place, truth.time_us)
+    rows = rows_by_scene(true_boxes, truth.scene)
+    sample_columns = (truth.scene, truth.frame, truth.time_us)
     with tracking.TrackingCounter(config, mode=request.mode) as counter:
         for scene, found in found_by_scene(reader, truth, keep=counted, scored=scored):
             counter.add(
-                fill_tracks(own.take(rows(scene)), *when, mean_scores=False, mode=request.mode),
-                fill_tracks(found, *when, mean_scores=True, mode=request.mode),
+                fill_tracks(true_boxes.take(rows(scene)), *sample_columns, mean_scores=False, mode=request.mode),
+                fill_tracks(found, *sample_columns, mean_scores=True, mode=request.mode),
             )
         scores = counter.score()
-    reported = {"split": request.split, "range_m": config.range_m, "samples": len(reader.seen), "step_s": config.step_s}
-    return _tracking_outcome(request.mode, scores, reported | {"samples_ignored": reader.ignored})
+    details = {
+        "split": request.split,
+        "range_m": config.range_m,
+        "samples": len(reader.samples),
+        "step_s": config.step_s,
+    }
+    return _tracking_outcome(request.mode, scores, details | {"samples_ignored": reader.ignored})
 
 
-def _one_box_an_object(boxes: Boxes, truth: Truth) -> None:
+def _refuse_duplicate_instances(boxes: Boxes, root: Path) -> None:
     order = np.lexsort((boxes.track, boxes.sample))
     if np.any((np.diff(boxes.sample[order]) == 0) & (np.diff(boxes.track[order]) == 0)):
-        raise InputError(f"the dataset has an object twice in one sample; {len(truth.samples)} samples were read")
+        raise InputError(f"{root}: an instance has two boxes in one sample; nuScenes allows one")
 
 
 def _usual_step_s(truth: Truth) -> float:
-    order = np.lexsort((truth.place, truth.scene))
+    order = np.lexsort((truth.frame, truth.scene))
     same = np.diff(truth.scene[order]) == 0
     steps = np.diff(truth.time_us[order])[same]
     return float(np.median(steps)) * 1e-6 if len(steps) else tracking.TrackingConfig().step_s
 
 
-def _tracking_outcome(mode: str, scores: tracking.TrackingScores, reported: JsonDict) -> Outcome:
+def _tracking_outcome(mode: str, scores: tracking.TrackingScores, details: JsonDict) -> Outcome:
     rows: tuple[Row, ...] = tuple(
-        (name, *(row[m] for m in _SHOWN)) for name, row in scores.by_class.items() if row["gt"] > 0
+        (name, *(row[m] for m in _COLUMNS)) for name, row in scores.by_class.items() if row["gt"] > 0
     )
     labels = {metric: {name: row[metric] for name, row in scores.by_class.items()} for metric in tracking.METRICS}
     curves = []
@@ -85,8 +91,8 @@ def _tracking_outcome(mode: str, scores: tracking.TrackingScores, reported: Json
     return Outcome(
         "nuscenes-tracking",
         mode,
-        {**reported, **scores.overall, "label_metrics": labels},
+        {**details, **scores.overall, "label_metrics": labels},
         ("amota", "amotp", "recall", "mota", "motp", "ids", "frag"),
-        (Table("classes with ground truth", ("class", *_SHOWN), rows),),
+        (Table("classes with ground truth", ("class", *_COLUMNS), rows),),
         tuple(curves),
     )

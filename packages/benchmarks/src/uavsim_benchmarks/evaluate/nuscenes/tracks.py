@@ -27,7 +27,7 @@ class TrackTable:
         frame: (N,) position of the sample within its scene, in time order.
         label: (N,) class.
         track: (N,) number of the track or object, unique within a scene.
-        place_m: (N, 2) centre on the ground.
+        position_m: (N, 2) centre on the ground.
         score: (N,) the track's score.
     """
 
@@ -35,7 +35,7 @@ class TrackTable:
     frame: IntArray
     label: IntArray
     track: IntArray
-    place_m: FloatArray
+    position_m: FloatArray
     score: FloatArray
 
     def __len__(self) -> int:
@@ -43,9 +43,7 @@ class TrackTable:
 
     def take(self, rows: IntArray) -> TrackTable:
         """Return the rows of (M,) indices."""
-        return TrackTable(
-            self.scene[rows], self.frame[rows], self.label[rows], self.track[rows], self.place_m[rows], self.score[rows]
-        )
+        return TrackTable(*(getattr(self, name)[rows] for name in TrackTable.__slots__))
 
     def of_label(self, label: int) -> TrackTable:
         """Return the rows of one class."""
@@ -80,14 +78,14 @@ class TrackStore:
 
 
 def fill_tracks(
-    boxes: Boxes, scene: IntArray, place: IntArray, time_us: IntArray, *, mean_scores: bool, mode: str = "official"
+    boxes: Boxes, scene: IntArray, frame: IntArray, time_us: IntArray, *, mean_scores: bool, mode: str = "official"
 ) -> TrackTable:
     """Return tracks with an interpolated box at every sample between their first and last one.
 
     Args:
         boxes: after range and point filters; ``track`` is unique over all classes.
         scene: (S,) scene of each sample.
-        place: (S,) position of each sample within its scene.
+        frame: (S,) position of each sample within its scene.
         time_us: (S,).
         mean_scores: give each box the mean score of its track (predictions).
         mode: ``official`` swaps the weights of the two neighbours of an interpolated box, as the devkit does, which matters
@@ -95,10 +93,10 @@ def fill_tracks(
 
     Source: nuscenes-devkit 1.2.0, ``eval/tracking/loaders.py``.
     """
-    order = np.lexsort((np.arange(len(boxes)), place[boxes.sample], scene[boxes.sample]))
+    order = np.lexsort((np.arange(len(boxes)), frame[boxes.sample], scene[boxes.sample]))
     rows = TrackTable(
         scene[boxes.sample][order],
-        place[boxes.sample][order],
+        frame[boxes.sample][order],
         boxes.label[order],
         boxes.track[order],
         boxes.centre_m[order, :2],
@@ -111,20 +109,20 @@ def fill_tracks(
         begins = np.flatnonzero(np.r_[True, track[1:] != track[:-1]])
         pieces = np.split(rows.score[by_track], begins[1:])
         score[by_track] = np.repeat([np.mean(piece) for piece in pieces], [len(piece) for piece in pieces])
-    rows = TrackTable(rows.scene, rows.frame, rows.label, rows.track, rows.place_m, score)
+    rows = TrackTable(rows.scene, rows.frame, rows.label, rows.track, rows.position_m, score)
     left, right = by_track[:-1], by_track[1:]
     holes = np.where(track[1:] == track[:-1], rows.frame[right] - rows.frame[left] - 1, 0)
     if not (holes > 0).any():
         return rows
     pair = np.repeat(np.arange(len(holes)), np.maximum(holes, 0))
-    frame = rows.frame[left[pair]] + 1 + ranks_within(pair)
-    seconds = _frame_times(scene, place, time_us)
-    own = seconds[rows.scene[left[pair]], frame]
+    hole_frame = rows.frame[left[pair]] + 1 + ranks_within(pair)
+    seconds = _frame_times(scene, frame, time_us)
+    middle = seconds[rows.scene[left[pair]], hole_frame]
     begin, end = (seconds[rows.scene[rows_], rows.frame[rows_]] for rows_ in (left[pair], right[pair]))
-    weight = (end - own) / (end - begin) if mode == "official" else (own - begin) / (end - begin)
+    weight = (end - middle) / (end - begin) if mode == "official" else (middle - begin) / (end - begin)
     first = _first_rows(rows, by_track, track)
-    filled = _interpolated(rows, left[pair], right[pair], frame, weight)
-    filled = filled.take(np.lexsort((first[left[pair]], frame, filled.scene)))
+    filled = _interpolated(rows, left[pair], right[pair], hole_frame, weight)
+    filled = filled.take(np.lexsort((first[left[pair]], hole_frame, filled.scene)))
     return _merged(rows, filled)
 
 
@@ -137,9 +135,9 @@ def _numbered(scene: IntArray, track: IntArray) -> IntArray:
     return numbers
 
 
-def _frame_times(scene: IntArray, place: IntArray, time_us: IntArray) -> FloatArray:
-    table = np.zeros((int(scene.max()) + 1, int(place.max()) + 1))
-    table[scene, place] = time_us
+def _frame_times(scene: IntArray, frame: IntArray, time_us: IntArray) -> FloatArray:
+    table = np.zeros((int(scene.max()) + 1, int(frame.max()) + 1))
+    table[scene, frame] = time_us
     return table
 
 
@@ -154,8 +152,8 @@ def _first_rows(rows: TrackTable, by_track: IntArray, track: IntArray) -> IntArr
 
 def _interpolated(rows: TrackTable, left: IntArray, right: IntArray, frame: IntArray, weight: FloatArray) -> TrackTable:
     score = (1.0 - weight) * rows.score[left] + weight * rows.score[right]
-    place = (1.0 - weight[:, None]) * rows.place_m[left] + weight[:, None] * rows.place_m[right]
-    return TrackTable(rows.scene[left], frame, rows.label[right], rows.track[right], place, score)
+    position_m = (1.0 - weight[:, None]) * rows.position_m[left] + weight[:, None] * rows.position_m[right]
+    return TrackTable(rows.scene[left], frame, rows.label[right], rows.track[right], position_m, score)
 
 
 def _merged(rows: TrackTable, filled: TrackTable) -> TrackTable:

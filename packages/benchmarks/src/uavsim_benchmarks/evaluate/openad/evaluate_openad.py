@@ -19,17 +19,17 @@ def evaluate_openad(request: EvaluationRequest) -> Outcome:
     """
     dimensions = request.count("dimensions", 3)
     if dimensions not in {2, 3}:
-        raise InputError(f"--option dimensions={dimensions}: 2 or 3")
+        raise InputError(f"--option dimensions={dimensions}: must be 2 or 3")
     table = request.path("similarity")
     truth = read_openad_truth(request.truth)
     scenes, trained = read_openad_scenes(
         request.results, truth, dimensions=dimensions, table=read_similarity_table(table) if table else None
     )
     scores = score_openad(scenes, dimensions=dimensions, mode=request.mode)
-    reported: JsonDict = {"ap": scores.ap, "ar": scores.ar, "ate": scores.ate, "ase": scores.ase}
-    reported |= {f"ar_{name}": value for name, value in scores.sub_ar.items()}
-    reported |= {"objects": scores.objects, "scenes": len(scenes), "training_on": trained, "dimensions": dimensions}
-    reported["by_threshold"] = {
+    summary: JsonDict = {"ap": scores.ap, "ar": scores.ar, "ate": scores.ate, "ase": scores.ase}
+    summary |= {f"ar_{name}": value for name, value in scores.sub_ar.items()}
+    summary |= {"objects": scores.objects, "scenes": len(scenes), "training_on": trained, "dimensions": dimensions}
+    summary["by_threshold"] = {
         f"{position:g}": {
             f"{s:g}": dict(zip(("ap", "ar"), scores.table[position, s], strict=True)) for s in SIMILARITIES
         }
@@ -40,7 +40,7 @@ def evaluate_openad(request: EvaluationRequest) -> Outcome:
     return Outcome(
         "openad",
         request.mode,
-        reported,
+        summary,
         ("ap", "ar", "ate", "ase", *(f"ar_{subset}" for subset in scores.sub_ar)),
         (Table("by threshold", (name, "similarity", "ap", "ar"), tuple(rows)),),
         tuple(
@@ -54,7 +54,7 @@ def _along(scores: OpenAdScores, number: int) -> dict[str, tuple[FloatArray, Flo
     """Return curves of AP (0) or AR (1) over position thresholds, one line for each similarity."""
     lines = {}
     for similarity in SIMILARITIES:
-        points = [(at, pair[number]) for (at, own), pair in scores.table.items() if own == similarity]
+        points = [(position, pair[number]) for (position, level), pair in scores.table.items() if level == similarity]
         x, y = np.array(points, dtype=np.float64).T
         lines[f"similarity {similarity:g}"] = (x, y)
     return lines

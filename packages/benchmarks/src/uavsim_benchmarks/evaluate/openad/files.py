@@ -34,7 +34,7 @@ class OpenAdTruth:
     """
 
     boxes: list[FloatArray]
-    seen: list[FloatArray]
+    in_training: list[FloatArray]
     tags: list[list[str]]
     source: list[str]
     sources: tuple[str, ...]
@@ -56,15 +56,15 @@ def read_openad_truth(path: Path) -> OpenAdTruth:
         source = _sources(len(rows))
         truth = OpenAdTruth(
             boxes=[_numbers([row[:11] for row in scene], 11) for scene in rows],
-            seen=[_numbers([row[11:-1] for row in scene], len(DATASETS)) for scene in rows],
+            in_training=[_numbers([row[11:-1] for row in scene], len(DATASETS)) for scene in rows],
             tags=[[str(row[-1]) for row in scene] for scene in rows],
             source=source,
             sources=tuple(DATASETS),
             features=_features(names, features),
         )
     except _UNUSABLE as error:
-        raise InputError(f"{path}: no ground truth of OpenAD [objects, tags, features]: {_line(error)}") from error
-    if not all(np.isfinite(of_scene).all() for of_scene in (*truth.boxes, *truth.seen)):
+        raise InputError(f"{path}: not OpenAD ground truth [objects, tags, features]: {_line(error)}") from error
+    if not all(np.isfinite(of_scene).all() for of_scene in (*truth.boxes, *truth.in_training)):
         raise InputError(f"{path}: an object has a number that is not finite")
     return truth
 
@@ -101,7 +101,7 @@ def read_openad_scenes(
         trained = {str(name): bool(value) for name, value in dict(trained).items()}
     except _UNUSABLE as error:
         raise InputError(
-            f"{path}: no submission to OpenAD [detections, tags, features, training_on]: {_line(error)}"
+            f"{path}: not an OpenAD submission [detections, tags, features, training_on]: {_line(error)}"
         ) from error
     if not all(np.isfinite(scene).all() for scene in boxes):
         raise InputError(f"{path}: a detection has a number that is not finite")
@@ -112,7 +112,7 @@ def read_openad_scenes(
             truth=truth.boxes[k][:, :4] if dimensions == 2 else truth.boxes[k][:, 4:],
             similarity=compare(tags[k], truth.tags[k]),
             subset=subset_of(
-                _seen(truth.seen[k], truth.sources, trained),
+                _seen_classes(truth.in_training[k], truth.sources, trained),
                 np.full(len(truth.tags[k]), trained.get(truth.source[k], False)),
             ),
         )
@@ -130,13 +130,13 @@ def read_similarity_table(path: Path) -> _Similarity:
     try:
         known = {(str(a), str(b)): float(v) for a, row in table.items() for b, v in row.items()}
     except _UNUSABLE as error:
-        raise InputError(f"{path}: no table of similarities by tag and tag: {_line(error)}") from error
+        raise InputError(f"{path}: not a table of similarities by two tags: {_line(error)}") from error
     if not all(np.isfinite(value) for value in known.values()):
         raise InputError(f"{path}: a similarity is not a finite number")
 
-    def compare(ours: list[str], theirs: list[str]) -> FloatArray:
-        values = [[_look_up(known, a, b) for b in theirs] for a in ours]
-        return np.array(values, dtype=np.float64).reshape(len(ours), len(theirs))
+    def compare(found_tags: list[str], true_tags: list[str]) -> FloatArray:
+        values = [[_look_up(known, a, b) for b in true_tags] for a in found_tags]
+        return np.array(values, dtype=np.float64).reshape(len(found_tags), len(true_tags))
 
     return compare
 
@@ -147,17 +147,17 @@ def _look_up(known: dict[tuple[str, str], float], a: str, b: str) -> float:
 
 def _cosines(path: Path, truth: OpenAdTruth, features: tuple[list[str], FloatArray] | None) -> _Similarity:
     if features is None or truth.features is None:
-        raise InputError(f"{path}: no text features in both files; give --option similarity=TABLE.json")
+        raise InputError(f"{path}: text features are missing in truth or results; give --option similarity=TABLE.json")
     if features[1].shape[1] != truth.features[1].shape[1]:
         raise InputError(
-            f"{path}: text features have {features[1].shape[1]} numbers, the truth's {truth.features[1].shape[1]}"
+            f"{path}: text features have {features[1].shape[1]} values, the ground truth's {truth.features[1].shape[1]}"
         )
     names, true_names = ({name: k for k, name in reversed(list(enumerate(f[0])))} for f in (features, truth.features))
     cosine = truth.features[1] @ features[1].T
 
-    def compare(ours: list[str], theirs: list[str]) -> FloatArray:
+    def compare(found_tags: list[str], true_tags: list[str]) -> FloatArray:
         try:
-            rows, columns = [true_names[b] for b in theirs], [names[a] for a in ours]
+            rows, columns = [true_names[b] for b in true_tags], [names[a] for a in found_tags]
         except KeyError as error:
             raise InputError(f"{path}: tag {error} has no text feature") from error
         return cosine[np.ix_(rows, columns)].T
@@ -165,9 +165,9 @@ def _cosines(path: Path, truth: OpenAdTruth, features: tuple[list[str], FloatArr
     return compare
 
 
-def _seen(seen: FloatArray, sources: tuple[str, ...], trained: dict[str, bool]) -> Any:
+def _seen_classes(in_training: FloatArray, sources: tuple[str, ...], trained: dict[str, bool]) -> Any:
     used = np.array([trained.get(name, False) for name in sources], dtype=bool)
-    return (seen[:, used] != 0).any(axis=1) if len(seen) else np.zeros(0, bool)
+    return (in_training[:, used] != 0).any(axis=1) if len(in_training) else np.zeros(0, bool)
 
 
 def _sources(scenes: int) -> list[str]:
@@ -183,20 +183,20 @@ def _annotations(folder: Path) -> OpenAdTruth:
     )
     if not files:
         raise InputError(f"{folder}: holds no annotations/<number>.txt")
-    boxes, seen, tags, source = [], [], [], []
+    boxes, in_training, tags, source = [], [], [], []
     for file in files:
         rows = [line.split() for line in _text(file).splitlines() if line.strip()]
         if any(len(row) != 20 for row in rows):
-            raise InputError(f"{file}: a line has not 20 words: 5 seen flags, tag, 14 numbers; tags have no spaces")
+            raise InputError(f"{file}: each line must have 20 words: 5 flags, a tag without spaces, 14 numbers")
         try:
             boxes.append(_numbers([row[9:20] for row in rows], 11))
-            seen.append(_numbers([row[:5] for row in rows], 5))
+            in_training.append(_numbers([row[:5] for row in rows], 5))
         except ValueError as error:
             raise InputError(f"{file}: {error}") from error
         tags.append([row[5] for row in rows])
         info = read_json(folder / "infos" / f"{file.stem}.json")
         source.append(str(info.get("dataset", "")) if isinstance(info, dict) else "")
-    return OpenAdTruth(boxes, seen, tags, source, tuple(DATASETS))
+    return OpenAdTruth(boxes, in_training, tags, source, tuple(DATASETS))
 
 
 def _text(file: Path) -> str:
@@ -210,9 +210,7 @@ def _features(names: Any, values: Any) -> tuple[list[str], FloatArray]:
     """Return tags and their (tags, features) text features."""
     tags, features = [str(name) for name in names], np.asarray(values, dtype=np.float64)
     if features.ndim != 2 or len(features) != len(tags) or not np.isfinite(features).all():
-        raise ValueError(
-            f"{len(tags)} tags with text features of shape {features.shape}, or numbers that are not finite"
-        )
+        raise ValueError(f"expected finite text features of {len(tags)} tags, found shape {features.shape}")
     return tags, features
 
 

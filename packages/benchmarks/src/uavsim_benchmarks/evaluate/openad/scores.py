@@ -67,14 +67,14 @@ class OpenAdScores:
     objects: dict[str, int]
 
 
-def subset_of(seen: BoolArray, in_domain: BoolArray) -> IntArray:
-    """Return (N,) subsets of objects: in or out of the training domains, of a seen or unseen class."""
-    subset: IntArray = 2 * (~seen).astype(np.int64) + (~in_domain).astype(np.int64)
+def subset_of(seen_class: BoolArray, in_domain: BoolArray) -> IntArray:
+    """Return (N,) indices into ``SUBSETS`` from (N,) masks: objects of a seen class, and in a training domain."""
+    subset: IntArray = 2 * (~seen_class).astype(np.int64) + (~in_domain).astype(np.int64)
     return subset
 
 
 def pair_scores_2d(found: FloatArray, truth: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return (P, G) IoU, distance of the centres in pixels, and size error; boxes are x0, y0, x1, y1."""
+    """Return (P, G) IoU, distance of centres in pixels, and size error of (P, 4) and (G, 4) boxes x0, y0, x1, y1."""
     low = np.maximum(found[:, None, :2], truth[None, :, :2])
     high = np.minimum(found[:, None, 2:], truth[None, :, 2:])
     overlap = np.maximum(high - low, 0).prod(axis=2)
@@ -88,7 +88,7 @@ def pair_scores_2d(found: FloatArray, truth: FloatArray) -> tuple[FloatArray, Fl
 def pair_scores_3d(found: FloatArray, truth: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return (P, G) 1 / (1 + distance), distance of the centres in metres, and size error.
 
-    Boxes are h, w, l, x, y, z, theta; width and length are sorted first, so exchanging them has no effect.
+    Boxes are (P, 7) and (G, 7): h, w, l, x, y, z, theta. Width and length are sorted, so exchanging them has no effect.
     """
     offset = found[:, None, 3:6] - truth[None, :, 3:6]
     distance = np.sqrt((offset**2).sum(axis=2))
@@ -133,8 +133,8 @@ def scene_ap(hits: BoolArray, objects: int) -> float:
     found = np.cumsum(hits)
     precision = found / np.arange(1, len(hits) + 1)
     best = np.maximum.accumulate(precision[::-1])[::-1]
-    at = np.searchsorted(found / objects, _RECALLS, side="left")
-    return float(np.mean(np.r_[best, 0.0][at]))
+    index = np.searchsorted(found / objects, _RECALLS, side="left")
+    return float(np.mean(np.r_[best, 0.0][index]))
 
 
 def score_openad(scenes: list[OpenAdScene], *, dimensions: int, mode: str = "official") -> OpenAdScores:
@@ -147,7 +147,7 @@ def score_openad(scenes: list[OpenAdScene], *, dimensions: int, mode: str = "off
 
     Source: OpenAD, ``openad/evaluate/online_2d.py`` and ``online_3d.py``.
     """
-    levels = [1 / (1 + at) for at in DISTANCES_M] if dimensions == 3 else list(IOU_THRESHOLDS)
+    levels = [1 / (1 + distance_m) for distance_m in DISTANCES_M] if dimensions == 3 else list(IOU_THRESHOLDS)
     names = list(DISTANCES_M) if dimensions == 3 else list(IOU_THRESHOLDS)
     pairs = [_pairs(scene, dimensions) for scene in scenes]
     counted = np.bincount(np.concatenate([np.zeros(0, np.int64), *(s.subset for s in scenes)]), minlength=len(SUBSETS))
@@ -213,15 +213,15 @@ def _of_scene(scene: OpenAdScene, pair: _Pairs, levels: FloatArray, *, mode: str
     """Return the hits of a scene by threshold pair; pairs with equal masked scores are matched once."""
     position, _, _, alike = pair
     columns: list[list[_Hits]] = []
-    before: BoolArray | None = None
+    previous: BoolArray | None = None
     for similarity in SIMILARITIES:
-        kept = alike >= similarity
-        if before is not None and np.array_equal(kept, before):
+        similar = alike >= similarity
+        if previous is not None and np.array_equal(similar, previous):
             columns.append(columns[-1])
             continue
-        before = kept
+        previous = similar
         column: list[_Hits] = []
-        scored = np.where(kept, position, 0.0)
+        scored = np.where(similar, position, 0.0)
         below = np.searchsorted(np.sort(scored, axis=None), np.minimum(levels, _ALMOST_ONE), side="left").tolist()
         for number, level in enumerate(levels.tolist()):
             same = [earlier for earlier in range(number) if below[earlier] == below[number]]

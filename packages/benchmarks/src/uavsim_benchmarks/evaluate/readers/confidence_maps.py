@@ -42,12 +42,12 @@ def read_confidence_maps(path: Path) -> list[FloatArray]:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
     except _DAMAGED as error:
         reason = textwrap.shorten(str(error), 120, placeholder=" ...") or type(error).__name__
-        raise InputError(f"{path}: no .npz file of numbers: {reason}") from error
+        raise InputError(f"{path}: not an .npz file of numbers: {reason}") from error
     if not maps:
         raise InputError(f"{path}: holds no arrays")
     for name, cells in maps:
         if cells.ndim != 3 or cells.shape[1:] != maps[0][1].shape[1:]:
-            raise InputError(f"{path}: {name} has shape {cells.shape}, not (agents, height, width) as the first has")
+            raise InputError(f"{path}: {name} has shape {cells.shape}; expected (agents, height, width) of one size")
         if not (np.isfinite(cells).all() and (cells >= 0).all() and (cells <= 1).all()):
             raise InputError(f"{path}: {name} has numbers that are not between 0 and 1: give confidences, not logits")
     return [cells for _, cells in maps]

@@ -7,7 +7,6 @@ import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any, Final, Self, cast
 
 from uavsim.errors import InputError
@@ -44,13 +43,13 @@ class JsonStream:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self._file.close()
 
-    def members(self, what: str) -> Iterator[str]:
+    def members(self, name: str) -> Iterator[str]:
         """Yield the keys of the next object; the caller reads each value with ``value`` or ``members``."""
         if self._next() != "{":
-            raise InputError(f"{self.path}: {what} is not a JSON object")
+            raise InputError(f"{self.path}: {name} is not a JSON object")
         self._at += 1
         if self._next() == "}":
             self._at += 1
@@ -68,10 +67,10 @@ class JsonStream:
             if mark != ",":
                 raise self._not_json()
 
-    def batches(self, what: str) -> Iterator[list[Any]]:
+    def batches(self, name: str) -> Iterator[list[Any]]:
         """Yield the values of the next array in batches; fast where each value ends with a list."""
         if self._next() != "[":
-            raise InputError(f"{self.path}: {what}: not a list, a JSON array")
+            raise InputError(f"{self.path}: {name}: not a JSON array")
         self._at += 1
         if self._next() == "]":
             self._at += 1
@@ -108,8 +107,8 @@ class JsonStream:
                 if self._ended:
                     raise self._not_json() from error
                 if len(self._text) - self._at > _LONGEST_VALUE:
-                    at, most = self._gone + self._at, f"{_LONGEST_VALUE:,} characters"
-                    raise InputError(f"{self.path}: no JSON value of up to {most} at character {at}") from error
+                    start, limit = self._gone + self._at, f"{_LONGEST_VALUE:,} characters"
+                    raise InputError(f"{self.path}: no JSON value of at most {limit} at character {start}") from error
             else:
                 if end < len(self._text) or self._ended:  # a number at the end of the text may go on
                     self._at = end
@@ -145,7 +144,7 @@ class JsonStream:
             if self._at < len(self._text):
                 return self._text[self._at]
             if self._ended:
-                raise InputError(f"{self.path}: the file ends in the middle; is it cut off?")
+                raise InputError(f"{self.path}: the file is truncated")
             self._more()
 
     def _more(self) -> None:
@@ -162,7 +161,7 @@ class JsonStream:
 
     def _not_json(self) -> InputError:
         if self._ended:
-            return InputError(f"{self.path}: the file ends in the middle or is not JSON; is it cut off?")
+            return InputError(f"{self.path}: the file is truncated or not JSON")
         return InputError(f"{self.path}: not JSON at character {self._gone + self._at}")
 
 
@@ -175,13 +174,11 @@ def read_json(path: Path, *, max_bytes: int = MAX_FILE_BYTES) -> Any:
     try:
         size = path.stat().st_size
         if size > max_bytes:
-            raise InputError(
-                f"{path}: {size / 1e9:.1f} GB; a file of this format is read whole, up to {max_bytes / 1e9:.1f} GB"
-            )
+            raise InputError(f"{path}: {size / 1e9:.1f} GB exceed the limit of {max_bytes / 1e9:.1f} GB")
         return json.loads(path.read_bytes())
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from error
     except RecursionError as error:
         raise InputError(f"{path}: nested too deeply") from error
     except ValueError as error:
-        raise InputError(f"{path}: not JSON, or cut off: {error}") from error
+        raise InputError(f"{path}: not JSON, or truncated: {error}") from error

@@ -36,7 +36,7 @@ class ResultReader:
         max_boxes: per sample.
         without: filter of boxes.
 
-    After ``blocks`` is exhausted, ``seen`` holds the numbers of samples in the file, ``ignored`` counts its samples
+    After ``blocks`` is exhausted, ``samples`` holds the numbers of samples in the file, ``ignored`` counts its samples
     that are not evaluated, ``tracks`` maps names of tracks to numbers, and ``left_out`` counts boxes that ``without``
     removed.
     """
@@ -48,7 +48,7 @@ class ResultReader:
     task: str = "detection"
     max_boxes: int = 500
     meta: JsonDict = field(default_factory=dict)
-    seen: set[int] = field(default_factory=set)
+    samples: set[int] = field(default_factory=set)
     tracks: dict[str, int] = field(default_factory=dict)
     ignored: int = 0
     without: Callable[[Boxes], Boxes] | None = None
@@ -72,13 +72,13 @@ class ResultReader:
                 elif key == "meta":
                     meta = stream.value()
                     if not isinstance(meta, dict):
-                        raise InputError(f"{self.path}: 'meta' is no JSON object")
+                        raise InputError(f"{self.path}: 'meta' is not a JSON object")
                     self.meta = meta
                 else:
                     stream.value()
             stream.end()
         if not found:
-            raise InputError(f"{self.path}: no result file in nuScenes' format: there is no key 'results'")
+            raise InputError(f"{self.path}: not a nuScenes result file: key 'results' is missing")
 
     def require(self, samples: IntArray) -> None:
         """Require (S,) evaluated samples in the file, as the devkit does.
@@ -86,12 +86,12 @@ class ResultReader:
         Raises:
             InputError: a sample is missing.
         """
-        missing = sorted(set(samples.tolist()) - self.seen)
+        missing = sorted(set(samples.tolist()) - self.samples)
         if missing:
             first = next(token for token, number in self.index.items() if number == missing[0])
             raise InputError(
-                f"{self.path}: {len(missing)} of {len(samples)} samples are missing, first {first}; a sample without boxes "
-                "has an empty list (--mode corrected counts missing samples as empty)"
+                f"{self.path}: {len(missing)} of {len(samples)} samples are missing, first {first}; write an empty list for a "
+                "sample without boxes, or use --mode corrected"
             )
 
     def _unpickled(self) -> Iterator[tuple[str, Any]]:
@@ -99,8 +99,8 @@ class ResultReader:
         results = content.get("results") if isinstance(content, dict) else None
         if not isinstance(results, dict):
             raise InputError(
-                f"{self.path}: a pickle is taken when it holds what the JSON file would; mmdet3d writes that file "
-                "(results_nusc.json) with jsonfile_prefix"
+                f"{self.path}: the pickle has no nuScenes results; set mmdet3d's jsonfile_prefix, and evaluate the "
+                "results_nusc.json that it writes"
             )
         yield from ((str(token), boxes) for token, boxes in results.items())
 
@@ -115,7 +115,7 @@ class ResultReader:
                 continue
             numbers += [number] * len(boxes)
             rows += boxes
-            if len(self.seen) % _SAMPLES_PER_BLOCK == 0:
+            if len(self.samples) % _SAMPLES_PER_BLOCK == 0:
                 yield self._boxes(numbers, rows)
                 numbers, rows = [], []
         if rows:
@@ -130,11 +130,11 @@ class ResultReader:
             return None
         if count > self.max_boxes:
             raise InputError(
-                f"{self.path}: sample {token} has {count} boxes; only {self.max_boxes} a sample are allowed"
+                f"{self.path}: sample {token} has {count} boxes; only {self.max_boxes} per sample are allowed"
             )
-        if number in self.seen:
-            raise InputError(f"{self.path}: sample {token} is there twice")
-        self.seen.add(number)
+        if number in self.samples:
+            raise InputError(f"{self.path}: sample {token} occurs twice")
+        self.samples.add(number)
         return number
 
     def _boxes(self, numbers: list[int], rows: list[JsonDict]) -> Boxes:
@@ -166,13 +166,13 @@ def boxes_of_rows(
     names, scores = _values(rows, f"{task}_name"), _numbers(rows, f"{task}_score")
     foreign = [row["sample_token"] for row in rows if not isinstance(row.get("sample_token", ""), str)]
     if foreign:
-        raise InputError(f"a box's sample_token is {str(foreign[0])[:60]!r}, not a text")
+        raise InputError(f"a box's sample_token is {str(foreign[0])[:60]!r}, not a string")
     codes = {name: number for number, name in enumerate(labels)}
     unknown = [name for name in names if not isinstance(name, str) or name not in codes]
     if unknown:
         guess = nearest(str(unknown[0])[:60], labels)
         raise InputError(
-            f"{task}_name {str(unknown[0])[:60]!r} is no class{f'; did you mean {guess!r}?' if guess else ''}"
+            f"{task}_name {str(unknown[0])[:60]!r} is not a class{f'; did you mean {guess!r}?' if guess else ''}"
         )
     extra: dict[str, Any] = {}
     if task == "detection":
@@ -197,7 +197,7 @@ def _attribute(name: Any) -> int:
     if name == "":
         return NOTHING
     if name not in ATTRIBUTES:
-        raise InputError(f"attribute_name {name!r} is none of nuScenes' attributes")
+        raise InputError(f"attribute_name {name!r} is not a nuScenes attribute")
     return ATTRIBUTES.index(name)
 
 
@@ -225,7 +225,7 @@ def _vectors(rows: list[JsonDict], key: str, length: int) -> FloatArray:
     if bad.any():
         row = rows[int(np.argmax(bad))]
         raise InputError(
-            f"sample {row.get('sample_token', '?')}: a box's {key} is not finite or beyond 1e9: {row[key]}"
+            f"sample {row.get('sample_token', '?')}: a box's {key} is not finite or exceeds 1e9: {row[key]}"
         )
     return found
 

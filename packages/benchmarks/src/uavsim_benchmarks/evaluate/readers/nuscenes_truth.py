@@ -35,7 +35,7 @@ class Truth:
         known: every sample token of the version.
         scene: (S,) number of each sample's scene.
         scenes: names.
-        place: (S,) position of each sample within its scene, in time order.
+        frame: (S,) position of each sample within its scene, in time order.
         time_us: (S,).
         ego_m: (S, 3) origin of ranges.
         ego_yaw_rad: (S,).
@@ -50,7 +50,7 @@ class Truth:
     known: dict[str, int]
     scene: IntArray
     scenes: list[str]
-    place: IntArray
+    frame: IntArray
     time_us: IntArray
     ego_m: FloatArray
     ego_yaw_rad: FloatArray
@@ -90,12 +90,12 @@ def read_truth(
     """
     tables = root / version
     scene_rows = read_rows(tables / "scene.json")
-    wanted = _wanted_scenes(tables, scene_rows, split)
+    split_scenes = _scenes_of_split(tables, scene_rows, split)
     sample_rows = read_rows(tables / "sample.json")
     if not sample_rows:
         raise DatasetError(f"{tables}: no samples")
     numbers = {row["token"]: n for n, row in enumerate(scene_rows)}
-    rows_of_split = [row for row in sample_rows if row["scene_token"] in wanted]
+    rows_of_split = [row for row in sample_rows if row["scene_token"] in split_scenes]
     samples = {row["token"]: n for n, row in enumerate(rows_of_split)}
     scene = np.array([numbers[row["scene_token"]] for row in rows_of_split], dtype=np.int64)
     time_us = np.array([row["timestamp"] for row in rows_of_split], dtype=np.int64)
@@ -107,7 +107,7 @@ def read_truth(
         known={row["token"]: n for n, row in enumerate(sample_rows)},
         scene=scene,
         scenes=[row["name"] for row in scene_rows],
-        place=_places(scene, time_us),
+        frame=_frames(scene, time_us),
         time_us=time_us,
         ego_m=ego_m,
         ego_yaw_rad=ego_yaw_rad,
@@ -119,26 +119,26 @@ def read_truth(
     )
 
 
-def _wanted_scenes(tables: Path, scenes: list[JsonDict], split: str | None) -> set[str]:
+def _scenes_of_split(tables: Path, scenes: list[JsonDict], split: str | None) -> set[str]:
     if split is None:
         return {row["token"] for row in scenes}
     names = set(pick(read_json(tables / "splits.json"), split, what="split"))
     return {row["token"] for row in scenes if row["name"] in names}
 
 
-def _places(scene: IntArray, time_us: IntArray) -> IntArray:
+def _frames(scene: IntArray, time_us: IntArray) -> IntArray:
     order = np.lexsort((time_us, scene))
-    place = np.zeros(len(scene), np.int64)
+    frame = np.zeros(len(scene), np.int64)
     begins = np.searchsorted(scene[order], scene[order])
-    place[order] = np.arange(len(scene)) - begins
-    return place
+    frame[order] = np.arange(len(scene)) - begins
+    return frame
 
 
 def _egos(tables: Path, samples: dict[str, int], channel: str, is_sensor: bool) -> tuple[FloatArray, FloatArray]:
     """Return (samples, 3) origins of ranges and (samples,) headings of the ego."""
     sensors = {row["token"] for row in iter_rows(tables / "sensor.json") if row["channel"] == channel}
     if not sensors:
-        raise DatasetError(f"{tables}: no sensor {channel}, from which ranges are measured")
+        raise DatasetError(f"{tables}: no sensor {channel}, the origin of ranges")
     calibrated = {
         row["token"]: row for row in iter_rows(tables / "calibrated_sensor.json") if row["sensor_token"] in sensors
     }
@@ -225,11 +225,11 @@ class _Rows:
             return NOTHING
         if len(tokens) > 1 and self._many is None:
             raise InputError(
-                f"{self._path}: box {row['token']} has {len(tokens)} attributes; the devkit takes one at most"
+                f"{self._path}: box {row['token']} has {len(tokens)} attributes; the devkit accepts at most one"
             )
         name = self._many if len(tokens) > 1 and self._many else self._attributes[tokens[0]]
         if name not in ATTRIBUTES:
-            raise InputError(f"{self._path}: box {row['token']}: {name!r} is none of nuScenes' attributes")
+            raise InputError(f"{self._path}: box {row['token']}: {name!r} is not a nuScenes attribute")
         return ATTRIBUTES.index(name)
 
 
@@ -253,12 +253,12 @@ def _joined(blocks: list[_Block]) -> _Block:
     floats = np.empty((count, 10))
     keys = np.empty((count, 3), dtype=np.int64)
     small = np.empty((count, len(_SMALL)), dtype=np.int32)
-    wholes: tuple[AnyArray, ...] = (floats, keys, small)
+    columns: tuple[AnyArray, ...] = (floats, keys, small)
     end = count
     while blocks:
         parts = blocks.pop()
-        for whole, part in zip(wholes, parts, strict=True):
-            whole[end - len(part) : end] = part
+        for column, part in zip(columns, parts, strict=True):
+            column[end - len(part) : end] = part
         end -= len(parts[0])
     if np.any(np.diff(small[:, 0]) < 0):
         order = np.argsort(small[:, 0], kind="stable")
@@ -272,9 +272,9 @@ def _boxes(
     velocity_mps = _velocities(small[:, 0], keys, floats[:, :3], time_us)
     rack = small[:, 1] == _RACK_LABEL
     rest = slice(None) if not rack.any() else ~rack
-    own = _take(floats, small, velocity_mps, rest)
-    other = _take(floats, small, velocity_mps, rack)
-    return own, other, keys[rest, 0].copy(), small[rest, 5].astype(np.int64), small[rest, 6].astype(np.int64)
+    boxes = _take(floats, small, velocity_mps, rest)
+    racks = _take(floats, small, velocity_mps, rack)
+    return boxes, racks, keys[rest, 0].copy(), small[rest, 5].astype(np.int64), small[rest, 6].astype(np.int64)
 
 
 def _take(floats: FloatArray, small: AnyArray, velocity_mps: FloatArray, rows: BoolArray | slice) -> Boxes:
@@ -305,9 +305,9 @@ def _velocities(sample: AnyArray, keys: IntArray, centre_m: FloatArray, time_us:
     key, before, after = keys.T
     order = np.argsort(key)
     has_before, has_after = before != 0, after != 0
-    own = np.arange(len(key))
-    first = np.where(has_before, _lookup(key, order, before, own), own)
-    last = np.where(has_after, _lookup(key, order, after, own), own)
+    rows = np.arange(len(key))
+    first = np.where(has_before, _lookup(key, order, before, rows), rows)
+    last = np.where(has_after, _lookup(key, order, after, rows), rows)
     seconds = 1e-6 * time_us[sample]
     step = seconds[last] - seconds[first]
     longest = np.where(has_before & has_after, 2 * _LONGEST_STEP_S, _LONGEST_STEP_S)
@@ -317,11 +317,11 @@ def _velocities(sample: AnyArray, keys: IntArray, centre_m: FloatArray, time_us:
     return velocity
 
 
-def _lookup(key: IntArray, order: IntArray, wanted: IntArray, fallback: IntArray) -> IntArray:
+def _lookup(key: IntArray, order: IntArray, targets: IntArray, fallback: IntArray) -> IntArray:
     if not len(key):
         return fallback
-    ascending, by_size = key[order], np.argsort(wanted)  # neighbours look up neighbours, in the cache
-    at = np.empty(len(wanted), np.int64)
-    at[by_size] = np.searchsorted(ascending, wanted[by_size])
-    at = np.minimum(at, len(key) - 1)
-    return np.where(ascending[at] == wanted, order[at], fallback)
+    ascending, by_size = key[order], np.argsort(targets)  # neighbours look up neighbours, in the cache
+    index = np.empty(len(targets), np.int64)
+    index[by_size] = np.searchsorted(ascending, targets[by_size])
+    index = np.minimum(index, len(key) - 1)
+    return np.where(ascending[index] == targets, order[index], fallback)

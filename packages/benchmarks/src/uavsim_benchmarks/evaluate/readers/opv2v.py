@@ -11,7 +11,7 @@ import yaml
 
 from uavsim.errors import InputError
 from uavsim.typing import JsonDict
-from uavsim_benchmarks.evaluate.boxes import Boxes
+from uavsim_benchmarks.evaluate.boxes import Boxes, ranks_within
 from uavsim_benchmarks.evaluate.readers.nuscenes_truth import Truth
 
 _MAX_BYTES: Final = 8_000_000
@@ -30,7 +30,7 @@ def read_opv2v_truth(root: Path) -> Truth:
     """
     frames = sorted({(s.parent.parent.name, s.stem) for s in root.glob("*/*/*.yaml") if s.stem.isdigit()})
     if not frames:
-        raise InputError(f"{root}: neither a dataset of ours nor an OPV2V folder (<scenario>/<agent>/<timestamp>.yaml)")
+        raise InputError(f"{root}: neither a uavsim dataset nor an OPV2V folder (<scenario>/<agent>/<timestamp>.yaml)")
     scenarios = sorted({scenario for scenario, _ in frames})
     numbers: dict[tuple[str, str], int] = {}
     rows: list[tuple[int, int, list[float]]] = []
@@ -55,14 +55,15 @@ def read_opv2v_truth(root: Path) -> Truth:
         track=np.array([row[1] for row in rows], dtype=np.int64),
     )
     index = {f"{scenario}/{stamp}": n for n, (scenario, stamp) in enumerate(frames)}
-    place = np.array([sorted(s for c, s in frames if c == own).index(stamp) for own, stamp in frames], dtype=np.int64)
+    scene = np.array([scenarios.index(scenario) for scenario, _ in frames], dtype=np.int64)
+    frame = ranks_within(scene)
     return Truth(
         samples=index,
         known=index,
-        scene=np.array([scenarios.index(scenario) for scenario, _ in frames], dtype=np.int64),
+        scene=scene,
         scenes=scenarios,
-        place=place,
-        time_us=place * _STEP_US,
+        frame=frame,
+        time_us=frame * _STEP_US,
         ego_m=ego,
         ego_yaw_rad=np.zeros(len(frames)),
         boxes=boxes,
@@ -76,26 +77,26 @@ def read_opv2v_truth(root: Path) -> Truth:
 def _read(file: Path) -> JsonDict:
     try:
         if file.stat().st_size > _MAX_BYTES:
-            raise InputError(f"{file}: larger than {_MAX_BYTES / 1e6:.0f} MB: no frame of OPV2V")
+            raise InputError(f"{file}: larger than {_MAX_BYTES / 1e6:.0f} MB; not an OPV2V frame")
         content = yaml.safe_load(file.read_text(encoding="utf-8"))
     except (OSError, ValueError, OverflowError, RecursionError, yaml.YAMLError) as error:
-        raise InputError(f"{file}: no YAML: {' '.join(str(error).split())}") from error
+        raise InputError(f"{file}: not YAML: {' '.join(str(error).split())}") from error
     if not isinstance(content, dict):
-        raise InputError(f"{file}: no frame of OPV2V")
+        raise InputError(f"{file}: not an OPV2V frame, which is a mapping")
     return content
 
 
 def _vehicles(file: Path, content: JsonDict) -> JsonDict:
     vehicles = content.get("vehicles") or {}
     if not isinstance(vehicles, dict):
-        raise InputError(f"{file}: vehicles is no mapping of numbers to vehicles")
+        raise InputError(f"{file}: vehicles is not a mapping")
     return {str(name): vehicle for name, vehicle in vehicles.items()}
 
 
 def _box(file: Path, vehicle: Any) -> list[float]:
     """Return centre, width, length, height and heading; location and centre are added unrotated, as OpenCOOD does."""
     if not isinstance(vehicle, dict):
-        raise InputError(f"{file}: a vehicle is not an object")
+        raise InputError(f"{file}: a vehicle is not a mapping")
     location, centre = _numbers(file, vehicle, "location"), _numbers(file, vehicle, "center")
     extent, angle = _numbers(file, vehicle, "extent"), _numbers(file, vehicle, "angle")
     x, y, z = (a + b for a, b in zip(location[:3], centre[:3], strict=True))
@@ -106,7 +107,7 @@ def _numbers(file: Path, content: JsonDict, key: str) -> list[float]:
     try:
         numbers = [float(value) for value in content[key]]
     except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise InputError(f"{file}: {key} is missing or no list of numbers") from error
+        raise InputError(f"{file}: {key} is missing or not a list of numbers") from error
     if len(numbers) < 3 or not all(abs(number) <= _LARGEST for number in numbers):  # NaN neither
         raise InputError(f"{file}: {key} has fewer than 3 numbers, or one that is not finite or above {_LARGEST:.0e}")
     return numbers

@@ -53,7 +53,7 @@ def _text(value: Any) -> str:
     if isinstance(value, bytes):
         return value.decode("latin1")
     if not isinstance(value, str):
-        raise NotPlain("a type without a name")
+        raise NotPlain("a data type has no name")
     return value
 
 
@@ -63,21 +63,21 @@ def _dtype(code: Any, *_: Any) -> Type:
         return Type("O")
     found = _TYPE.fullmatch(text)
     if found is None:
-        raise NotPlain(f"it asks for arrays of {text[:40]!r}")
+        raise NotPlain(f"arrays of type {text[:40]!r} are not supported")
     return Type(found[2], found[1] or "=")
 
 
 def _array(data: Any, kind: Any, shape: Any, *, fortran: bool = False) -> Any:
     if not isinstance(kind, Type) or not isinstance(shape, tuple) or len(shape) > _MOST_DIMENSIONS:
-        raise NotPlain("an array without type and shape")
+        raise NotPlain("an array has no type or shape")
     if not all(type(size) is int and size >= 0 for size in shape):
-        raise NotPlain("an array of an odd shape")
+        raise NotPlain("an array has an invalid shape")
     count = math.prod(shape)
     if kind.code == "O":
         return _of_objects(data, shape, count)
     dtype = kind.numpy()
     if not isinstance(data, (bytes, bytearray)) or dtype.itemsize * count != len(data):
-        raise NotPlain("an array that is not as long as it says")
+        raise NotPlain("an array's data does not fit its shape")
     if not data:
         return np.zeros(shape, dtype)
     flat = np.frombuffer(data, dtype).astype(dtype.newbyteorder("="))
@@ -86,7 +86,7 @@ def _array(data: Any, kind: Any, shape: Any, *, fortran: bool = False) -> Any:
 
 def _of_objects(data: Any, shape: tuple[int, ...], count: int) -> Any:
     if not isinstance(data, list) or len(data) != count:
-        raise NotPlain("an array of objects that is not as long as it says")
+        raise NotPlain("an object array's data does not fit its shape")
     flat = np.empty(count, dtype=object)
     flat[:] = data
     return flat.reshape(shape)
@@ -108,36 +108,36 @@ def _reconstruct(*_: Any) -> Array:
 
 def _encoded(text: Any, encoding: Any) -> bytes:
     if not isinstance(text, str) or encoding != "latin1":
-        raise NotPlain(f"it asks for the encoding {encoding!r}")
+        raise NotPlain(f"encoding {encoding!r} is not supported")
     return text.encode("latin1")
 
 
-def _bytes_of(*given: Any) -> bytearray:
+def _bytes_of(*arguments: Any) -> bytearray:
     """Return bytes of text or bytes, never of a length: ``bytearray(3 << 30)`` is a few bytes of a file and 3 GB of memory."""
-    if not given:
+    if not arguments:
         return bytearray()
-    if isinstance(given[0], str) and given[1:] == ("latin-1",):
-        return bytearray(given[0].encode("latin1"))
-    if not isinstance(given[0], (bytes, bytearray)) or given[1:]:
-        raise NotPlain("bytes that are not in the file")
-    return bytearray(given[0])
+    if isinstance(arguments[0], str) and arguments[1:] == ("latin-1",):
+        return bytearray(arguments[0].encode("latin1"))
+    if not isinstance(arguments[0], (bytes, bytearray)) or arguments[1:]:
+        raise NotPlain("a bytearray is not made from bytes")
+    return bytearray(arguments[0])
 
 
-def _set_of(kind: Callable[[list[Any]], Any], *given: Any) -> Any:
-    if len(given) > 1 or (given and not isinstance(given[0], (list, tuple, set, frozenset))):
-        raise NotPlain("a set of what is no list")
-    return kind(list(given[0]) if given else [])
+def _set_of(kind: Callable[[list[Any]], Any], *arguments: Any) -> Any:
+    if len(arguments) > 1 or (arguments and not isinstance(arguments[0], (list, tuple, set, frozenset))):
+        raise NotPlain("a set is not made from a list")
+    return kind(list(arguments[0]) if arguments else [])
 
 
-def _pairs(*given: Any) -> dict[Any, Any]:
-    if given and given != ([],):
-        raise NotPlain("an ordered dictionary of an old kind")
+def _pairs(*arguments: Any) -> dict[Any, Any]:
+    if arguments and arguments != ([],):
+        raise NotPlain("an OrderedDict has arguments")
     return {}
 
 
 def _complex(real: Any, imaginary: Any) -> complex:
     if not isinstance(real, (int, float)) or not isinstance(imaginary, (int, float)):
-        raise NotPlain("a complex number of what is no number")
+        raise NotPlain("a complex number has a part that is not a number")
     return complex(real, imaginary)
 
 
@@ -149,8 +149,8 @@ _CALLS: Final[dict[Name, Callable[..., Any]]] = {
     **{Name(f"numpy.{core}.numeric", "_frombuffer"): _from_buffer for core in ("core", "_core")},
     Name("collections", "OrderedDict"): _pairs,
     Name("_codecs", "encode"): _encoded,
-    **{Name(module, "set"): lambda *given: _set_of(set, *given) for module in ("__builtin__", "builtins")},
-    Name("builtins", "frozenset"): lambda *given: _set_of(frozenset, *given),
+    **{Name(module, "set"): lambda *arguments: _set_of(set, *arguments) for module in ("__builtin__", "builtins")},
+    Name("builtins", "frozenset"): lambda *arguments: _set_of(frozenset, *arguments),
     Name("builtins", "complex"): _complex,
     Name("__builtin__", "complex"): _complex,
     Name("__builtin__", "bytes"): lambda: b"",  # the oldest protocols write empty values so
@@ -168,11 +168,11 @@ def called(name: Any, arguments: Any) -> Any:
     """
     call = _CALLS.get(name) if isinstance(name, Name) else None
     if call is None or not isinstance(arguments, tuple):
-        raise NotPlain("it calls what is no function of plain data")
+        raise NotPlain("it calls a function that is not allowed")
     try:
         return call(*arguments)
     except (TypeError, ValueError, UnicodeError) as error:
-        raise NotPlain(f"a call with odd arguments ({type(error).__name__})") from error
+        raise NotPlain(f"a call has invalid arguments ({type(error).__name__})") from error
 
 
 def built(target: Any, state: Any) -> Any:
@@ -184,11 +184,11 @@ def built(target: Any, state: Any) -> Any:
     if isinstance(target, Type) and isinstance(state, tuple) and len(state) >= 5:
         order = _text(state[1])
         if order not in {"<", ">", "|", "="} or any(part is not None for part in state[2:5]):
-            raise NotPlain("a type with fields or parts")
+            raise NotPlain("a data type has fields or subarrays")
         target.order = order
         return target
     if isinstance(target, Array) and target.value is None and isinstance(state, tuple) and len(state) == 5:
         data = state[4].encode("latin1") if isinstance(state[4], str) else state[4]
         target.value = _array(data, state[2], state[1], fortran=bool(state[3]))
         return target.value
-    raise NotPlain("an object with a state of its own")
+    raise NotPlain("an object restores its own state")

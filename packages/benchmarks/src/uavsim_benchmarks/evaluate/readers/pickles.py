@@ -18,7 +18,7 @@ from uavsim_benchmarks.evaluate.readers.json_stream import MAX_FILE_BYTES
 from uavsim_benchmarks.evaluate.readers.pickle_values import NAMES, Array, Name, NotPlain, built, called
 
 _CODE: Final = {op.name: ord(op.code) for op in opcodes}
-_SHOWN_AGAIN: Final = 10_000_000
+_MOST_REPEATED: Final = 10_000_000
 """Limit of elements in repeated references: a few bytes can describe lists of lists without end."""
 _FREE: Final = 1_000_000
 _BYTES_EACH: Final = 4
@@ -38,18 +38,16 @@ def read_pickle(path: Path, *, max_bytes: int = MAX_FILE_BYTES) -> Any:
     """
     try:
         if path.stat().st_size > max_bytes:
-            raise InputError(f"{path}: larger than {max_bytes / 1e9:.1f} GB; a pickle is read whole")
+            raise InputError(f"{path}: larger than {max_bytes / 1e9:.1f} GB; the limit for pickles")
         data = path.read_bytes()
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from error
     try:
         return _Machine(data).result()
     except NotPlain as error:
-        raise InputError(
-            f"{path}: refused, nothing of it was run: {error}; save plain lists and numpy arrays"
-        ) from error
+        raise InputError(f"{path}: refused without executing it: {error}; save plain lists and numpy arrays") from error
     except (IndexError, KeyError, ValueError, TypeError, struct.error, RecursionError) as error:
-        raise InputError(f"{path}: no pickle, or cut off: {type(error).__name__}") from error
+        raise InputError(f"{path}: not a pickle, or truncated: {type(error).__name__}") from error
 
 
 class _Machine:
@@ -60,7 +58,7 @@ class _Machine:
         self._stack: list[Any] = []
         self._below: list[list[Any]] = []  # stacks under the marks
         self._memo: dict[int, Any] = {}
-        self._shown_again = self._made = self._copied = 0
+        self._repeated = self._made = self._copied = 0
         self._shares = False  # whether a container was referenced again
 
     def result(self) -> Any:
@@ -70,20 +68,20 @@ class _Machine:
             self._at += 1
             step = steps[code]
             if step is None:
-                raise NotPlain(f"it has the instruction {chr(code)!r}")
+                raise NotPlain(f"instruction {chr(code)!r} is not allowed")
             step(self)
         (found,) = self._stack
         if self._below or isinstance(found, (Array, Name)):
-            raise ValueError("something is left over")
+            raise ValueError("values remain on the stack")
         if self._shares:
-            _refuse_circles(found)
+            _refuse_cycles(found)
         return found
 
     def take(self, count: int) -> bytes:
         """Return the next bytes of the file; a truncated file is an error."""
         end = self._at + count
         if count < 0 or end > len(self._data):
-            raise ValueError("cut off")
+            raise ValueError("truncated")
         taken = self._data[self._at : end]
         self._at = end
         return taken
@@ -103,14 +101,14 @@ class _Machine:
     def integer(self, size: int) -> int:
         """Return the next integer of ``size`` bytes."""
         if size > _LONGEST_INTEGER:
-            raise NotPlain("an integer beyond all measure")
+            raise NotPlain(f"an integer has more than {_LONGEST_INTEGER} bytes")
         return int.from_bytes(self.take(size), "little", signed=True)
 
     def make(self, container: Any) -> None:
         """Push a new container, within the limit of containers."""
         self._made += 1
         if (self._made - _FREE) * _BYTES_EACH > len(self._data):
-            raise NotPlain("it is made of empty lists")
+            raise NotPlain("it has too many empty containers for its size")
         self._stack.append(container)
 
     def push(self, value: Any) -> None:
@@ -129,26 +127,26 @@ class _Machine:
     def mark(self) -> None:
         """Start a new stack above the present one."""
         if len(self._below) > _MOST_MARKS:
-            raise NotPlain("lists in lists beyond all measure")
+            raise NotPlain("containers are nested too deeply")
         self._below.append(self._stack)
         self._stack = []
 
-    def keep(self, number: int) -> None:
+    def store(self, number: int) -> None:
         """Store the last value in the memo."""
         self._memo[number] = self._stack[-1]
         if (len(self._memo) - _FREE) * _BYTES_EACH > len(self._data):
-            raise NotPlain("it remembers more than it holds")
+            raise NotPlain("it stores too many references for its size")
 
-    def keep_next(self) -> None:
+    def store_next(self) -> None:
         """Store the last value under the next memo number."""
-        self.keep(len(self._memo))
+        self.store(len(self._memo))
 
-    def show(self, number: int) -> None:
+    def push_memo(self, number: int) -> None:
         """Push a value of the memo; its elements count again."""
         value = self._memo[number]
         if isinstance(value, Array):
             if value.value is None:
-                raise NotPlain("an array that is used before it is there")
+                raise NotPlain("an array is used before its data")
             value = value.value
         self._count_again(value)
         self._stack.append(value)
@@ -160,15 +158,15 @@ class _Machine:
             held = each.values() if isinstance(each, dict) else each
             waiting += [inner for inner in held if isinstance(inner, _HOLDS) and inner]
             self._shares = True
-            self._shown_again += len(each)
-            if self._shown_again > _SHOWN_AGAIN:
-                raise NotPlain("it refers to the same lists again and again")
+            self._repeated += len(each)
+            if self._repeated > _MOST_REPEATED:
+                raise NotPlain("it repeats the same containers too often")
 
     def named(self, module: Any, name: Any) -> None:
         """Push an allowed name."""
         found = Name(*(_utf8(part) if isinstance(part, bytes) else str(part) for part in (module, name)))
         if found not in NAMES:
-            raise NotPlain(f"it asks for {visible(found.module[:80])}.{visible(found.name[:80])}")
+            raise NotPlain(f"{visible(found.module[:80])}.{visible(found.name[:80])} is not allowed")
         self._stack.append(found)
 
     def name_of_stack(self) -> None:
@@ -188,21 +186,21 @@ class _Machine:
         """Extend the list below."""
         target = self._stack[-1]
         if type(target) is not list:
-            raise ValueError("no list")
+            raise ValueError("not a list")
         target += items
 
     def add(self, items: list[Any]) -> None:
         """Extend the set below."""
         target = self._stack[-1]
         if type(target) is not set:
-            raise ValueError("no set")
+            raise ValueError("not a set")
         target.update(items)
 
     def set_items(self, items: list[Any]) -> None:
         """Extend the dictionary below."""
         target = self._stack[-1]
         if type(target) is not dict or len(items) % 2:
-            raise ValueError("no dictionary")
+            raise ValueError("not a dictionary")
         target.update(zip(items[::2], items[1::2], strict=True))
 
     def dict_of(self) -> None:
@@ -223,15 +221,15 @@ class _Machine:
         self._count_copied(state)
         self.push(built(target, state))
 
-    def _count_copied(self, given: Any) -> None:
+    def _count_copied(self, operand: Any) -> None:
         """Count the bytes that a call copies: references to texts are free, copies are not."""
-        for each in given if isinstance(given, tuple) else ():
+        for each in operand if isinstance(operand, tuple) else ():
             self._copied += len(each) if isinstance(each, (str, bytes, bytearray)) else 0
         if self._copied - _FREE > _COPIES * len(self._data):
-            raise NotPlain("it copies the same bytes again and again")
+            raise NotPlain("it copies the same bytes too often")
 
 
-def _refuse_circles(found: Any) -> None:
+def _refuse_cycles(found: Any) -> None:
     """Refuse containers that contain themselves, because traversal would not end."""
     waiting, above, done = [(found, False)], set[int](), set[int]()
     while waiting:
@@ -240,7 +238,7 @@ def _refuse_circles(found: Any) -> None:
             above.remove(id(each))
             done.add(id(each))
         elif id(each) in above:
-            raise NotPlain("it has a list that holds itself")
+            raise NotPlain("a container contains itself")
         elif isinstance(each, (dict, list, tuple)) and id(each) not in done:
             above.add(id(each))
             waiting.append((each, True))
@@ -249,13 +247,13 @@ def _refuse_circles(found: Any) -> None:
 
 def _integer(text: bytes) -> int | bool:
     if len(text) > 2 * _LONGEST_INTEGER:
-        raise NotPlain("an integer beyond all measure")
+        raise NotPlain(f"an integer has more than {2 * _LONGEST_INTEGER} digits")
     return {b"00": False, b"01": True}[text] if text in {b"00", b"01"} else int(text.rstrip(b"L"))
 
 
 def _quoted(text: bytes) -> str:
     if len(text) < 2 or text[:1] != text[-1:] or text[:1] not in {b"'", b'"'}:
-        raise ValueError("no string")
+        raise ValueError("not a quoted string")
     return codecs.escape_decode(text[1:-1])[0].decode("latin1")
 
 
@@ -263,7 +261,7 @@ def _utf8(data: bytes) -> str:
     return data.decode("utf-8", "surrogatepass")
 
 
-_DONE: Final[dict[str, Callable[[_Machine], object]]] = {
+_METHODS: Final[dict[str, Callable[[_Machine], object]]] = {
     "PROTO": lambda m: m.take(1),
     "FRAME": lambda m: m.take(8),
     "MARK": _Machine.mark,
@@ -306,16 +304,16 @@ _DONE: Final[dict[str, Callable[[_Machine], object]]] = {
     "ADDITEMS": lambda m: m.add(m.since_mark()),
     "SETITEM": lambda m: m.set_items([m._stack.pop(-2), m.pop()]),
     "SETITEMS": lambda m: m.set_items(m.since_mark()),
-    "PUT": lambda m: m.keep(int(m.line())),
-    "BINPUT": lambda m: m.keep(m.number("<B")),
-    "LONG_BINPUT": lambda m: m.keep(m.number("<I")),
-    "MEMOIZE": _Machine.keep_next,
-    "GET": lambda m: m.show(int(m.line())),
-    "BINGET": lambda m: m.show(m.number("<B")),
-    "LONG_BINGET": lambda m: m.show(m.number("<I")),
+    "PUT": lambda m: m.store(int(m.line())),
+    "BINPUT": lambda m: m.store(m.number("<B")),
+    "LONG_BINPUT": lambda m: m.store(m.number("<I")),
+    "MEMOIZE": _Machine.store_next,
+    "GET": lambda m: m.push_memo(int(m.line())),
+    "BINGET": lambda m: m.push_memo(m.number("<B")),
+    "LONG_BINGET": lambda m: m.push_memo(m.number("<I")),
     "GLOBAL": lambda m: m.named(m.line(), m.line()),
     "STACK_GLOBAL": _Machine.name_of_stack,
     "REDUCE": _Machine.call,
     "BUILD": _Machine.build,
 }
-_STEPS: Final = [next((step for name, step in _DONE.items() if _CODE[name] == code), None) for code in range(256)]
+_STEPS: Final = [next((step for name, step in _METHODS.items() if _CODE[name] == code), None) for code in range(256)]

@@ -27,21 +27,21 @@ def subset_pixels(visible_px: IntArray) -> FloatArray:
     return np.asarray(visible_px, dtype=np.float64) @ _members(visible_px.shape[-1]).T.astype(np.float64)
 
 
-def subset_diversity_deg(map_rays: FloatArray, seen: BoolArray) -> FloatArray:
+def subset_diversity_deg(map_rays: FloatArray, visible: BoolArray) -> FloatArray:
     """Return (N, 2**D) largest angles in degrees between the viewing directions of a subset's drones to each object.
 
     A subset with fewer than two drones that see the object has 0.
 
     Args:
         map_rays: (N, D, 3) from the object to each drone, of any length above 0.
-        seen: (N, D) bool: the drone sees the object.
+        visible: (N, D) bool: the drone sees the object.
     """
     rays = map_rays / np.linalg.norm(map_rays, axis=-1, keepdims=True)
     angle_deg = np.degrees(np.arccos(np.clip(rays @ np.swapaxes(rays, -1, -2), -1.0, 1.0)))
-    angle_deg = np.where(seen[..., :, None] & seen[..., None, :], angle_deg, 0.0)
-    members = _members(seen.shape[-1])
-    widest = np.zeros((len(seen), len(members)))
-    for a in range(seen.shape[-1]):
+    angle_deg = np.where(visible[..., :, None] & visible[..., None, :], angle_deg, 0.0)
+    members = _members(visible.shape[-1])
+    widest = np.zeros((len(visible), len(members)))
+    for a in range(visible.shape[-1]):
         for b in range(a):
             both = members[:, a] & members[:, b]
             widest[:, both] = np.maximum(widest[:, both], angle_deg[:, a, b, None])
@@ -81,7 +81,7 @@ def pairwise_help(values: FloatArray) -> FloatArray:
 def _drones_of(values: FloatArray) -> int:
     drones = int(values.shape[-1]).bit_length() - 1
     if values.shape[-1] != 2**drones or not 1 <= drones <= _MOST_DRONES:
-        raise InputError(f"{values.shape[-1]} values are not those of 2**D subsets of 1 to {_MOST_DRONES} drones")
+        raise InputError(f"{values.shape[-1]} values; expected 2**D, one per subset of D = 1 to {_MOST_DRONES} drones")
     return drones
 
 
@@ -89,7 +89,7 @@ def _drones_of(values: FloatArray) -> int:
 def _members(drones: int) -> BoolArray:
     """Return (2**D, D) bool: membership of drones in subsets."""
     if not 1 <= drones <= _MOST_DRONES:
-        raise InputError(f"a swarm of {drones} drones; collaboration values need 1 to {_MOST_DRONES}")
+        raise InputError(f"collaboration values need 1 to {_MOST_DRONES} drones, not {drones}")
     return np.asarray((np.arange(2**drones)[:, None] >> np.arange(drones)) & 1, dtype=np.bool_)
 
 

@@ -65,36 +65,36 @@ def evaluate_swarm(request: EvaluationRequest) -> Outcome:
     channel = _ego_channel(request, version)
     truth = read_truth(request.truth, version, labels=CLASSES, split=request.split, ego_channel=channel)
     if (truth.drones < 0).any():
-        raise InputError(f"{request.truth / version}: the boxes do not say which drones see them (uav_seen_by)")
+        raise InputError(f"{request.truth / version}: annotations lack uav_seen_by, the drones that see a box")
     limit_m = request.number("range", WIDE_RANGE_M)
     ring_m = (FOUND_WITHIN_M if "_id_v" in channel else 0.0, limit_m)  # excludes the box of a car that is the ego
     kinds = _kinds_that_measure(request.truth / version / "visibility_detail.json", truth.key)
-    seen = ((truth.drones > 0) | (kinds > 0)) & _in_ring(truth.boxes, truth, ring_m)
-    scored, matched = _matched(request, truth, truth.boxes.take(seen), ring_m)
-    seen &= scored[truth.boxes.sample]
-    own = truth.boxes.take(seen)
+    evaluated = ((truth.drones > 0) | (kinds > 0)) & _in_ring(truth.boxes, truth, ring_m)
+    scored, matched = _matched(request, truth, truth.boxes.take(evaluated), ring_m)
+    evaluated &= scored[truth.boxes.sample]
+    true_boxes = truth.boxes.take(evaluated)
     scenes = np.unique(truth.scene[scored])
     rng = np.random.default_rng(request.count("seed", 0))
     draws = np.zeros((request.count("draws", _DRAWS, most=_MOST_DRAWS), len(truth.scenes)))
     draws[:, scenes] = scene_draws(len(scenes), len(draws), rng)
-    questions = _questions(request.truth / version, truth, own, seen)
+    groupings = _groupings(request.truth / version, truth, true_boxes, evaluated)
     if kinds.any():
-        questions["kinds"] = _by_kinds(kinds[seen])
-    scores, tables = _answers(matched, questions, draws)
-    reported: JsonDict = {
+        groupings["kinds"] = _by_kinds(kinds[evaluated])
+    scores, tables = _group_scores(matched, groupings, draws)
+    summary: JsonDict = {
         "found_within_m": FOUND_WITHIN_M, "range_m": limit_m, "scenes": len(scenes), "samples": int(scored.sum()),
         "draws": len(draws),
     }  # fmt: skip
-    overall = score_group(matched, np.ones(len(own), bool), np.ones(len(matched.score), bool), draws)
-    reported |= {"recall": overall.recall.value, "ap": overall.ap.value, "overall": overall.as_json(), **scores}
+    overall = score_group(matched, np.ones(len(true_boxes), bool), np.ones(len(matched.score), bool), draws)
+    summary |= {"recall": overall.recall.value, "ap": overall.ap.value, "overall": overall.as_json(), **scores}
     other = request.path("against")
     if other is not None:
-        theirs, second = _matched(replace(request, results=other), truth, truth.boxes.take(seen), ring_m)
-        if not np.array_equal(theirs, scored):
-            raise InputError(f"{other}: is about other scenes than {request.results}; compare on one --split")
-        reported["comparison"] = compare_results(matched, second, draws, [truth.scenes[n] for n in scenes], scenes)
-        tables = (*tables, _comparison_table(reported["comparison"]))
-    return Outcome("swarm", request.mode, reported, ("recall", "ap"), tables, _curves(scores))
+        other_scored, second = _matched(replace(request, results=other), truth, truth.boxes.take(evaluated), ring_m)
+        if not np.array_equal(other_scored, scored):
+            raise InputError(f"{other}: covers other scenes than {request.results}; select one --split")
+        summary["comparison"] = compare_results(matched, second, draws, [truth.scenes[n] for n in scenes], scenes)
+        tables = (*tables, _comparison_table(summary["comparison"]))
+    return Outcome("swarm", request.mode, summary, ("recall", "ap"), tables, _curves(scores))
 
 
 def _ego_channel(request: EvaluationRequest, version: str) -> str:
@@ -113,7 +113,7 @@ def _in_ring(boxes: Boxes, truth: Truth, ring_m: tuple[float, float]) -> BoolArr
 
 
 def _matched(
-    request: EvaluationRequest, truth: Truth, own: Boxes, ring_m: tuple[float, float]
+    request: EvaluationRequest, truth: Truth, boxes: Boxes, ring_m: tuple[float, float]
 ) -> tuple[BoolArray, Matched]:
     if not request.results.is_file():
         raise InputError(f"{request.results}: no such file")
@@ -125,8 +125,8 @@ def _matched(
         max_boxes=request.count("max_boxes", 500),
         without=regions_of(request, only_version(request), truth, by_default=True),
     )
-    check = FrameCheck(own, truth)
-    counter = SwarmCounter(own, truth.scene, min_score=request.number("min_score", 0.0), ego_m=truth.ego_m)
+    check = FrameCheck(boxes, truth)
+    counter = SwarmCounter(boxes, truth.scene, min_score=request.number("min_score", 0.0), ego_m=truth.ego_m)
     for block in reader.blocks():
         check.add(block)
         counter.add(block.take(_in_ring(block, truth, ring_m)))
@@ -135,23 +135,23 @@ def _matched(
     return scored, counter.matched(scored)
 
 
-def _questions(tables: Path, truth: Truth, own: Boxes, seen: BoolArray) -> dict[str, _Grouping]:
-    drones = truth.drones[seen]
-    most = int(drones.max(initial=1))
-    away, away_names = bins_of(range_on_ground(own, truth.ego_m), _DISTANCES_M)
+def _groupings(tables: Path, truth: Truth, boxes: Boxes, evaluated: BoolArray) -> dict[str, _Grouping]:
+    drones = truth.drones[evaluated]
+    most_drones = int(drones.max(initial=1))
+    away, away_names = bins_of(range_on_ground(boxes, truth.ego_m), _DISTANCES_M)
     weather, of_scene = _weather(tables)
-    reported = {
-        "drones": _Grouping([str(n) for n in range(1, most + 1)], drones - 1),
+    groupings = {
+        "drones": _Grouping([str(n) for n in range(1, most_drones + 1)], drones - 1),
         "distance_m": _Grouping(away_names, away, lambda matched: bins_of(matched.found_range_m, _DISTANCES_M)[0]),
-        "visibility": _Grouping(list(_LEVELS), np.minimum(truth.visibility[seen], len(_LEVELS) - 1)),
-        "weather": _Grouping(weather, of_scene[truth.scene[own.sample]], lambda matched: of_scene[matched.found_scene]),
+        "visibility": _Grouping(list(_LEVELS), np.minimum(truth.visibility[evaluated], len(_LEVELS) - 1)),
+        "weather": _Grouping(weather, of_scene[truth.scene[boxes.sample]], lambda found: of_scene[found.found_scene]),
     }
-    pixels, occlusion = _views(tables / "visibility_detail.json", truth.key[seen])
+    pixels, occlusion = _views(tables / "visibility_detail.json", truth.key[evaluated])
     if pixels is not None and occlusion is not None:
         for name, value, edges in (("pixels", pixels, _PIXELS), ("occlusion", occlusion, _OCCLUSIONS)):
             bins, names = bins_of(value, edges)
-            reported[name] = _Grouping(names, bins)
-    return reported
+            groupings[name] = _Grouping(names, bins)
+    return groupings
 
 
 def _weather(tables: Path) -> tuple[list[str], IntArray]:
@@ -170,10 +170,10 @@ def _views(path: Path, key: IntArray) -> tuple[FloatArray | None, FloatArray | N
     pixels, occlusion = np.full(len(key), np.nan), np.full(len(key), np.nan)
     for row in iter_rows(path):
         token = hash(row["sample_annotation_token"])
-        at = int(np.searchsorted(key, token, sorter=order))
-        if at < len(key) and key[order[at]] == token and row["views"]:
+        position = int(np.searchsorted(key, token, sorter=order))
+        if position < len(key) and key[order[position]] == token and row["views"]:
             best = max(row["views"], key=lambda view: int(view["visible_px"]))
-            pixels[order[at]], occlusion[order[at]] = best["visible_px"], best["occlusion"]
+            pixels[order[position]], occlusion[order[position]] = best["visible_px"], best["occlusion"]
     return pixels, occlusion
 
 
@@ -188,10 +188,10 @@ def _kinds_that_measure(path: Path, key: IntArray) -> IntArray:
         if "agents" not in row:
             break  # either all rows have the column or none
         token = hash(row["sample_annotation_token"])
-        at = int(np.searchsorted(key, token, sorter=order))
-        if at < len(key) and key[order[at]] == token:
+        position = int(np.searchsorted(key, token, sorter=order))
+        if position < len(key) and key[order[position]] == token:
             letters = {str(entry["agent"])[:1] for entry in row["agents"]}
-            kinds[order[at]] = sum({_BITS.get(letter, _BITS[""]) for letter in letters})
+            kinds[order[position]] = sum({_BITS.get(letter, _BITS[""]) for letter in letters})
     return kinds
 
 
@@ -203,34 +203,34 @@ def _by_kinds(kinds: IntArray) -> _Grouping:
     return _Grouping(names, np.searchsorted(masks, kinds))
 
 
-def _answers(
-    matched: Matched, questions: dict[str, _Grouping], draws: FloatArray
+def _group_scores(
+    matched: Matched, groupings: dict[str, _Grouping], draws: FloatArray
 ) -> tuple[JsonDict, tuple[Table, ...]]:
     scores: JsonDict = {}
     tables = []
-    for question, grouping in questions.items():
-        own = grouping.of_prediction(matched) if grouping.of_prediction else None
+    for kind, grouping in groupings.items():
+        prediction_bins = grouping.of_prediction(matched) if grouping.of_prediction else None
         rows: list[Row] = []
         for number, name in enumerate(grouping.names):
             member = grouping.of_box == number
             if not member.any():
                 continue
-            candidate = np.ones(len(matched.score), bool) if own is None else own == number
+            candidate = np.ones(len(matched.score), bool) if prediction_bins is None else prediction_bins == number
             score = score_group(matched, member, candidate, draws)
-            scores.setdefault(f"by_{question}", {})[name] = score.as_json()
+            scores.setdefault(f"by_{kind}", {})[name] = score.as_json()
             r, a = score.recall, score.ap
             rows.append((name, score.boxes, r.value, r.low, r.high, a.value, a.low, a.high))
-        columns = (question, "boxes", "recall", "from", "to", "ap", "from", "to")
-        tables.append(Table(f"by {question.replace('_', ' ')}, 95 % intervals over scenes", columns, tuple(rows)))
+        columns = (kind, "boxes", "recall", "from", "to", "ap", "from", "to")
+        tables.append(Table(f"by {kind.replace('_', ' ')}, 95 % intervals over scenes", columns, tuple(rows)))
     return scores, tuple(tables)
 
 
-def compare_results(ours: Matched, theirs: Matched, draws: FloatArray, names: list[str], scenes: IntArray) -> JsonDict:
+def compare_results(first: Matched, second: Matched, draws: FloatArray, names: list[str], scenes: IntArray) -> JsonDict:
     """Compare two results on the same boxes, with intervals from the same bootstrap draws.
 
     Args:
-        ours: matches of the first result.
-        theirs: matches of the second result; differences are ours - theirs.
+        first: matches of the first result.
+        second: matches of the second result; differences are ours - theirs.
         draws: (draws, scenes).
         names: names of the scored scenes.
         scenes: (names,) numbers of these scenes.
@@ -240,21 +240,21 @@ def compare_results(ours: Matched, theirs: Matched, draws: FloatArray, names: li
         recall add up to the difference; those to AP are the loss of difference without the scene.
     """
     every = [
-        (matched, np.ones(len(matched.scene), bool), np.ones(len(matched.score), bool)) for matched in (ours, theirs)
+        (matched, np.ones(len(matched.scene), bool), np.ones(len(matched.score), bool)) for matched in (first, second)
     ]
 
     def recall_gap(weight: FloatArray) -> FloatArray:
-        return group_recall(ours, every[0][1], weight) - group_recall(theirs, every[1][1], weight)
+        return group_recall(first, every[0][1], weight) - group_recall(second, every[1][1], weight)
 
     def ap_gap(weight: FloatArray) -> FloatArray:
         return group_ap(*every[0], weight) - group_ap(*every[1], weight)
 
-    whole = np.ones((1, draws.shape[1]))
-    reported: JsonDict = {}
+    equal = np.ones((1, draws.shape[1]))
+    comparison: JsonDict = {}
     for name, gap in (("recall", recall_gap), ("ap", ap_gap)):
         drawn = gap(draws)
-        interval = interval_of(float(gap(whole)[0]), drawn)
-        reported[name] = interval.as_json() | {
+        interval = interval_of(float(gap(equal)[0]), drawn)
+        comparison[name] = interval.as_json() | {
             "share_of_draws_above_0": float(np.nanmean(drawn > 0)) if len(drawn) else None
         }
 
@@ -263,11 +263,11 @@ def compare_results(ours: Matched, theirs: Matched, draws: FloatArray, names: li
         full[0, scenes] = weight
         return float(ap_gap(full)[0])
 
-    more = np.bincount(ours.scene, weights=ours.found.astype(float) - theirs.found, minlength=draws.shape[1])
-    parts = zip(names, (more[scenes] / max(len(ours.scene), 1)).tolist(), jackknife(without, len(scenes)), strict=True)
+    more = np.bincount(first.scene, weights=first.found.astype(float) - second.found, minlength=draws.shape[1])
+    parts = zip(names, (more[scenes] / max(len(first.scene), 1)).tolist(), jackknife(without, len(scenes)), strict=True)
     rows = [{"scene": name, "recall": recall, "ap": float(ap)} for name, recall, ap in parts]
-    reported["scenes"] = sorted(rows, key=lambda row: -abs(row["recall"]))
-    return reported
+    comparison["scenes"] = sorted(rows, key=lambda row: -abs(row["recall"]))
+    return comparison
 
 
 def _comparison_table(comparison: JsonDict) -> Table:

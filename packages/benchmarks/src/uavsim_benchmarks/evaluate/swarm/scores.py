@@ -89,10 +89,10 @@ class SwarmCounter:
         """Match the predictions of complete samples, each once."""
         found = found.take(found.score >= self.min_score)
         rows = self.truth.rows_of(np.unique(found.sample))
-        (own,) = match_by_centre(self.truth.take(rows), found, (FOUND_WITHIN_M,))
-        hit = own != NOTHING
+        (matches,) = match_by_centre(self.truth.take(rows), found, (FOUND_WITHIN_M,))
+        hit = matches != NOTHING
         took = np.full(len(found), NOTHING, dtype=np.int64)
-        took[hit] = rows[own[hit]]
+        took[hit] = rows[matches[hit]]
         self._found[took[hit]] = True
         away_m = np.full(len(found), np.nan) if self.ego_m is None else range_on_ground(found, self.ego_m)
         self._parts.append((found.score, away_m, found.sample, took))
@@ -104,11 +104,11 @@ class SwarmCounter:
         sample, took = (np.concatenate([part[k] for part in parts]) for k in (2, 3))
         by_sample = np.argsort(sample, kind="stable")
         order = by_sample[np.lexsort((np.arange(len(score)), score[by_sample]))[::-1]]
-        kept = scored[self.truth.sample]
-        number = np.where(kept, np.cumsum(kept) - 1, NOTHING)
+        counted = scored[self.truth.sample]
+        number = np.where(counted, np.cumsum(counted) - 1, NOTHING)
         took = np.where(took == NOTHING, NOTHING, number[took]) if len(number) else took
-        own = self.scene[self.truth.sample[kept]]
-        return Matched(self._found[kept], own, score[order], took[order], self.scene[sample[order]], away_m[order])
+        scene = self.scene[self.truth.sample[counted]]
+        return Matched(self._found[counted], scene, score[order], took[order], self.scene[sample[order]], away_m[order])
 
 
 def match_swarm(truth: Boxes, found: Boxes, scene: IntArray, *, min_score: float = 0.0) -> Matched:
@@ -155,8 +155,8 @@ def group_ap(matched: Matched, member: BoolArray, candidate: BoolArray, weight: 
     """
     took = matched.took
     hit = (took != NOTHING) & member[np.maximum(took, 0)] if len(member) else np.zeros(len(took), bool)
-    kept = hit | ((took == NOTHING) & candidate)
-    scene, hits, score = matched.found_scene[kept], hit[kept], matched.score[kept]
+    counted = hit | ((took == NOTHING) & candidate)
+    scene, hits, score = matched.found_scene[counted], hit[counted], matched.score[counted]
     boxes = np.bincount(matched.scene[member], minlength=weight.shape[1])
     values = np.full(len(weight), np.nan)
     for draw, weights in enumerate(weight):
@@ -188,7 +188,7 @@ def score_group(matched: Matched, member: BoolArray, candidate: BoolArray, draws
         candidate: (P,) predictions that may be of the group.
         draws: (draws, scenes) how often each scene counts.
     """
-    whole = np.ones((1, draws.shape[1]))
-    recall = interval_of(float(group_recall(matched, member, whole)[0]), group_recall(matched, member, draws))
-    ap = interval_of(float(group_ap(matched, member, candidate, whole)[0]), group_ap(matched, member, candidate, draws))
+    equal = np.ones((1, draws.shape[1]))
+    recall = interval_of(float(group_recall(matched, member, equal)[0]), group_recall(matched, member, draws))
+    ap = interval_of(float(group_ap(matched, member, candidate, equal)[0]), group_ap(matched, member, candidate, draws))
     return GroupScore(int(member.sum()), int((member & matched.found).sum()), recall, ap)
