@@ -98,8 +98,8 @@ def test_cloud_is_in_the_sensor_frame() -> None:
     readings = [Reading(channel, "lidar", returns) for channel in CHANNELS]
     turns = Assembler(PLAN, [CAR]).assemble(poses, readings, STATES)
     assert [turn.pose.channel for turn in turns] == CHANNELS
-    place = turns[0].pose.map_SE3_sensor.apply(turns[0].data["lidar"][:, :3].astype(float))[0]
+    point_m = turns[0].pose.map_SE3_sensor.apply(turns[0].data["lidar"][:, :3].astype(float))[0]
     origin = turns[0].pose.map_SE3_sensor.translation_m
-    np.testing.assert_allclose(place - origin, [3 * np.sin(0.3), -3 * np.cos(0.3), 0.0], atol=2e-3)
+    np.testing.assert_allclose(point_m - origin, [3 * np.sin(0.3), -3 * np.cos(0.3), 0.0], atol=2e-3)
     with pytest.raises(MissedTick, match="LIDAR_id_4 has no lidar reading"):
         Assembler(PLAN, [CAR]).assemble(poses, readings[:-1], STATES)

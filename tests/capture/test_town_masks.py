@@ -54,8 +54,8 @@ def _view(pose: SensorPose, places_m: np.ndarray) -> MaskView:
         if (optical_m[:, 2] < 0.2).any():
             continue
         outline = cv2.convexHull(pinhole.project(optical_m, intrinsic=matrix).astype(np.float32)).astype(np.int32)
-        shown = cv2.fillConvexPoly(np.zeros(ids.shape, np.uint8), outline, 1) > 0
-        ids[shown], tags[shown] = FIRST_MASK_ID + n, 14
+        box_pixels = cv2.fillConvexPoly(np.zeros(ids.shape, np.uint8), outline, 1) > 0
+        ids[box_pixels], tags[box_pixels] = FIRST_MASK_ID + n, 14
     return MaskView(pose, matrix, runs_in(ids, tags, labelled_tags([])), tags)
 
 

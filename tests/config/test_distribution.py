@@ -59,16 +59,16 @@ def test_a_whole_number_is_drawn_whole_and_both_ends_belong_to_it(tmp_path: Path
 
 
 def test_each_key_has_a_generator_of_its_own(tmp_path: Path) -> None:
-    asked: list[str] = []
+    keys: list[str] = []
 
     def generator(key: str) -> np.random.Generator:
-        asked.append(key)
+        keys.append(key)
         return np.random.default_rng(len(key))
 
     path = tmp_path / "w.yaml"
     path.write_text("from: {cloudiness: {uniform: [0, 50]}}\nto: {cloudiness: {uniform: [50, 100]}}\n")
     loaded, numbers = load(path, Weather).drawn(generator)
-    assert asked == ["from.cloudiness", "to.cloudiness"]
+    assert keys == ["from.cloudiness", "to.cloudiness"]
     assert loaded.model.from_ is not None
     assert loaded.model.from_.cloudiness == numbers["from.cloudiness"]
 

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from uavsim.config.kept import KEPT
 from uavsim.config.library import Library, kind_of
+from uavsim.config.stored import CONFIG_FILE
 from uavsim.errors import ConfigError, InputError, UnknownNameError
 
 
@@ -95,12 +95,12 @@ def test_kinds_by_folder():
 
 
 def test_half_a_character_in_a_kept_text_is_reported(tmp_path):
-    kept = tmp_path / KEPT
-    kept.write_text(
+    configuration = tmp_path / CONFIG_FILE
+    configuration.write_text(
         '{"format": "uavsim-configuration-1", "dataset": "smoke", "files": {"dataset:smoke": ["smoke.yaml", "a: \\ud800"]}}'
     )
     with pytest.raises(ConfigError, match="half a character"):
-        Library.of().dataset(str(kept))
+        Library.of().dataset(str(configuration))
 
 
 def test_folders_of_the_environment_come_after_the_current_one(tmp_path, monkeypatch):

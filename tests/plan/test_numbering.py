@@ -76,9 +76,9 @@ def test_the_town_follows_from_the_scenes():
     dataset = Library.of().dataset("uav3d")
     assert numbering.town_of(dataset, [501]) == "Town07"
     assert numbering.town_of(Library.of().dataset("uav3d-mini"), None) == "Town10HD"
-    for wanted in (None, [1000]):
+    for numbers in (None, [1000]):
         with pytest.raises(InputError, match="name a town of the dataset 'uav3d': Town03, Town06"):
-            numbering.town_of(dataset, wanted)
+            numbering.town_of(dataset, numbers)
 
 
 def test_scenes_asked_for():

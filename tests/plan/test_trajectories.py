@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from uavsim.config.kept import KEPT, pack
+from uavsim.config.stored import CONFIG_FILE, pack
 from uavsim.errors import ConfigError, InputError
 from uavsim.plan.scenes import DatasetPlanner, plan_scenes
 from uavsim.plan.trajectories import read_trajectory
@@ -74,13 +74,13 @@ def test_columns_are_found_by_name():
 
 
 def test_a_dataset_keeps_its_trajectories(tmp_path):
-    mine = write(tmp_path, lines(-20), lines(20))
-    planner = DatasetPlanner.open(str(mine))
+    dataset = write(tmp_path, lines(-20), lines(20))
+    planner = DatasetPlanner.open(str(dataset))
     flown = next(planner.plans()).swarm.map_SE3_flu.translation_m
-    kept = tmp_path / KEPT
-    kept.write_text(json.dumps(pack(str(mine), planner.library.used)))
+    stored = tmp_path / CONFIG_FILE
+    stored.write_text(json.dumps(pack(str(dataset), planner.library.used)))
     shutil.rmtree(tmp_path / "flight_plans")
-    np.testing.assert_array_equal(plan_scenes(str(kept))[0].swarm.map_SE3_flu.translation_m, flown)
+    np.testing.assert_array_equal(plan_scenes(str(stored))[0].swarm.map_SE3_flu.translation_m, flown)
 
 
 @pytest.mark.parametrize(

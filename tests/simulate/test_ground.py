@@ -41,9 +41,9 @@ def tick(
     half = np.radians(roll_deg) / 2
     turn = np.array([np.cos(half), np.sin(half), 0.0, 0.0]) if roll_deg else quaternion.from_yaw(0.2)
     places = np.arange(3.0 * n).reshape(n, 3) if places_m is None else np.array(places_m)
-    place = SE3(np.tile(turn, (n, 1)), places)
+    pose = SE3(np.tile(turn, (n, 1)), places)
     column = np.arange(3.0 * n).reshape(n, 3) + 100 if speed_mps is None else np.tile(np.array(speed_mps), (n, 1))
-    return TickState(77, 1.0, lambda: ActorStates(np.array(ids, np.int64), place, column, column, column, column))
+    return TickState(77, 1.0, lambda: ActorStates(np.array(ids, np.int64), pose, column, column, column, column))
 
 
 def test_agents_have_their_actors_or_static_poses() -> None:

@@ -34,13 +34,13 @@ class PaperWorld:
         self.frame, self._moves_m, self._sends = 7, moves_m, sends
         self._state = state(7)
         self.served = threading.Event()
-        self.asked = threading.Event()
+        self.image_requested = threading.Event()
 
     def cue(self) -> None:
         self.frame += 1
         if self._sends:
             self._state = state(self.frame, x_m=self._moves_m * (self.frame - 7))
-        if self.asked.is_set():
+        if self.image_requested.is_set():
             self.served.set()
 
     def newer_than(self, frame: int, *, timeout_s: float) -> TickState | None:
@@ -52,9 +52,9 @@ class PaperWorld:
     def image(self) -> str:
         """Simulate an AirSim call that waits for the next frame."""
         self.served.clear()
-        self.asked.set()
+        self.image_requested.set()
         assert self.served.wait(30), "nobody ticked"
-        self.asked.clear()
+        self.image_requested.clear()
         return "image"
 
 
@@ -99,26 +99,26 @@ def held(world: PaperWorld, *, deadlines: Deadlines | None = None) -> MergedEngi
 
 
 def test_paused_world_is_verified_and_continued() -> None:
-    world, seen = PaperWorld(), []
+    world, pauses_sent = PaperWorld(), []
     engine = held(world)
-    assert engine.hold(pauses(seen)).frame == 8, "the state of a tick of its own"
+    assert engine.hold(pauses(pauses_sent)).frame == 8, "the state of a tick of its own"
     with engine.proven():
         engine.ask({"uav0": world.image}, doing="taking images")
         passed = engine.ticks_passed
-    assert seen == [True, False]
+    assert pauses_sent == [True, False]
     assert engine.ticks_passed == passed + 1
 
 
 def test_paused_world_continues_after_refused_images() -> None:
     """Otherwise, the next scene's vehicles would spawn in a paused world, and its images would differ."""
-    seen: list[bool] = []
+    pauses_sent: list[bool] = []
     engine = held(PaperWorld())
-    engine.hold(pauses(seen))
+    engine.hold(pauses(pauses_sent))
     with pytest.raises(SceneVoid, match="of another tick"), engine.proven():
         engine.ask({"uav0": lambda: (_ for _ in ()).throw(SceneVoid("of another tick"))}, doing="taking images")
-    assert seen == [True, False]
+    assert pauses_sent == [True, False]
     engine.release()
-    assert seen == [True, False], "it goes on once"
+    assert pauses_sent == [True, False], "it goes on once"
 
 
 def test_motion_before_the_first_image_voids_the_scene() -> None:
@@ -132,11 +132,11 @@ def test_motion_before_the_first_image_voids_the_scene() -> None:
 
 
 def test_release_continues_a_paused_world() -> None:
-    seen: list[bool] = []
+    pauses_sent: list[bool] = []
     engine = held(PaperWorld())
-    engine.hold(pauses(seen))
+    engine.hold(pauses(pauses_sent))
     engine.release()
-    assert seen == [True, False]
+    assert pauses_sent == [True, False]
 
 
 @pytest.mark.parametrize("moves_m", [0.001, 0.5])

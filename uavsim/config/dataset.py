@@ -222,8 +222,8 @@ class Degradations(AgentErrors):
     @property
     def by_kind(self) -> dict[str, AgentErrors]:
         """The errors of agent kinds that have their own."""
-        own = {"vehicle": self.vehicles, "roadside": self.roadside}
-        return {kind: errors for kind, errors in own.items() if errors is not None}
+        errors_by_kind = {"vehicle": self.vehicles, "roadside": self.roadside}
+        return {kind: errors for kind, errors in errors_by_kind.items() if errors is not None}
 
 
 class Twins(Model):
@@ -345,9 +345,9 @@ class DatasetConfig(Model):
             "sweeps_per_keyframe": every - 1,
             "samples": last // every + 1,
         }
-        own = [key for key in derived if key in self.model_fields_set and getattr(self, key) != derived[key]]
-        if own:
-            raise ValueError(f"captures.clip gives {own[0]}={derived[own[0]]:g}: leave {own[0]} out")
+        conflicts = [key for key in derived if key in self.model_fields_set and getattr(self, key) != derived[key]]
+        if conflicts:
+            raise ValueError(f"captures.clip gives {conflicts[0]}={derived[conflicts[0]]:g}: leave {conflicts[0]} out")
         return self.model_copy(update=derived | {"keyframe_s": round(step_s * steps * every, 6)})
 
     @model_validator(mode="after")

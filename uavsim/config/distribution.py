@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 from pydantic import BaseModel
 
-from uavsim.config.explain import DISTRIBUTIONS, Place, kind_word
+from uavsim.config.explain import DISTRIBUTIONS, KeyPath, kind_word
 from uavsim.typing import JsonDict
 
 __all__ = ["DISTRIBUTION_SCHEMA", "Distribution", "DistributionError", "distributions", "with_plain", "with_value"]
@@ -130,7 +130,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and bool(np.isfinite(value))
 
 
-def distributions(value: Any, place: Place = ()) -> Iterator[tuple[Place, Distribution]]:
+def distributions(value: Any, key_path: KeyPath = ()) -> Iterator[tuple[KeyPath, Distribution]]:
     """Yield every distribution in plain YAML values, with its place.
 
     Raises:
@@ -140,38 +140,38 @@ def distributions(value: Any, place: Place = ()) -> Iterator[tuple[Place, Distri
         try:
             found = parse_distribution(value)
         except ValueError as error:
-            raise DistributionError(place, str(error)) from error
+            raise DistributionError(key_path, str(error)) from error
         if found is not None:
-            yield place, found
+            yield key_path, found
             return
     parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, tuple) else ()
     for step, part in parts:
-        yield from distributions(part, (*place, step))
+        yield from distributions(part, (*key_path, step))
 
 
 class DistributionError(ValueError):
     """An error in a distribution, with its key."""
 
-    def __init__(self, place: Place, what: str) -> None:
+    def __init__(self, key_path: KeyPath, what: str) -> None:
         super().__init__(what)
-        self.place = place
+        self.key_path = key_path
 
 
-def with_plain(value: Any, place: Place, number: float) -> Any:
+def with_plain(value: Any, key_path: KeyPath, number: float) -> Any:
     """Return plain YAML values with a number at a place."""
-    if not place:
+    if not key_path:
         return number
-    step, rest = place[0], place[1:]
+    step, rest = key_path[0], key_path[1:]
     if isinstance(value, tuple):
         return tuple(with_plain(part, rest, number) if i == step else part for i, part in enumerate(value))
     return value | {step: with_plain(value[step], rest, number)}
 
 
-def with_value(model: Any, place: Place, number: float) -> Any:
+def with_value(model: Any, key_path: KeyPath, number: float) -> Any:
     """Return a configuration with a number at a place; the number was checked when its file was read."""
-    if not place:
+    if not key_path:
         return type(model).model_validate(number) if isinstance(model, BaseModel) else number
-    step, rest = place[0], place[1:]
+    step, rest = key_path[0], key_path[1:]
     if isinstance(model, BaseModel):
         names = {field.alias or name: name for name, field in type(model).model_fields.items()}
         name = names[str(step)]

@@ -35,8 +35,8 @@ class CameraLens(Model):
     def _as_many_as_the_model_has(self) -> Self:
         counts = LENS_MODELS[self.model].counts
         if len(self.coefficients) not in counts:
-            wanted = " or ".join(map(str, counts))
-            raise ValueError(f"{self.model} has {wanted} coefficients, not {len(self.coefficients)}")
+            allowed = " or ".join(map(str, counts))
+            raise ValueError(f"{self.model} has {allowed} coefficients, not {len(self.coefficients)}")
         return self
 
     def lens(self, *, width_px: int, height_px: int, fov_deg: float) -> Lens:

@@ -198,15 +198,15 @@ class Mounted(Model):
         if len(extra) + (self.lidar is not None) != 1:
             raise ValueError("a mounted sensor is one modality with its block, as {lidar: {channels: 32}}")
         blocks = {name: m.block for name, m in modalities().items() if m.block}
-        for name, given in extra.items():
+        for name, values in extra.items():
             try:
                 block: type[Block] = Named(pick(blocks, name, what="sensor")).load()
-                extra[name] = block.model_validate(given)
+                extra[name] = block.model_validate(values)
             except UnknownNameError as error:
                 raise explain.wrong_key(name, str(error)) from error
             except ValidationError as error:
-                place, said, _ = explain.first(error, block, line_of=lambda _: 0)
-                raise explain.wrong_key(name, said, below=place) from error
+                key_path, message, _ = explain.first(error, block, line_of=lambda _: 0)
+                raise explain.wrong_key(name, message, below=key_path) from error
         return self
 
 

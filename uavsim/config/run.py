@@ -133,11 +133,11 @@ def parse_simulator(text: str) -> SimulatorConfig:
 def _ports(words: list[str]) -> dict[str, int] | None:
     """Return ports by server; None when one is out of range, named twice, or has a place without a name."""
     ports: dict[str, int] = {}
-    for place, word in enumerate(words):
+    for index, word in enumerate(words):
         name, equals, number = word.rpartition("=")
-        if not equals and place >= len(_IN_ORDER):
+        if not equals and index >= len(_IN_ORDER):
             return None
-        name = name or _IN_ORDER[place]
+        name = name or _IN_ORDER[index]
         highest = 65536 - (CARLA.adjacent_ports if name == CARLA.name else 1)
         if name in ports or not 1 <= int(number) <= highest:
             return None

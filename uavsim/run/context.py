@@ -53,12 +53,12 @@ class Prepared:
     request: Request
     job: Job
     output: Output
-    there: dict[str, LedgerEntry]
+    unchanged: dict[str, LedgerEntry]
 
     @property
     def to_fly(self) -> tuple[str, ...]:
         """Names of the scenes to fly."""
-        return tuple(scene.name for scene in self.job.scenes if scene.name not in self.there)
+        return tuple(scene.name for scene in self.job.scenes if scene.name not in self.unchanged)
 
 
 def prepared(request: Request, on_top: OnTop = NOTHING) -> Prepared:
@@ -99,10 +99,10 @@ def _with_kept_configuration(request: Request, output: Output) -> Request:
     named = request.dataset
     if not named.endswith((".yaml", ".yml")) or Path(named).exists():
         return request
-    kept, identity = kept_dataset(output), read_identity(output) or {}
-    if kept is None or identity.get("request", {}).get("dataset") != named:
+    stored_path, identity = kept_dataset(output), read_identity(output) or {}
+    if stored_path is None or identity.get("request", {}).get("dataset") != named:
         return request
-    return request.model_copy(update={"dataset": kept})
+    return request.model_copy(update={"dataset": stored_path})
 
 
 def refuse_foreign_servers(ready: Prepared, *, console: Screen) -> None:
@@ -121,8 +121,8 @@ def refuse_foreign_servers(ready: Prepared, *, console: Screen) -> None:
             name = config.name or f"{config.kind}{number}"
             simulator = Simulator(config, servers=backend.servers, name=name, logs=OutLayout(ready.output.root).logs)
             simulator.say = console.print
-            there = {server: Endpoint.parse(at, what=server) for server, at in simulator.ensure().items()}
-            refuse_foreign_servers_at(backend.topology, there, python=config.client_python or backend.python)
+            endpoints = {server: Endpoint.parse(address, what=server) for server, address in simulator.ensure().items()}
+            refuse_foreign_servers_at(backend.topology, endpoints, python=config.client_python or backend.python)
 
 
 @contextlib.contextmanager
@@ -145,7 +145,7 @@ def opened(ready: Prepared, *, console: Screen | None = None) -> Iterator[RunCon
             with start_up(console, "simulators and clients start") as say:
                 pool.ready_all(say=say)
         claim_output(output, identity=job.identity)
-        keep_configuration(output, job.kept)
+        keep_configuration(output, job.configuration)
         keep_asked(output, [scene.name for scene in job.scenes])
         sweep_orphans(output)
         context = RunContext(
@@ -154,8 +154,10 @@ def opened(ready: Prepared, *, console: Screen | None = None) -> Iterator[RunCon
             output=output,
             run=run,
             pool=pool,
-            progress=RunProgress(scenes=len(job.scenes), done=len(ready.there), samples=job.samples, console=console),
-            there=ready.there,
+            progress=RunProgress(
+                scenes=len(job.scenes), done=len(ready.unchanged), samples=job.samples, console=console
+            ),
+            unchanged=ready.unchanged,
         )
         try:
             with context.progress:

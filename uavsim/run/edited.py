@@ -6,7 +6,7 @@ Committed scenes stay valid while their plans are unchanged, so unrelated edits 
 from collections.abc import Callable
 from pathlib import Path
 
-from uavsim.config.kept import Kept, first_edit, read_kept
+from uavsim.config.stored import StoredConfig, first_edit, read_stored
 from uavsim.errors import ConfigError, InputError
 from uavsim.run.job import Job, PackedPlan
 from uavsim.run.request import Request
@@ -27,8 +27,8 @@ def refuse_mixture(request: Request, job: Job, output: Output, *, resolve: Calla
     Raises:
         InputError: the configuration was edited; the message names file and key.
     """
-    kept = kept_dataset(output)
-    if kept is None or not job.kept or (edit := first_edit(_read(kept), job.kept)) is None:
+    stored = kept_dataset(output)
+    if stored is None or not job.configuration or (edit := first_edit(_read(stored), job.configuration)) is None:
         return
     restarted = {scene.name for scene in job.scenes} if request.force else set()
     for entry in read_ledger(output).values():
@@ -41,12 +41,12 @@ def refuse_mixture(request: Request, job: Job, output: Output, *, resolve: Calla
             )
 
 
-def _read(kept: str) -> Kept:
+def _read(path: str) -> StoredConfig:
     try:
-        return read_kept(Path(kept))
+        return read_stored(Path(path))
     except ConfigError as error:
         raise InputError(
-            f"{kept} is damaged, so edits since the dataset's start cannot be found: put it back, or move it away if "
+            f"{path} is damaged, so edits since the dataset's start cannot be found: put it back, or move it away if "
             "nothing was, and run the same command again"
         ) from error
 

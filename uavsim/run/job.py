@@ -71,7 +71,7 @@ class Job:
     samples: int
     images_per_scene: int
     plans: dict[str, PackedPlan]
-    kept: JsonDict = field(default_factory=dict)
+    configuration: JsonDict = field(default_factory=dict)
     further: dict[str, LabelFolder] = field(default_factory=dict)
 
     def plan_of(self, scene: str) -> ScenePlan:

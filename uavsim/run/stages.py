@@ -92,7 +92,7 @@ class RunContext:
     pool: SlotPool
     progress: RunProgress
     gate: Gate = _no_gate
-    there: Mapping[str, LedgerEntry] = field(default_factory=dict)
+    unchanged: Mapping[str, LedgerEntry] = field(default_factory=dict)
     _stop: threading.Event = field(default_factory=threading.Event)
     _failure: UavsimError | None = None
     _begun: set[str] = field(default_factory=set)

@@ -160,7 +160,7 @@ def scenes_of(folder: Path) -> list[StoredScene]:
     return scenes
 
 
-def choose(folder: Path, wanted: SceneFilter) -> list[StoredScene]:
+def choose(folder: Path, scene_filter: SceneFilter) -> list[StoredScene]:
     """Return the scenes of a dataset that match a filter.
 
     Raises:
@@ -168,15 +168,15 @@ def choose(folder: Path, wanted: SceneFilter) -> list[StoredScene]:
     """
     scenes = scenes_of(folder)
     known = {scene.entry.index for scene in scenes}
-    if missing := sorted(set(wanted.numbers or ()) - known):
+    if missing := sorted(set(scene_filter.numbers or ()) - known):
         raise InputError(f"{folder}: no scene {missing[0]}; it has {min(known)} to {max(known)}")
     towns = {scene.entry.town for scene in scenes}
-    if unknown := sorted(set(wanted.towns) - towns):
+    if unknown := sorted(set(scene_filter.towns) - towns):
         raise InputError(f"{folder}: no scene in {unknown[0]}; it has {', '.join(sorted(towns))}")
-    chosen = [scene for scene in scenes if wanted.matches(scene)]
+    chosen = [scene for scene in scenes if scene_filter.matches(scene)]
     if not chosen:
         classes = {row["uav_label"] for scene in scenes for row in scene.rows().rows("instance")}
-        unknown = sorted(set(wanted.classes) - classes)
+        unknown = sorted(set(scene_filter.classes) - classes)
         hint = f"; no object is a {unknown[0]}, only {', '.join(sorted(classes))}" if unknown else ""
         raise InputError(f"{folder}: none of its {len(scenes)} scenes meets the conditions{hint}")
     return chosen
@@ -286,13 +286,13 @@ def differences(first: Path, second: Path) -> Iterator[str]:
     Raises:
         InputError: a folder has no dataset of uavsim.
     """
-    ours, theirs = ({scene.name: scene for scene in scenes_of(folder)} for folder in (first, second))
-    for folder, own, other in ((first, ours, theirs), (second, theirs, ours)):
-        if alone := [name for name in own if name not in other]:
+    first_scenes, second_scenes = ({scene.name: scene for scene in scenes_of(folder)} for folder in (first, second))
+    for folder, scenes, other_scenes in ((first, first_scenes, second_scenes), (second, second_scenes, first_scenes)):
+        if alone := [name for name in scenes if name not in other_scenes]:
             yield f"only in {folder}: {', '.join(alone[:8])}{f' and {len(alone) - 8} more' if len(alone) > 8 else ''}"
-    for name in ours:
-        if name in theirs:
-            yield from (f"{name}: {line}" for line in _scene_differences(ours[name], theirs[name]))
+    for name in first_scenes:
+        if name in second_scenes:
+            yield from (f"{name}: {line}" for line in _scene_differences(first_scenes[name], second_scenes[name]))
 
 
 def _scene_differences(first: StoredScene, second: StoredScene) -> Iterator[str]:
@@ -348,11 +348,11 @@ def _written(
     scenes: Sequence[StoredScene], output: LocalOutput, *, splits: Mapping[str, tuple[str, ...]] | None = None
 ) -> list[str]:
     for scene in scenes:
-        with output.lock(scene.name) as ours:
-            if not ours:
+        with output.lock(scene.name) as is_locked:
+            if not is_locked:
                 raise InputError(f"{output.address}: another process works on scene {scene.name}; try again later")
-            there = read_entry(output, scene.name)
-            if there is None or there.state != "committed":
+            ledger_entry = read_entry(output, scene.name)
+            if ledger_entry is None or ledger_entry.state != "committed":
                 _bring(scene, output, splits=None if splits is None else splits[scene.name])
     towns = {scene.entry.town for scene in scenes}
     for source in dict.fromkeys(scene.output for scene in scenes):

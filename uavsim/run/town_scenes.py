@@ -23,7 +23,9 @@ class TownScenes:
     def __init__(self, context: RunContext, town: str) -> None:
         self._context = context
         self._names = [scene.name for scene in context.job.scenes_of(town)]
-        self._outcomes = {name: outcome_of(context.there[name]) for name in self._names if name in context.there}
+        self._outcomes = {
+            name: outcome_of(context.unchanged[name]) for name in self._names if name in context.unchanged
+        }
 
     def rounds(self) -> Iterator[list[str]]:
         """Yield the names to submit: first all missing scenes, then scenes released by other processes.

@@ -174,7 +174,7 @@ class ClientProcess:
         except (BrokenPipeError, ValueError):
             raise self._death() from None
 
-    def _until(self, wanted: type[E], *, end: float, on_event: Callable[[ClientEvent], None] | None = None) -> E:
+    def _until(self, event_type: type[E], *, end: float, on_event: Callable[[ClientEvent], None] | None = None) -> E:
         while True:
             event = self._next_event(end=end)
             if isinstance(event, Failure):
@@ -184,7 +184,7 @@ class ClientProcess:
                 self._phase = event.phase
             if on_event is not None:
                 on_event(event)
-            if isinstance(event, wanted):
+            if isinstance(event, event_type):
                 return event
 
     def _next_event(self, *, end: float) -> ClientEvent:

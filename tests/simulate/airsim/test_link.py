@@ -79,9 +79,9 @@ def pose_at(x_m: float) -> SE3:
 
 
 def test_await_pose() -> None:
-    shown = iter([0.0, 0.0, 0.0, 7.0])
-    await_pose(lambda _: pose_at(next(shown)), "uav0", pose_at(7.0), within_s=60)
-    assert next(shown, None) is None, "it was looked at until it was there"
+    positions_m = iter([0.0, 0.0, 0.0, 7.0])
+    await_pose(lambda _: pose_at(next(positions_m)), "uav0", pose_at(7.0), within_s=60)
+    assert next(positions_m, None) is None, "it was looked at until it was there"
 
 
 def test_late_pose_voids_the_scene() -> None:

@@ -109,8 +109,8 @@ def test_connections_of_others_are_listed() -> None:
     with socket.create_server((HOST, 0)) as server:
         port = server.getsockname()[1]
         assert connections_at(port) == set()
-        with socket.create_connection((HOST, port)) as there:
-            assert connections_at(port) == {there.getsockname()[1]}
+        with socket.create_connection((HOST, port)) as client:
+            assert connections_at(port) == {client.getsockname()[1]}
 
 
 CLIENT = """

@@ -50,8 +50,8 @@ def test_radar_axes() -> None:
     found = radar.RADAR.read(Measurement())["flu_m"]
     level = 10 * np.cos(np.pi / 6)
     np.testing.assert_allclose(found, [[level, -5, 0], [level, 0, 5]], atol=1e-5)
-    asked = RadarParams(10.0, 6000, 60.0, 20.0, 1)
-    assert radar.RADAR.fault(Measurement(), asked, {}) == ""
+    params = RadarParams(10.0, 6000, 60.0, 20.0, 1)
+    assert radar.RADAR.fault(Measurement(), params, {}) == ""
     assert "sees 10.0 m far" in radar.RADAR.fault(Measurement(), RadarParams(9.0, 6000, 60.0, 20.0, 1), {})
 
 

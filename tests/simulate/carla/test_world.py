@@ -55,14 +55,14 @@ def test_actors_of_a_killed_client_are_swept_from_a_silent_server() -> None:
 
 def test_every_proving_ingredient_checks_the_tick(monkeypatch: pytest.MonkeyPatch) -> None:
     """There may be two, such as drone bodies and a plug-in's ingredient."""
-    asked: list[str] = []
+    checked: list[str] = []
 
     class Proving(Spawned):
         proves = True
 
         def proven(self, states: ActorStates, motion: TickMotion) -> ActorStates:
             del motion
-            asked.append(self.kind)
+            checked.append(self.kind)
             return states
 
     world = CarlaWorld.__new__(CarlaWorld)
@@ -73,7 +73,7 @@ def test_every_proving_ingredient_checks_the_tick(monkeypatch: pytest.MonkeyPatc
 
     world._state(cast("Any", SimpleNamespace(frame=7)), 0.5, full=True)
 
-    assert asked == ["one", "other"]
+    assert checked == ["one", "other"]
 
 
 def test_dormant_actors_of_a_large_map_are_left_out() -> None:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal, Self
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from uavsim.config.base import MESH, TAG, Metres3, Model, Name, Reference, Text
-from uavsim.config.explain import Place
+from uavsim.config.explain import KeyPath
 from uavsim.ingredients.corner_cases.case_plans import Facing, Ground, Light, Site
 from uavsim.records.classes import LABELS
 from uavsim.records.props import MESHES, PROP_MESH, PROPS
@@ -169,9 +169,9 @@ class CornerCases(Model):
     training_sets: dict[Name, TrainingSet] = Field(default_factory=dict)
     cases: Annotated[dict[Name, Case], Field(min_length=1, max_length=1000)]
 
-    def wrong_word(self) -> tuple[Place, str] | None:
+    def wrong_word(self) -> tuple[KeyPath, str] | None:
         """Return the key of the first unknown or ambiguous tag and the correction; None if all are good."""
-        asked: list[tuple[Place, str]] = []
+        asked: list[tuple[KeyPath, str]] = []
         for name, case in self.cases.items():
             asked.append((("cases", name, "tag"), case.tag))
             asked += [(("cases", name, "parts", k, "tag"), part.tag) for k, part in enumerate(case.parts) if part.tag]

@@ -110,7 +110,7 @@ class ObjectNumbers:
         parts = self._engine.ask(
             {vehicle_name(drone): job for drone, job in jobs.items()}, doing="numbering objects", within_s=_MANY_CALLS_S
         )
-        return {name: place for part in parts.values() for name, place in part.items()}
+        return {name: position_m for part in parts.values() for name, position_m in part.items()}
 
     def _note(self, *, lost: int, visible: int) -> None:
         if lost:

@@ -14,14 +14,14 @@ from uavsim.errors import ConfigError, DatasetError
 from uavsim.files.parse import parse_json, read_regular
 from uavsim.typing import JsonDict
 
-KEPT: Final = "configuration.json"
+CONFIG_FILE: Final = "configuration.json"
 _FORMAT: Final = "uavsim-configuration-1"
 _MOST_BYTES: Final = 64 << 20
 _LONGEST_VALUE: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredConfig:
     """Texts by key.
 
     Attributes:
@@ -50,7 +50,7 @@ def pack(dataset: str, used: Mapping[str, Path]) -> JsonDict:
     return {"format": _FORMAT, "dataset": dataset, "files": files}
 
 
-def read_kept(path: Path) -> Kept:
+def read_stored(path: Path) -> StoredConfig:
     """Read what was kept.
 
     Raises:
@@ -69,21 +69,21 @@ def read_kept(path: Path) -> Kept:
         or not all(map(_is_file, files.values()))
     ):
         raise ConfigError(f"{path}: the configuration of this dataset is damaged; name it with --dataset")
-    return Kept(value["dataset"], {str(key): (Path(name).name, text) for key, (name, text) in files.items()})
+    return StoredConfig(value["dataset"], {str(key): (Path(name).name, text) for key, (name, text) in files.items()})
 
 
-def first_edit(there: Kept, now: JsonDict) -> str | None:
+def first_edit(stored: StoredConfig, current: JsonDict) -> str | None:
     """Describe the first edit of the kept files; comments and descriptions do not count.
 
     Args:
-        there: what was kept.
-        now: as ``pack`` gives it.
+        stored: what was kept.
+        current: as ``pack`` gives it.
 
     Returns:
         File, key and both values; None where nothing differs that is in both.
     """
-    for key, (name, text) in sorted((there.files or {}).items()):
-        new = now.get("files", {}).get(key)
+    for key, (name, text) in sorted((stored.files or {}).items()):
+        new = current.get("files", {}).get(key)
         if new is None or new[1] == text:
             continue
         if key.startswith("trajectory:"):
@@ -98,20 +98,20 @@ def _reported(value: Any) -> Any:
     return {k: v for k, v in value.items() if k != "description"} if isinstance(value, dict) else value
 
 
-def first_difference(before: Any, after: Any, place: str = "") -> str | None:
+def first_difference(before: Any, after: Any, key_path: str = "") -> str | None:
     """Describe the first difference of two values of plain data; None if they are equal."""
     if before == after:
         return None
     if isinstance(before, dict) and isinstance(after, dict):
         for key in dict.fromkeys((*before, *after)):
-            at = f"{place}.{key}" if place else str(key)
-            if (found := first_difference(before.get(key), after.get(key), at)) is not None:
+            inner_path = f"{key_path}.{key}" if key_path else str(key)
+            if (found := first_difference(before.get(key), after.get(key), inner_path)) is not None:
                 return found
     if isinstance(before, tuple | list) and isinstance(after, tuple | list) and len(before) == len(after):
-        for number, (one, other) in enumerate(zip(before, after, strict=True)):
-            if (found := first_difference(one, other, f"{place}[{number}]")) is not None:
+        for index, (one, other) in enumerate(zip(before, after, strict=True)):
+            if (found := first_difference(one, other, f"{key_path}[{index}]")) is not None:
                 return found
-    return f"{place}: {_short(before)} there, {_short(after)} now"
+    return f"{key_path}: {_short(before)} there, {_short(after)} now"
 
 
 def _short(value: Any) -> str:
