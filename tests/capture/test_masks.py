@@ -73,8 +73,8 @@ def test_building_with_an_actors_number_is_not_that_actor() -> None:
     binder = MaskBinder(_infos())
     binder.learn(_views(ACTOR_IDS, _states()), _states())
     (view, *_), ids = _views(ACTOR_IDS, _states()), np.array([[301, 77]], np.uint16)
-    for tag, meant in ((3, [0, 0]), (14, [1, 2])):
-        assert binder.bound(_view(view.pose, ids, np.full(ids.shape, tag, np.uint8))).ids.tolist() == [meant]
+    for tag, instance_ids in ((3, [0, 0]), (14, [1, 2])):
+        assert binder.bound(_view(view.pose, ids, np.full(ids.shape, tag, np.uint8))).ids.tolist() == [instance_ids]
 
 
 def test_proven_actor_ids_become_instance_ids() -> None:
@@ -103,7 +103,7 @@ def test_actor_ids_of_wrong_actors_are_not_proven() -> None:
 def test_masks_of_another_tick_are_refused() -> None:
     binder = MaskBinder(_infos())
     binder.learn(_views(ACTOR_IDS, _states()), _states())
-    with pytest.raises(MissedTick, match="not of this tick"):
+    with pytest.raises(MissedTick, match="of another tick"):
         binder.learn(_views(ACTOR_IDS, _states()), _states(shift_m=12.0))
 
 

@@ -93,11 +93,8 @@ def test_town_data_of_ingredients_is_recorded(tmp_path: Path, buildings: bool) -
     simulator = Simulator()
     house = Building("house", 0.0, 9.5, ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0)))
     simulator.world.buildings = lambda: [house]
-    fly(
-        simulator,
-        tmp_path / "rec",
-        replace(PLAN, ingredients={"town_maps": MapsPlan(("expansion",), buildings=buildings)}),
-    )
+    maps = MapsPlan(("expansion",), buildings=buildings)
+    fly(simulator, tmp_path / "rec", replace(PLAN, ingredients={"town_maps": maps}))
     assert (tmp_path / "rec" / ROADS_NAME).read_text() == ROADS
     listed = tmp_path / "rec" / BUILDINGS_NAME
     rows = json.loads(listed.read_text()) if listed.exists() else []

@@ -82,7 +82,7 @@ def one(tmp_path, monkeypatch):
             "dataset: smok\nout: x\n",
             "runs/a.yaml:1: dataset: unknown dataset 'smok'; did you mean 'smoke'?",
         ),
-        ("elsewhere/a.yaml", "shape: cross\n", "elsewhere/a.yaml:1: cannot say what this file is: put it into"),
+        ("elsewhere/a.yaml", "shape: cross\n", "elsewhere/a.yaml:1: unknown kind of file: put it into"),
         (
             "a.yaml",
             "# yaml-language-server: $schema=x/formatoin.json\n",

@@ -87,7 +87,7 @@ def test_scenes_asked_for():
     assert list(numbering.requested(smoke, [7, 3, 7])) == [3, 7]  # more than the two that are made by default
     with pytest.raises(InputError, match="Town10HD has no scene 100, only 0-99 in this dataset"):
         numbering.requested(smoke, [1, 100])
-    with pytest.raises(InputError, match="no scenes"):
+    with pytest.raises(InputError, match="no scene is requested"):
         numbering.requested(smoke, [])
 
 

@@ -286,7 +286,7 @@ def test_chosen_cameras_of_a_clip_film_and_others_take_keyframes(write_user_file
     ("named", "more", "said"),
     [
         ("BAKC", "", "no rig has a camera 'BAKC'; did you mean 'BACK'?"),
-        ("FRONT", ", sensors: [rgb, instance, optical_flow]", "optical_flow of camera BACK reports changes since the"),
+        ("FRONT", ", sensors: [rgb, instance, optical_flow]", "optical_flow of camera BACK measures changes between"),
     ],
 )
 def test_cameras_that_cannot_be_chosen_are_refused(write_user_file, named, more, said):

@@ -113,7 +113,7 @@ def test_a_bad_line_is_named(text, said):
         ([lines(-20), lines(5000)], {}, r"drone 1 comes to x=5000.0 y=-120.0 at 0.00 s, outside Town10HD"),
         ([lines(-20), "0 0 0 60 0 0 0 2"], {}, r"files\[1\]: uav_1.txt: line 1: the quaternion"),
         ([lines(-20), lines(20)], {"dataset": ", altitude_m: {fixed: 50}"}, "leave altitude_m out"),
-        ([lines(-20), lines(20)], {"route": "    closed: true\n"}, "a route has no closed, speed_mps and altitude_m"),
+        ([lines(-20), lines(20)], {"route": "    closed: true\n"}, "excludes closed, speed_mps and altitude_m"),
     ],
 )
 def test_what_cannot_be_flown_is_refused_with_time_and_place(tmp_path, texts, more, said):

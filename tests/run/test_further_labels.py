@@ -42,7 +42,7 @@ def test_settings_that_cannot_be_met_are_refused(tmp_path: Path, labels: str, sa
 
 def test_a_store_that_is_no_folder_is_refused(tmp_path: Path) -> None:
     request = labelled(tmp_path, "uav3d_depth").model_copy(update={"out": "s3://voxels/out"})
-    with pytest.raises(InputError, match=r"labels\.occupancy: voxels are made in a folder"):
+    with pytest.raises(InputError, match=r"labels\.occupancy: voxels need an output folder of this machine"):
         resolve(request, ON_TOP)
 
 

@@ -86,8 +86,8 @@ def test_files_of_others_in_a_version_folder_move_along(
 ) -> None:
     out = tmp_path / "out"
     run_all(paper(scenes="1"))
-    theirs = {"results.json": "[]", "run 1/metrics.json": "{}", "a\nb": "x"}
-    for name, text in theirs.items():
+    foreign_files = {"results.json": "[]", "run 1/metrics.json": "{}", "a\nb": "x"}
+    for name, text in foreign_files.items():
         path = out / "v1.0-mini" / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(text)
@@ -95,7 +95,7 @@ def test_files_of_others_in_a_version_folder_move_along(
     limit, output = 0, LocalOutput(out)
     while cut_short(monkeypatch, limit, lambda: assemble_tables(output)):
         sweep_orphans(output)
-        for name, text in theirs.items():
+        for name, text in foreign_files.items():
             assert (out / "v1.0-mini" / name).read_text() == text, limit
         assert (out / "v1.0-mini/link").readlink() == Path("/etc")
         limit += 1

@@ -225,8 +225,8 @@ def test_what_no_other_try_repairs_ends_the_run_and_is_not_the_scenes_fault(
 
 def test_a_simulator_that_is_not_there_leaves_nothing_but_logs(paper: Paper, tmp_path: Path) -> None:
     request = paper()
-    gone = request.run.simulators[0].model_copy(update={"ports": {"carla": 1}})
-    request = request.model_copy(update={"run": request.run.model_copy(update={"simulators": (gone,)})})
+    missing = request.run.simulators[0].model_copy(update={"ports": {"carla": 1}})
+    request = request.model_copy(update={"run": request.run.model_copy(update={"simulators": (missing,)})})
     with (
         pytest.raises(SimulatorError, match=r"tried CARLA at 127\.0\.0\.1:1: connection refused"),
         opened(prepared(request), console=QUIET),

@@ -96,10 +96,10 @@ def wider(rig: Path) -> None:
 def test_scenes_of_an_edited_rig_are_not_mixed_with_old_ones(flown: tuple[Request, Path], scenes: str) -> None:
     request, rig = flown
     wider(rig)
-    with pytest.raises(InputError, match=r"begun with another rig.yaml \(width_px: \d+ there, 402 now\)") as caught:
+    with pytest.raises(InputError, match=r"another rig.yaml \(width_px: \d+ in the dataset, 402 now\)") as caught:
         prepared(request.model_copy(update={"scenes": scenes}))
     assert "--force-scenes" in str(caught.value)
-    with pytest.raises(InputError, match="begun with another"):
+    with pytest.raises(InputError, match="started with another"):
         intent_of(request)
 
 
@@ -153,7 +153,7 @@ def test_regenerate_of_a_scene_never_flown_names_the_command_that_adds_it(flown:
 
 def test_another_dataset_in_the_folder_is_reported_with_the_differences(flown: tuple[Request, Path]) -> None:
     request, _ = flown
-    with pytest.raises(InputError, match=r"holds another dataset .* samples: 2 there, 3 now"):
+    with pytest.raises(InputError, match=r"holds another dataset .* samples: 2 in the dataset, 3 now"):
         prepared(request.model_copy(update={"samples": 3}))
 
 

@@ -110,7 +110,7 @@ def refused(*words: str) -> str:
         (("split", "out", "--assign", "uav_val", "--out", "x"), "write SPLIT=NUMBERS"),
         (("split", "out", "--assign", "uav_val=9", "--out", "x"), "no scene 9"),
         (("split", "out", "--assign", "../up=1", "--out", "x"), "cannot be a file name"),
-        (("split", "out", "--assign", "val=1", "--out", "x"), "call it uav_val"),
+        (("split", "out", "--assign", "val=1", "--out", "x"), "use uav_val"),
     ],
 )
 def test_what_cannot_be_done_is_refused_and_writes_nothing(made: Path, words: tuple[str, ...], reason: str) -> None:

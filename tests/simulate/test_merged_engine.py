@@ -151,7 +151,7 @@ def test_ineffective_pause_voids_the_scene(moves_m: float) -> None:
 
 def test_missing_snapshot_is_reported() -> None:
     world = PaperWorld(sends=False)
-    with pytest.raises(SimulatorLost, match="no snapshot came of the tick after 7, under simPause"):
+    with pytest.raises(SimulatorLost, match="no snapshot came after frame 7 under simPause"):
         held(world).ask({"uav0": world.image}, doing="taking images")
 
 
@@ -201,5 +201,5 @@ def test_largest_move_includes_rotation() -> None:
     after.actors.ue_euler_deg[1] = (0.0, 0.0, 1.0)
     move_m, who = largest_move_m(state(1), after)
     assert (move_m, who) == (pytest.approx(np.radians(1.0)), 2)
-    with pytest.raises(SceneVoid, match="came or went"):
+    with pytest.raises(SceneVoid, match="appeared or vanished"):
         largest_move_m(before, state(2, ids=(1, 3)))

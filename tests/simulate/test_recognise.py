@@ -97,8 +97,8 @@ def test_expected_servers_are_accepted() -> None:
 
 def test_truncated_answer_is_not_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_ANSWER_S", 0.2)
-    whole = msgpack.packb([1, 1, None, [[1, "0.9.16"]]])
-    with listening(says(whole[:-3], close=False)) as where:
+    answer = msgpack.packb([1, 1, None, [[1, "0.9.16"]]])
+    with listening(says(answer[:-3], close=False)) as where:
         assert recognise(where).kind == "bytes"
 
 

@@ -185,7 +185,7 @@ def _reported_endpoints(topology: str, commands: TextIO) -> dict[str, Endpoint]:
     ports_of(backend_of(topology))
     command = parse_command(commands.readline() or to_line(QuitCommand()))
     if not isinstance(command, ConnectCommand):
-        raise InputError("no command said where the servers are")
+        raise InputError("the first command must be connect, with the servers' endpoints")
     return {name: Endpoint.parse(address, what=name) for name, address in command.endpoints.items()}
 
 

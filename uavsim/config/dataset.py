@@ -173,7 +173,7 @@ class Splits(Model):
     def _the_devkit_reads_them(self) -> Self:
         for name in (*self.scenes, *([self.rest] if self.rest else [])):
             if name in RESERVED_SPLITS:
-                raise ValueError(f"the nuScenes devkit keeps the split name {name!r} for itself; call it uav_{name}")
+                raise ValueError(f"the nuScenes devkit reserves the split name {name!r}; use uav_{name}")
         if self.rule and (self.scenes or self.rest):
             raise ValueError("give either rule, or scenes and rest")
         return self
@@ -317,8 +317,8 @@ class DatasetConfig(Model):
         for _, ingredient in every() if self.splits.rule == "uav3d" else ():
             if ingredient.adds_objects and self.block(ingredient.key) is not None:
                 raise ValueError(
-                    f"UAV3D's profile (splits: {{rule: uav3d}}) counts every box as a car: give {ingredient.key} to a data "
-                    "set with splits of its own"
+                    f"splits: {{rule: uav3d}} labels every box as a car and excludes {ingredient.key}: remove it, or define "
+                    "splits by scenes and rest"
                 )
         return self
 
@@ -335,8 +335,8 @@ class DatasetConfig(Model):
         if last % every:
             near = sorted({max(last // every, 1) * every + 1, (last // every + 1) * every + 1})
             raise ValueError(
-                f"captures.clip: frames={last + 1} at fps={fps} does not end on a keyframe, one of which is every {every} "
-                f"frames (keyframe_s={self.keyframe_s:g}); possible is frames: {' or '.join(map(str, near))}"
+                f"captures.clip: frames={last + 1} at fps={fps} does not end on a keyframe: keyframe_s="
+                f"{self.keyframe_s:g} makes one every {every} frames; set frames to {' or '.join(map(str, near))}"
             )
         steps = 2 if fps == 10 else 1
         step_s = round(1e6 / (fps * steps)) * 1e-6
@@ -347,7 +347,7 @@ class DatasetConfig(Model):
         }
         conflicts = [key for key in derived if key in self.model_fields_set and getattr(self, key) != derived[key]]
         if conflicts:
-            raise ValueError(f"captures.clip gives {conflicts[0]}={derived[conflicts[0]]:g}: leave {conflicts[0]} out")
+            raise ValueError(f"captures.clip sets {conflicts[0]} to {derived[conflicts[0]]:g}; remove {conflicts[0]}")
         return self.model_copy(update=derived | {"keyframe_s": round(step_s * steps * every, 6)})
 
     @model_validator(mode="after")

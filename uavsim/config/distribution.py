@@ -110,7 +110,7 @@ def parse_distribution(value: Mapping[str, Any]) -> Distribution | None:
         raise ValueError(f"normal needs min and max, between which numbers are drawn; {_FORMS}")
     low, high = (value["min"], value["max"]) if law == "normal" else numbers
     if low >= high:
-        raise ValueError(f"{low:g} is not below {high:g}")
+        raise ValueError(f"the lower bound {low:g} must be below the upper bound {high:g}")
     if law == "normal" and not (numbers[1] > 0 and low - 3 * numbers[1] <= numbers[0] <= high + 3 * numbers[1]):
         raise ValueError("std must be above 0, and the mean within 3 std of min and max")
     return Distribution(law, tuple(numbers), (low, high))
@@ -122,7 +122,7 @@ def _choice(numbers: tuple[float, ...], weights: Any) -> Distribution:
     if weights is not None and not (
         isinstance(weights, tuple) and len(weights) == len(numbers) and all(_is_number(w) and w > 0 for w in weights)
     ):
-        raise ValueError("weights needs a number above 0 for each of choice")
+        raise ValueError("weights needs one number above 0 for each number of choice")
     return Distribution("choice", numbers, (min(numbers), max(numbers)), weights or ())
 
 

@@ -46,7 +46,7 @@ class QualityLevels(Model):
             borders = getattr(self, name)
             worse_is_less = name in FALLING
             if list(borders) != sorted(set(borders), reverse=worse_is_less):
-                raise ValueError(f"{name}: four borders that {'fall' if worse_is_less else 'rise'}, from best to worst")
+                raise ValueError(f"{name}: thresholds must {'fall' if worse_is_less else 'rise'} from best to worst")
         return self
 
 

@@ -151,7 +151,7 @@ def _message(detail: ErrorDetails, model: type[Model]) -> str:
     if kind in ("value_error", _WRONG_KEY):
         return " ".join(str(context.get("error", detail["msg"])).split())
     if kind == "string_pattern_mismatch":
-        return f"{quoted(value)} is not {PATTERNS.get(str(context.get('pattern')), 'of the form that is needed here')}"
+        return f"{quoted(value)} is not {PATTERNS.get(str(context.get('pattern')), 'of the required form')}"
     said = _SAID.get(kind) or _pydantic_message(detail["msg"])
     if said in (_NUMBER, _SAID["int_type"]) and isinstance(value, dict) and model.drawable:
         laws = [str(name) for name in value if name not in ("min", "max", "weights")]
@@ -160,15 +160,15 @@ def _message(detail: ErrorDetails, model: type[Model]) -> str:
     return f"{said}, got {quoted(value)}"
 
 
-def _pydantic_message(said: str) -> str:
-    for theirs, ours in (
+def _pydantic_message(message: str) -> str:
+    for pydantic_words, words in (
         ("Input should", "must"),
         ("Tuple should", "the list must"),
         ("Dictionary should", "must"),
         ("String should", "must"),
     ):
-        said = said.replace(theirs, ours)
-    return f"{said[:1].lower()}{said[1:]}".replace(" after validation", "")
+        message = message.replace(pydantic_words, words)
+    return f"{message[:1].lower()}{message[1:]}".replace(" after validation", "")
 
 
 def _guess(word: str, known: list[str]) -> str:
@@ -178,12 +178,12 @@ def _guess(word: str, known: list[str]) -> str:
 
 def _fields_at(model: type[Model], key_path: KeyPath) -> list[str]:
     """Return the keys allowed at a place: steps that are no fields are keys of a mapping or numbers of a list."""
-    here: list[type[Model]] = [model]
+    models: list[type[Model]] = [model]
     for step in key_path:
-        fields = [f for m in here for key, f in m.model_fields_by_key().items() if step == key]
+        fields = [f for m in models for key, f in m.model_fields_by_key().items() if step == key]
         if fields:
-            here = [m for f in fields for m in _models_in(f.annotation)]
-    return sorted({key for m in here for key in m.model_fields_by_key()})
+            models = [m for f in fields for m in _models_in(f.annotation)]
+    return sorted({key for m in models for key in m.model_fields_by_key()})
 
 
 def _models_in(annotation: Any) -> Iterator[type[Model]]:

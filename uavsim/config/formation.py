@@ -32,9 +32,9 @@ class Shape(Model):
     @model_validator(mode="after")
     def _offsets_belong_to_free(self) -> Self:
         if (self.shape == "free") != bool(self.offsets_m):
-            raise ValueError("offsets_m belongs to shape free, and shape free needs it")
+            raise ValueError("shape free needs offsets_m; other shapes exclude it")
         if self.columns is not None and self.shape != "grid":
-            raise ValueError("columns belongs to shape grid")
+            raise ValueError("columns is allowed only with shape grid")
         return self
 
 
@@ -94,10 +94,10 @@ class Formation(Model):
                 raise ValueError(f"{name} has {count} numbers for {self.drones} drones")
         for shape in self.shapes:
             if shape.shape == "free" and len(shape.offsets_m) != self.drones:
-                raise ValueError(f"offsets_m has {len(shape.offsets_m)} places for {self.drones} drones")
+                raise ValueError(f"offsets_m has {len(shape.offsets_m)} positions for {self.drones} drones")
         times = [keyframe.time_s for keyframe in self.keyframes]
         if any(b - a < _LEAST_GLIDE_S for a, b in itertools.pairwise(times)):
-            raise ValueError(f"keyframes must be in time order, each {_LEAST_GLIDE_S} s or more after the one before")
+            raise ValueError(f"keyframes must be in time order, at least {_LEAST_GLIDE_S} s apart")
         return self
 
     @property

@@ -171,14 +171,16 @@ def _with_draws(
         try:
             model.model_validate(probe)
         except ValidationError as error:
-            whole = {"int_type", "int_from_float"}
-            is_whole = any(e["type"] in whole and e["loc"][: len(key_path)] == key_path for e in error.errors())
+            integer_errors = {"int_type", "int_from_float"}
+            is_whole = any(
+                e["type"] in integer_errors and e["loc"][: len(key_path)] == key_path for e in error.errors()
+            )
             draws[key_path] = replace(drawn, is_whole=is_whole)
     models = []
-    for turn in range(max(len(law.extremes) for law in draws.values())):
+    for index in range(max(len(law.extremes) for law in draws.values())):
         probe = value
         for key_path, law in draws.items():
-            probe = with_plain(probe, key_path, law.extremes[turn % len(law.extremes)])
+            probe = with_plain(probe, key_path, law.extremes[index % len(law.extremes)])
         models.append(model.model_validate(probe))
     return Loaded(name, models[0], source, draws)
 
@@ -218,10 +220,12 @@ def _compose(path: Path, text: str) -> _Node:
     except yaml.reader.ReaderError as error:
         position = error.position if isinstance(error.position, int) else 0
         line = text.count("\n", 0, position) + 1
-        raise ConfigError(f"{display_path(path)}:{line}: not YAML: a character that text cannot hold") from error
+        raise ConfigError(f"{display_path(path)}:{line}: not YAML: contains a control character; remove it") from error
     except UnicodeEncodeError as error:
         line = text.count("\n", 0, error.start) + 1
-        raise ConfigError(f"{display_path(path)}:{line}: not YAML: half a character, which text cannot hold") from error
+        raise ConfigError(
+            f"{display_path(path)}:{line}: not YAML: contains an unpaired surrogate; remove it"
+        ) from error
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark is not None else 1
@@ -294,7 +298,7 @@ class _Composer:
             if key in node.entries:
                 first = node.entries[key][0]
                 self._key_path.append(key)
-                raise self._error(part, f"is here twice (first in line {first})")
+                raise self._error(part, f"duplicate key (first in line {first})")
             line = part.start_mark.line + 1
             node.entries[key] = (line, self._part(None, key, depth=depth + 1))
 
@@ -310,7 +314,7 @@ class _Composer:
         if node is None:
             raise self._error(event, f"*{event.anchor} is not an anchor of this file")
         if node.open:
-            raise self._error(event, f"*{event.anchor} stands inside itself")
+            raise self._error(event, f"*{event.anchor} refers to a value that contains it")
         return node
 
     def _scalar(self, event: Any) -> Any:

@@ -21,7 +21,7 @@ __all__ = ["Block", "Camera", "Fov", "Lidar", "Mounted", "Pixels", "Radar", "Rig
 
 def _known(name: str) -> str:
     if name == LIDAR:
-        raise ValueError("a lidar is no sensor of a camera: give the rig a block lidar: {}")
+        raise ValueError("a lidar is not a sensor of a camera: add the block lidar: {} to the rig")
     try:
         return pick(camera_sensors(), name, what="sensor").name
     except UnknownNameError as error:
@@ -196,7 +196,7 @@ class Mounted(Model):
     def _one_sensor_that_is_known(self) -> Self:
         extra = self.model_extra or {}
         if len(extra) + (self.lidar is not None) != 1:
-            raise ValueError("a mounted sensor is one modality with its block, as {lidar: {channels: 32}}")
+            raise ValueError("a mounted sensor needs exactly one modality, for example {lidar: {channels: 32}}")
         blocks = {name: m.block for name, m in modalities().items() if m.block}
         for name, values in extra.items():
             try:
@@ -250,9 +250,9 @@ class Rig(Model):
                     raise ValueError(f"camera {name} lacks the sensor {needed!r}: {why}")
             known, lens = camera_sensors(), camera.lens or self.lens
             if lens and lens.focal_px and camera.fov_deg:
-                raise ValueError(f"camera {name} has fov_deg and the lens focal_px, which say the same: leave one out")
+                raise ValueError(f"camera {name} has both fov_deg and focal_px of its lens; remove one")
             for sensor in sensors if lens else ():
                 if known[sensor].through_lens is None:
-                    able = ", ".join(n for n, modality in known.items() if modality.through_lens)
-                    raise ValueError(f"camera {name} has a lens, through which no {sensor!r} is measured; {able} are")
+                    supported = ", ".join(n for n, modality in known.items() if modality.through_lens)
+                    raise ValueError(f"camera {name}: a lens does not support the sensor {sensor!r}, only {supported}")
         return self

@@ -79,11 +79,11 @@ class Route(Model):
         if bool(self.path) == (self.trajectories is not None):
             raise ValueError("a route has either a path or trajectories")
         if self.trajectories is not None and self.model_fields_set - {"path", "trajectories", "notes"}:
-            raise ValueError("with trajectories, a route has no closed, speed_mps and altitude_m: the files say all")
+            raise ValueError("a route with trajectories excludes closed, speed_mps and altitude_m; remove them")
         places = [item.at for item in self.path]
         doubled = [a for a, b in itertools.pairwise(places) if a and b and math.dist(a, b) < _APART_M]
         if doubled:
-            raise ValueError(f"waypoint {list(doubled[0])} follows itself; use hover_s to stay")
+            raise ValueError(f"waypoint {list(doubled[0])} is repeated; use hover_s to hover")
         if self.closed and (len(places) < 3 or None in places):
             raise ValueError("a closed route needs three waypoints or more, and no orbit")
         return self

@@ -60,7 +60,7 @@ def read_stored(path: Path) -> StoredConfig:
         value = parse_json(read_regular(path, most_bytes=_MOST_BYTES))
     except (DatasetError, ValueError) as error:
         raise ConfigError(
-            f"{path}: the configuration of this dataset cannot be read ({error}); name it with --dataset"
+            f"{path}: the configuration of this dataset cannot be read ({error}); give its YAML with --dataset"
         ) from error
     files = value.get("files") if isinstance(value, dict) and value.get("format") == _FORMAT else None
     if (
@@ -68,7 +68,7 @@ def read_stored(path: Path) -> StoredConfig:
         or not isinstance(value.get("dataset"), str)
         or not all(map(_is_file, files.values()))
     ):
-        raise ConfigError(f"{path}: the configuration of this dataset is damaged; name it with --dataset")
+        raise ConfigError(f"{path}: the configuration of this dataset is damaged; give its YAML with --dataset")
     return StoredConfig(value["dataset"], {str(key): (Path(name).name, text) for key, (name, text) in files.items()})
 
 
@@ -111,7 +111,7 @@ def first_difference(before: Any, after: Any, key_path: str = "") -> str | None:
         for index, (one, other) in enumerate(zip(before, after, strict=True)):
             if (found := first_difference(one, other, f"{key_path}[{index}]")) is not None:
                 return found
-    return f"{key_path}: {_short(before)} there, {_short(after)} now"
+    return f"{key_path}: {_short(before)} in the dataset, {_short(after)} now"
 
 
 def _short(value: Any) -> str:

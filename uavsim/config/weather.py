@@ -54,7 +54,7 @@ class Weather(WeatherState):
         still = [key for key in WeatherState.model_fields if getattr(self, key) is not None]
         changing = bool(self.model_fields_set & {"from_", "to", "start_s", "end_s"})
         if changing and still:
-            raise ValueError(f"{still[0]} belongs inside from and to when the weather changes")
+            raise ValueError(f"{still[0]} must be inside from and to when the weather changes")
         if changing and (self.from_ is None or self.to is None):
             raise ValueError("a change needs both from and to")
         return self

@@ -124,7 +124,7 @@ def _url_of_settings(taken: dict[str, str]) -> str | None:
         value = PREFECT_API_URL.value()
     except Exception as error:
         said = redact(" ".join(str(error).split()))[:300]
-        raise InputError(f"Prefect refuses its variables in the environment or its profile: {said}") from error
+        raise InputError(f"Prefect rejects its environment variables or its profile: {said}") from error
     return str(value) if value else None
 
 

@@ -98,9 +98,9 @@ def _kind(path: Path) -> str:
         hint = f"did you mean {guess}.json?" if guess else f"known: {', '.join(kinds())}"
         raise ConfigError(f"{display_path(path)}:1: there is no schema {match[1]}.json; {hint}")
     raise ConfigError(
-        f"{display_path(path)}:1: cannot say what this file is: put it into flight_plans/datasets, formations, "
+        f"{display_path(path)}:1: unknown kind of file: put it into flight_plans/datasets, formations, "
         f"rigs, weather, {', '.join(file.folder for file in file_kinds().values())}, "
-        f"or begin it with '# yaml-language-server: $schema=.schemas/KIND.json', KIND one of {', '.join(kinds())}"
+        f"or start it with '# yaml-language-server: $schema=.schemas/KIND.json', KIND one of {', '.join(kinds())}"
     )
 
 
@@ -124,7 +124,7 @@ def _routes(loaded: Loaded[Any], library: Library) -> None:
         out = ((xy < low) | (xy > high)).any(axis=1)
         if out.any():
             x, y = xy[int(out.argmax())]
-            raise loaded.error(("routes", name), f"comes to x={x:.1f} y={y:.1f}, outside {town.name}")
+            raise loaded.error(("routes", name), f"reaches x={x:.1f} y={y:.1f}, outside {town.name}")
 
 
 def _formation(loaded: Loaded[Any], _: Library) -> None:

@@ -155,7 +155,7 @@ def requested(scenes: TownScenes, numbers: Sequence[int] | None) -> Sequence[int
             f"in this dataset{_counted_in_town(scenes, numbers)}"
         )
     if not numbers:
-        raise InputError("no scenes are asked for")
+        raise InputError("no scene is requested; name at least one")
     return sorted(set(numbers))
 
 
@@ -163,8 +163,8 @@ def _counted_in_town(scenes: TownScenes, numbers: Sequence[int]) -> str:
     """Suggest the correct numbers if the given ones count within the town."""
     if max(numbers) >= len(scenes.allowed):
         return ""
-    meant = sorted({scenes.allowed[number] for number in numbers})
-    return f"; counted within {scenes.town} that is --scenes {as_text(meant)}"
+    scene_numbers = sorted({scenes.allowed[number] for number in numbers})
+    return f"; counted within {scenes.town} that is --scenes {as_text(scene_numbers)}"
 
 
 def as_text(numbers: Sequence[int]) -> str:

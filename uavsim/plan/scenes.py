@@ -186,7 +186,7 @@ class _TownPlanner:
             raise self.dataset.error(("samples",), f"a scene of {self.scene_us / 1e6:g} s is longer than an hour")
         if self.scene_us // self.step_us > MOST_STEPS:
             steps = self.scene_us // self.step_us
-            raise self.dataset.error(("samples",), f"a scene needs {steps} steps; {MOST_STEPS} is the most")
+            raise self.dataset.error(("samples",), f"a scene needs {steps} steps; at most {MOST_STEPS} are allowed")
         for name in self.dataset.model.formation.names:
             self.formation(name)
         for name in self.dataset.model.weather.names:
@@ -277,14 +277,14 @@ class _TownPlanner:
         )
         route, start_share = self.route_of(turn)
         altitude_m = numbering.altitude_of(model.altitude_m, numbering.scene_rng(seed, number, "altitude"), number=turn)
-        whole = self.fly(formation, route, start_share=start_share, altitude_m=altitude_m, number=number)
+        full_swarm = self.fly(formation, route, start_share=start_share, altitude_m=altitude_m, number=number)
         steps = (model.samples - 1) * self.keyframe_steps + self.extra_steps + 1
-        swarm = SwarmTrajectory(whole.drone_ids, whole.map_SE3_flu[:steps])
+        swarm = SwarmTrajectory(full_swarm.drone_ids, full_swarm.map_SE3_flu[:steps])
         planned: dict[str, object] = {}
-        scene = SceneToFill(number, turn, weather_name, whole, swarm, dataset_seed=seed, planned=planned)
+        scene = SceneToFill(number, turn, weather_name, full_swarm, swarm, dataset_seed=seed, planned=planned)
         for name, planner in self.ingredients.items():
-            if (made := planner(scene) if callable(planner) else planner) is not None:
-                planned[name] = made
+            if (plan := planner(scene) if callable(planner) else planner) is not None:
+                planned[name] = plan
         site = self.town.model
         return ScenePlan(
             dataset=self.dataset.name,
@@ -421,8 +421,8 @@ def _shutter_steps(dataset: Loaded[DatasetConfig], specs: tuple[SensorSpec, ...]
     if steps and changes:
         raise dataset.error(
             ("rig",),
-            f"{', '.join(sorted(changes))} report changes since a camera's image before, and a shutter in the scene takes "
-            "images in the ticks after it: leave one of them out",
+            f"{', '.join(sorted(changes))} measure changes since the previous image and exclude "
+            "a shutter, which needs images of the following ticks; remove one of them",
         )
     return steps
 
@@ -440,7 +440,7 @@ def _check_sweeps(dataset: Loaded[DatasetConfig], specs: tuple[SensorSpec, ...])
         changes = [word for word in spec.modalities if modality(word).first_frame_placeholder is not None]
         if name not in filming and changes:
             raise dataset.error(
-                key_path, f"{changes[0]} of camera {name} reports changes since the image before: let it film, too"
+                key_path, f"{changes[0]} of camera {name} measures changes between images: add {name} to the cameras"
             )
 
 

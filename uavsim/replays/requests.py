@@ -64,9 +64,7 @@ def request_of_recordings(
         refuse_inside(folder, Path(out).expanduser())
     dataset = kept_dataset(output)
     if dataset is None:
-        raise InputError(
-            f"{folder}: does not keep its configuration ({CONFIG_FILE}); it was made by a version that kept none"
-        )
+        raise InputError(f"{folder}: its configuration ({CONFIG_FILE}) is missing; an older version made this dataset")
     entries = _committed(output, folder)
     numbers = sorted(entries)
     if scenes is not None:

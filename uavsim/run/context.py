@@ -138,7 +138,8 @@ def opened(ready: Prepared, *, console: Screen | None = None) -> Iterator[RunCon
     Raises:
         SimulatorError: a simulator is missing or has another version.
     """
-    job, output, console = ready.job, ready.output, console or Screen(stderr=True)
+    job, output, unchanged = ready.job, ready.output, ready.unchanged
+    console = console or Screen(stderr=True)
     run = ready.request.run_config()
     with scratch_folder("uavsim-run-") as temp, _pool(ready, run, temp=temp) as pool:
         if pool.slots:
@@ -154,10 +155,8 @@ def opened(ready: Prepared, *, console: Screen | None = None) -> Iterator[RunCon
             output=output,
             run=run,
             pool=pool,
-            progress=RunProgress(
-                scenes=len(job.scenes), done=len(ready.unchanged), samples=job.samples, console=console
-            ),
-            unchanged=ready.unchanged,
+            progress=RunProgress(scenes=len(job.scenes), done=len(unchanged), samples=job.samples, console=console),
+            unchanged=unchanged,
         )
         try:
             with context.progress:
@@ -174,8 +173,8 @@ def _pool(ready: Prepared, run: RunConfig, *, temp: Path) -> SlotPool:
         return SlotPool([])
     with storage_errors(f"write {ready.output.address}"):  # before the first log: the user named this path
         make_folders([logs])
-    ours = os.urandom(3).hex()  # ports are read from logs, so no other run, in any container, may write these files
-    names = [f"{config.name or f'{config.kind}{k}-{os.getpid()}'}-{ours}" for k, config in enumerate(run.simulators)]
+    run_id = os.urandom(3).hex()  # ports are read from logs, so no other run, in any container, may write these files
+    names = [f"{config.name or f'{config.kind}{k}-{os.getpid()}'}-{run_id}" for k, config in enumerate(run.simulators)]
     configs = [with_swarm(config, job, temp=temp) for config in run.simulators]
     return SlotPool(
         [

@@ -36,7 +36,7 @@ def refuse_mixture(request: Request, job: Job, output: Output, *, resolve: Calla
             continue
         if _current_plan(entry, request, job, resolve).digest != entry.plan_sha256:
             raise InputError(
-                f"{output.address} was begun with another {edit}, and {entry.scene} was flown with it: put it back, choose "
+                f"{output.address} was started with another {edit}, and {entry.scene} was flown with it: restore it, choose "
                 "another --out, or replace its scenes with --force-scenes"
             )
 
@@ -46,8 +46,8 @@ def _read(path: str) -> StoredConfig:
         return read_stored(Path(path))
     except ConfigError as error:
         raise InputError(
-            f"{path} is damaged, so edits since the dataset's start cannot be found: put it back, or move it away if "
-            "nothing was, and run the same command again"
+            f"{path} is damaged, so edits of the configuration cannot be found: restore it, or move it away if nothing "
+            "was edited, and run the same command again"
         ) from error
 
 

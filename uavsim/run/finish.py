@@ -175,12 +175,12 @@ def _tables_lock(output: Output) -> Iterator[None]:
     """Hold the tables' lock: several workers may finish at the same time."""
     end = time.monotonic() + _WAIT_S
     while True:
-        with output.lock(_TABLES) as ours:
-            if ours:
+        with output.lock(_TABLES) as is_locked:
+            if is_locked:
                 yield
                 return
         if time.monotonic() > end:
             raise SystemFailure(
-                f"another process assembles the tables of {output.address} since {_WAIT_S:g} s; is it stuck?"
+                f"another process has locked the tables of {output.address} for {_WAIT_S:g} s; stop it if it hangs"
             )
         time.sleep(0.2)

@@ -111,8 +111,8 @@ def overview(out: str, *, scratch: Path | None = None) -> Overview:
 
 
 def _held(output: Output, scene: str) -> bool:
-    with output.lock(scene) as ours:
-        return not ours
+    with output.lock(scene) as is_locked:
+        return not is_locked
 
 
 def _missing(out: str, identity: dict[str, object], *, stored: str | None, known: set[str]) -> tuple[str, ...] | None:

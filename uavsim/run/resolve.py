@@ -79,7 +79,7 @@ def _further_labels(
         return {}
     try:
         if not request.output().is_local:
-            raise InputError(f"voxels are made in a folder of this machine, not in {request.out}")
+            raise InputError(f"voxels need an output folder of this machine, not {request.out}")
         assert on_top.voxels is not None, "the flows hand it in"
         return {"occupancy": on_top.voxels(settings, sensors)}
     except InputError as error:

@@ -152,8 +152,8 @@ def fly_scene(context: RunContext, scene: str) -> SceneOutcome:
     if context.stopped:
         return SceneOutcome(scene, "skipped")
     try:
-        with context.output.lock(scene) as ours:
-            if not ours:
+        with context.output.lock(scene) as is_locked:
+            if not is_locked:
                 return SceneOutcome(scene, "elsewhere")
             return _fly_locked(context, scene)
     except UavsimError as error:
@@ -242,10 +242,10 @@ def _attempt(context: RunContext, entry: LedgerEntry, *, plan: ScenePlan, packed
         give_back_freed_memory()  # of its rows
     except UavsimError as error:
         entry = replace(entry, lost_s=round(entry.lost_s + cost.fly_s, 2))
-        if (theirs := _committed_meanwhile(context, entry)) is not None:
+        if (other_entry := _committed_meanwhile(context, entry)) is not None:
             journal.add("committed elsewhere", kind=type(error).__name__, reason=str(error))
             context.settle(entry.scene)
-            return outcome_of(theirs)
+            return outcome_of(other_entry)
         if isinstance(error, RUN_ENDS):
             journal.add("stopped", kind=type(error).__name__, reason=str(error))
             raise
@@ -280,11 +280,11 @@ def _with_other_traffic(context: RunContext, entry: LedgerEntry, *, plan: SceneP
 def _committed_meanwhile(context: RunContext, entry: LedgerEntry) -> LedgerEntry | None:
     """Return the entry that another process committed while this frozen process had lost its lock."""
     try:
-        now = read_entry(context.output, entry.scene)
+        current = read_entry(context.output, entry.scene)
     except StorageError:  # the attempt's own error says more
         return None
-    ours = now is None or now == entry or now.state != "committed" or now.replacing is not None
-    return None if ours else now
+    is_unchanged = current is None or current == entry or current.state != "committed" or current.replacing is not None
+    return None if is_unchanged else current
 
 
 def _fly_label_commit(

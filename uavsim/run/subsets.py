@@ -73,7 +73,7 @@ class StoredScene:
         """
         marks = read_manifest(self.output, generation_of(self.entry))
         if marks is None:
-            raise DatasetError(f"{self.output.address}: no list of the files of scene {self.name}")
+            raise DatasetError(f"{self.output.address}: the file list of scene {self.name} is missing")
         return sorted(key for key in marks if not key.startswith(".uavsim/"))
 
 
@@ -153,10 +153,10 @@ def scenes_of(folder: Path) -> list[StoredScene]:
     """
     output = LocalOutput(folder.absolute())
     if not folder.is_dir() or read_identity(output) is None:
-        raise InputError(f"{folder}: not a uavsim dataset (no {IDENTITY}); a converted or published one has none")
+        raise InputError(f"{folder}: not a uavsim dataset (no {IDENTITY}), or a converted or published one")
     scenes = [StoredScene(output, entry) for entry in committed_scenes(output)]
     if not scenes:
-        raise InputError(f"{folder}: no scene is finished")
+        raise InputError(f"{folder}: no scene is committed")
     return scenes
 
 
@@ -239,8 +239,8 @@ def merge(folders: Sequence[Path], target: Path) -> list[str]:
     for before, after in itertools.pairwise(scenes):
         if before.entry.index == after.entry.index:
             raise InputError(
-                f"{before.output.address} and {after.output.address} both have scene number {after.entry.index}: give the "
-                "towns of one another first_scene in its YAML and make it again, or leave the scene out with uavsim select"
+                f"{before.output.address} and {after.output.address} both have scene number {after.entry.index}: set "
+                "another first_scene in one YAML and generate it again, or exclude the scene with uavsim select"
             )
     identities = [read_identity(output) or {} for output in dict.fromkeys(scene.output for scene in scenes)]
     if len({identity["fingerprint"] for identity in identities}) == 1:
@@ -266,7 +266,7 @@ def split(folder: Path, target: Path, assigned: Mapping[str, Sequence[int]], *, 
     """
     for name in (*assigned, *([rest] if rest is not None else [])):
         if check_name(name, what="split") in RESERVED_SPLITS:
-            raise InputError(f"the nuScenes devkit keeps the split name {name!r} for itself; call it uav_{name}")
+            raise InputError(f"the nuScenes devkit reserves the split name {name!r}; use uav_{name}")
     scenes = scenes_of(folder)
     known = {scene.entry.index for scene in scenes}
     if missing := sorted({number for numbers in assigned.values() for number in numbers} - known):
@@ -296,18 +296,20 @@ def differences(first: Path, second: Path) -> Iterator[str]:
 
 
 def _scene_differences(first: StoredScene, second: StoredScene) -> Iterator[str]:
-    mine, other = first.rows(), second.rows()
-    if mine.head.splits != other.head.splits:
-        yield f"splits {', '.join(mine.head.splits) or 'none'}, and {', '.join(other.head.splits) or 'none'}"
-    for table in sorted({*mine.compressed, *other.compressed}):
-        lines, their_lines = mine.lines(table).splitlines(), other.lines(table).splitlines()
-        if lines != their_lines:
-            unlike = sum(a != b for a, b in zip(lines, their_lines, strict=False))
-            yield f"{table}: {len(lines)} and {len(their_lines)} rows, {unlike} of those at the same place differ"
-    files, their_files = set(first.files()), set(second.files())
-    for folder, count in _by_folder(files ^ their_files).items():
+    first_rows, second_rows = first.rows(), second.rows()
+    if first_rows.head.splits != second_rows.head.splits:
+        yield f"splits {', '.join(first_rows.head.splits) or 'none'}, and {', '.join(second_rows.head.splits) or 'none'}"
+    for table in sorted({*first_rows.compressed, *second_rows.compressed}):
+        first_lines, second_lines = first_rows.lines(table).splitlines(), second_rows.lines(table).splitlines()
+        if first_lines != second_lines:
+            unlike = sum(a != b for a, b in zip(first_lines, second_lines, strict=False))
+            yield f"{table}: {len(first_lines)} and {len(second_lines)} rows, {unlike} of those at the same place differ"
+    first_files, second_files = set(first.files()), set(second.files())
+    for folder, count in _by_folder(first_files ^ second_files).items():
         yield f"{folder}: {count} files are in one of them only"
-    changed = {key for key in files & their_files if not _same(first.output.root / key, second.output.root / key)}
+    changed = {
+        key for key in first_files & second_files if not _same(first.output.root / key, second.output.root / key)
+    }
     for folder, count in _by_folder(changed).items():
         yield f"{folder}: {count} files have other bytes"
 

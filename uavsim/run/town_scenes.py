@@ -23,9 +23,8 @@ class TownScenes:
     def __init__(self, context: RunContext, town: str) -> None:
         self._context = context
         self._names = [scene.name for scene in context.job.scenes_of(town)]
-        self._outcomes = {
-            name: outcome_of(context.unchanged[name]) for name in self._names if name in context.unchanged
-        }
+        unchanged = context.unchanged
+        self._outcomes = {name: outcome_of(unchanged[name]) for name in self._names if name in unchanged}
 
     def rounds(self) -> Iterator[list[str]]:
         """Yield the names to submit: first all missing scenes, then scenes released by other processes.
@@ -58,8 +57,8 @@ class TownScenes:
 
 def is_held(context: RunContext, scene: str) -> bool:
     """Return whether another process holds the scene's lock."""
-    with context.output.lock(scene) as ours:
-        return not ours
+    with context.output.lock(scene) as is_locked:
+        return not is_locked
 
 
 def retry_delays_s(run: RunConfig) -> list[float]:

@@ -34,7 +34,7 @@ def of_worker(request: R) -> R:
     for key in _NAMES:
         value = getattr(request, key, None)
         if isinstance(value, str) and ("/" in value or value.endswith((".yaml", ".yml"))):
-            raise InputError(f"{key} {value!a}: a flow's parameters name what the worker's library holds, not files")
+            raise InputError(f"{key} {value!a}: a flow's parameter must be a name in the worker's library, not a file")
     named = os.environ.get(WORKER_RUN)
     config = Library.of().run(named).model if named else RunConfig()
     if isinstance(request, Request) and request.simulators:

@@ -149,7 +149,7 @@ class Lockstep:
         elapsed_s, planned_s = state.elapsed_s - self._zero_s, step * self._plan.step_us / 1e6
         if abs(elapsed_s - planned_s) > _CLOCK_TOLERANCE_S:
             raise MissedTick(
-                f"step {step} is {elapsed_s:.6f} s into the scene by the simulator's clock, not {planned_s:.6f}"
+                f"step {step}: the simulator's clock is at {elapsed_s:.6f} s of the scene, not at {planned_s:.6f} s"
             )
         self._recorder.add(step, state.motion, drones)
         self._watch.add(IN_SCENE, state.motion)

@@ -140,7 +140,7 @@ class MergedEngine:
         state = self._newer_than(before.frame, within_s=within_s or self.deadlines.call_s)
         if state is None:
             raise SimulatorLost(
-                f"no snapshot came of the tick after {before.frame}, under simPause; this build cannot be captured"
+                f"no snapshot came after frame {before.frame} under simPause; topology merged does not support this build"
             )
         self._world.paused_s += state.elapsed_s - before.elapsed_s
         self.ticks_passed += 1
@@ -208,7 +208,7 @@ def largest_move_m(before: TickState, after: TickState) -> tuple[float, int]:
         SceneVoid: actors appeared or disappeared.
     """
     if not np.array_equal(before.actors.instance_id, after.actors.instance_id):
-        raise SceneVoid(f"actors came or went between frames {before.frame} and {after.frame}, under simPause")
+        raise SceneVoid(f"actors appeared or vanished between frames {before.frame} and {after.frame}, under simPause")
     if not len(before.actors.instance_id):
         return 0.0, 0
     off = after.actors.map_SE3_actor.translation_m - before.actors.map_SE3_actor.translation_m

@@ -208,7 +208,7 @@ class ClientProcess:
         *lines, self._buffer = (self._buffer + chunk).split(b"\n")
         if len(self._buffer) > _LONGEST_LINE:
             self.stop(grace_s=0)
-            raise SimulatorLost(f"the client process talks nonsense: a line over {_LONGEST_LINE} bytes; killed")
+            raise SimulatorLost(f"the client process sent a line over {_LONGEST_LINE} bytes; killed")
         try:
             self._events.extend(event for line in lines if (event := parse_event(line)) is not None)
         except SimulatorError:

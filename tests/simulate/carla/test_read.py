@@ -110,9 +110,9 @@ def test_snapshot_rows() -> None:
         )
 
     instance_of = {7: 2, 5: 1}
-    whole = snapshot_rows([reported(7), reported(6), reported(5)], instance_of)
-    assert whole[0].tolist() == [1, 1.5, 2.5, 5, 3, 1, 2, 5, 6, 7, 15, 16, 17, 25, 26, 27]
-    assert whole[:, 0].tolist() == [1, 2]
+    rows = snapshot_rows([reported(7), reported(6), reported(5)], instance_of)
+    assert rows[0].tolist() == [1, 1.5, 2.5, 5, 3, 1, 2, 5, 6, 7, 15, 16, 17, 25, 26, 27]
+    assert rows[:, 0].tolist() == [1, 2]
     assert snapshot_rows([], {}).shape == (0, 16)
 
 

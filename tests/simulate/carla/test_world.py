@@ -113,6 +113,6 @@ def test_weather_that_takes_effect_late_is_awaited() -> None:
 
 def test_server_that_ignores_weather_is_refused() -> None:
     with pytest.raises(
-        InputError, match=r"127\.0\.0\.1:2000 keeps its own weather, .*: give the dataset that one, old"
+        InputError, match=r"127\.0\.0\.1:2000 cannot change its weather, .*: set the dataset's weather to old"
     ):
         weather_on(ForgetfulServer(questions=None))

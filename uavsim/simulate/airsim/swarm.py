@@ -159,7 +159,7 @@ class AirSimFlight:
             if restless:
                 raise SceneVoid(
                     f"{restless[0]} did not come to rest in the air within {_REST_STEPS * _REST_STEP_S:g} s, "
-                    "and neither after AirSim's reset()"
+                    "not even after AirSim's reset()"
                 )
         self._blow(plan.wind_map_mps)
         self._put_at_start()
@@ -178,8 +178,8 @@ class AirSimFlight:
             link.learn()
         except SimulatorLost as error:
             raise InputError(
-                f"AirSim at {':'.join(map(str, self._endpoint))} answers a ping, but not which vehicles it has: in one "
-                "process with CARLA it waits for CARLA's ticks; use --topology merged, or an AirSim of its own beside CARLA "
+                f"AirSim at {':'.join(map(str, self._endpoint))} answers a ping but does not list its vehicles: in one "
+                "process with CARLA it waits for CARLA's ticks; use --topology merged, or run AirSim in a separate process "
                 "(mock-sim: --separate-worlds)"
             ) from error
         finally:
@@ -278,7 +278,7 @@ class AirSimFlight:
             self.worst_lag_m = max(self.worst_lag_m, lag_m)
             if lag_m > self._plan.max_formation_error_m:
                 raise SceneVoid(
-                    f"drone {drone.drone_id} is {lag_m:.1f} m from its place at step {step}; "
+                    f"drone {drone.drone_id} is {lag_m:.1f} m from its planned position at step {step}; "
                     f"at most {self._plan.max_formation_error_m:g} m are allowed"
                 )
         return drones

@@ -153,7 +153,7 @@ class CarlaWorld:
         self.generation += 1
         self._spawned, self._reader, self._carried, self._may_sleep, self._hero = {}, None, [], [], None
         if self.map_name != requested:
-            raise SimulatorError(f"asked the server at {self._where} for {requested}, it loaded {self.map_name}")
+            raise SimulatorError(f"the server at {self._where} loaded {self.map_name} instead of {requested}")
 
     def _apply_settings(self) -> None:
         """Set the clock. libcarla ticks in this call: until the step is right, and then once more."""
@@ -180,7 +180,7 @@ class CarlaWorld:
                 if (current := self._world.get_weather()) == requested:
                     return
         raise InputError(
-            f"the server at {self._where} keeps its own weather, as CARLA 0.10.0 does: give the dataset that one, {current}"
+            f"the server at {self._where} cannot change its weather, like CARLA 0.10.0: set the dataset's weather to {current}"
         )
 
     def tick(self, *, captured: bool) -> TickState:
@@ -189,7 +189,7 @@ class CarlaWorld:
             frame = self._next_tick()
             snapshot = self._world.get_snapshot()
         if snapshot.frame != frame:
-            raise MissedTick(f"asked for tick {frame}, the snapshot is of {snapshot.frame}")
+            raise MissedTick(f"tick {frame}: the snapshot is of tick {snapshot.frame}")
         if abs(snapshot.timestamp.delta_seconds - self._step_s) > 1e-6:
             raise MissedTick(
                 f"tick {frame} took {snapshot.timestamp.delta_seconds} s of simulation, not {self._step_s}"

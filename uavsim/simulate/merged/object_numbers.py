@@ -142,7 +142,7 @@ def _measured_palette(link: AirSimLink, image: AirSimReader, *, vehicle: str, ca
         if before is not None and pixel is None:
             changed = np.flatnonzero((colours != before).any(axis=1))
             if not changed.size:
-                raise SimulatorError("AirSim's segmentation does not follow the numbers given; is it a custom build?")
+                raise SimulatorError("AirSim's segmentation ignores the object numbers; use a stock build of AirSim")
             pixel = int(changed[len(changed) // 2])
         before = colours
         if pixel is not None:

@@ -191,7 +191,7 @@ class AirSimSensors:
         assert self._meaning is not None
         numbers = np.take(self._palette, colour_code(colours))
         if (numbers > LAST_NUMBER + 1).any():
-            raise MissedTick(f"{what} shows a colour that is of no object number")
+            raise MissedTick(f"{what} shows a colour without an object number")
         id_of, tag_of = self._meaning
         ids, tags = np.take(id_of, numbers), np.take(tag_of, numbers)
         return np.stack([(ids >> 8).astype(np.uint8), (ids & 255).astype(np.uint8), tags], axis=-1)
@@ -212,4 +212,4 @@ def _check_pose(link: AirSimLink, pose: SensorPose, reported: tuple[Any, Any], *
     requested = link.from_map(map_SE3_sensor)
     if not pose_close(measured, requested):
         off_m = float(np.linalg.norm(measured.translation_m - requested.translation_m))
-        raise MissedTick(f"{what} was taken {off_m:.3f} m from the pose asked for, or turned")
+        raise MissedTick(f"{what} was taken {off_m:.3f} m from the requested pose, or turned")
