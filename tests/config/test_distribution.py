@@ -88,7 +88,7 @@ def test_each_key_has_a_generator_of_its_own(tmp_path: Path) -> None:
         ("spacing_m: {unifrom: [10, 30]}", "unknown distribution 'unifrom'; did you mean 'uniform'?"),
         ("spacing_m: {normla: [10, 3], min: 5, max: 20}", "unknown distribution 'normla'; did you mean 'normal'?"),
         ("spacing_m: {min: 5, max: 20}", "must be a number"),
-        ("drones: {uniform: [3, 5]}\n", "twice"),
+        ("drones: {uniform: [3, 5]}\n", "duplicate key"),
         ("min_separation_m: {uniform: [3, 5]}", "is the same for all scenes; they draw spacing_m"),
     ],
 )

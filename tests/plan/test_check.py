@@ -70,7 +70,7 @@ def one(tmp_path, monkeypatch):
         (
             "flight_plans/a.yaml",
             "town: Town03\nroutes:\n  r: {path: [[0, 0], [900, 0]]}\n",
-            "a.yaml:3: routes.r: comes to x=250.1 y=0.0, outside Town03",
+            "a.yaml:3: routes.r: reaches x=250.1 y=0.0, outside Town03",
         ),
         (
             "datasets/a.yaml",

@@ -194,7 +194,7 @@ def test_choices_instead_of_the_datasets(write_user_file):
         ({"datasets/mine.yaml": DATASET.replace("samples: 3", "samples: 9000")}, "mine.yaml:5: samples: a scene of 4499.5 s"),
         (
             {"formations/two.yaml": FORMATION.replace("10", "200")},
-            "with formation 'two' drone 1 comes to x=-50.0 y=200.0 at 0.00 s, outside Flat",
+            "with formation 'two' drone 1 reaches x=-50.0 y=200.0 at 0.00 s, outside Flat",
         ),
         (
             {"formations/two.yaml": FORMATION.replace("10", "2")},

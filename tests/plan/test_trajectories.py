@@ -110,7 +110,7 @@ def test_a_bad_line_is_named(text, said):
         ([lines(-20), lines(20, seconds=1)], {}, "drone 1 has 1 s of trajectory, and a scene lasts 2 s"),
         ([lines(0), lines(0.5)], {}, "drones 0 and 1 come within 0.50 m of each other at 0.00 s"),
         ([lines(-20), lines(20, z_m=1)], {}, r"drone 1 comes within 1.0 m of the ground at 0.00 s"),
-        ([lines(-20), lines(5000)], {}, r"drone 1 comes to x=5000.0 y=-120.0 at 0.00 s, outside Town10HD"),
+        ([lines(-20), lines(5000)], {}, r"drone 1 reaches x=5000.0 y=-120.0 at 0.00 s, outside Town10HD"),
         ([lines(-20), "0 0 0 60 0 0 0 2"], {}, r"files\[1\]: uav_1.txt: line 1: the quaternion"),
         ([lines(-20), lines(20)], {"dataset": ", altitude_m: {fixed: 50}"}, "leave altitude_m out"),
         ([lines(-20), lines(20)], {"route": "    closed: true\n"}, "excludes closed, speed_mps and altitude_m"),

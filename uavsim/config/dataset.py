@@ -100,7 +100,7 @@ class TownShare(Model):
     """Routes of the town; by default all, in their file's order."""
 
     @model_validator(mode="after")
-    def _most_is_most(self) -> Self:
+    def _check_most_scenes(self) -> Self:
         if self.most_scenes is not None and self.most_scenes < self.scenes:
             raise ValueError(f"most_scenes={self.most_scenes} is less than scenes={self.scenes}")
         return self
@@ -170,7 +170,7 @@ class Splits(Model):
     """Every scene that ``scenes`` does not name."""
 
     @model_validator(mode="after")
-    def _the_devkit_reads_them(self) -> Self:
+    def _check_reserved_names(self) -> Self:
         for name in (*self.scenes, *([self.rest] if self.rest else [])):
             if name in RESERVED_SPLITS:
                 raise ValueError(f"the nuScenes devkit reserves the split name {name!r}; use uav_{name}")
@@ -313,7 +313,7 @@ class DatasetConfig(Model):
         return getattr(self, key)
 
     @model_validator(mode="after")
-    def _uav3d_has_no_other_objects(self) -> Self:
+    def _check_uav3d_objects(self) -> Self:
         for _, ingredient in every() if self.splits.rule == "uav3d" else ():
             if ingredient.adds_objects and self.block(ingredient.key) is not None:
                 raise ValueError(
@@ -323,7 +323,7 @@ class DatasetConfig(Model):
         return self
 
     @model_validator(mode="after")
-    def _time_of_clip(self) -> Self:
+    def _set_clip_timing(self) -> Self:
         """Set the numbers that follow from a clip: a step is a frame's time or half of it, in whole microseconds."""
         if self.captures is None:
             return self
@@ -351,7 +351,7 @@ class DatasetConfig(Model):
         return self.model_copy(update=derived | {"keyframe_s": round(step_s * steps * every, 6)})
 
     @model_validator(mode="after")
-    def _time_divides(self) -> Self:
+    def _check_step_divides(self) -> Self:
         steps = self.keyframe_s / self.step_s
         if round(steps) < 1 or abs(steps - round(steps)) > 1e-6:
             raise ValueError(f"keyframe_s={self.keyframe_s:g} is not a multiple of step_s={self.step_s:g}")

@@ -41,7 +41,7 @@ class QualityLevels(Model):
     """PSNR of a degraded image against its clean one; less is worse."""
 
     @model_validator(mode="after")
-    def _borders_in_order(self) -> Self:
+    def _check_order(self) -> Self:
         for name in type(self).model_fields:
             borders = getattr(self, name)
             worse_is_less = name in FALLING

@@ -30,7 +30,7 @@ class Shape(Model):
     """free: one (x, y, z) for each drone."""
 
     @model_validator(mode="after")
-    def _offsets_belong_to_free(self) -> Self:
+    def _check_shape_keys(self) -> Self:
         if (self.shape == "free") != bool(self.offsets_m):
             raise ValueError("shape free needs offsets_m; other shapes exclude it")
         if self.columns is not None and self.shape != "grid":
@@ -81,13 +81,13 @@ class Formation(Model):
     notes: Text = ""
 
     @model_validator(mode="after")
-    def _one_description(self) -> Self:
+    def _check_shape_or_keyframes(self) -> Self:
         if (self.shape is None) != bool(self.keyframes):
             raise ValueError("give either shape or keyframes")
         return self
 
     @model_validator(mode="after")
-    def _one_number_a_drone(self) -> Self:
+    def _check_drone_counts(self) -> Self:
         for name in ("altitude_offsets_m", "yaw_offsets_deg"):
             count = len(getattr(self, name))
             if count not in (0, self.drones):

@@ -234,9 +234,8 @@ class Library:
             known = dict.fromkeys(_town_names(self.names(kind), kind))
         what = _SPOKEN.get(kind) or (file_kinds()[kind].spoken if kind in file_kinds() else kind)
         if named_in is not None and (file_name := f"{name}.yaml") in {file.name for file in named_in.parent.iterdir()}:
-            raise UnknownNameError(
-                f"unknown {what} {name!r}; for the file beside {display_path(named_in)}, write {file_name}"
-            )
+            source = display_path(named_in)
+            raise UnknownNameError(f"unknown {what} {name!r}; for the file beside {source}, write {file_name}")
         pick(known, name, what=what)
         raise UnknownNameError(f"unknown {what} {name!r}")  # pick has raised
 

@@ -171,10 +171,8 @@ def _with_draws(
         try:
             model.model_validate(probe)
         except ValidationError as error:
-            integer_errors = {"int_type", "int_from_float"}
-            is_whole = any(
-                e["type"] in integer_errors and e["loc"][: len(key_path)] == key_path for e in error.errors()
-            )
+            errors = [e for e in error.errors() if e["type"] in ("int_type", "int_from_float")]
+            is_whole = any(e["loc"][: len(key_path)] == key_path for e in errors)
             draws[key_path] = replace(drawn, is_whole=is_whole)
     models = []
     for index in range(max(len(law.extremes) for law in draws.values())):
@@ -223,9 +221,7 @@ def _compose(path: Path, text: str) -> _Node:
         raise ConfigError(f"{display_path(path)}:{line}: not YAML: contains a control character; remove it") from error
     except UnicodeEncodeError as error:
         line = text.count("\n", 0, error.start) + 1
-        raise ConfigError(
-            f"{display_path(path)}:{line}: not YAML: contains an unpaired surrogate; remove it"
-        ) from error
+        raise ConfigError(f"{display_path(path)}:{line}: not YAML: contains an unpaired surrogate") from error
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark is not None else 1

@@ -28,7 +28,7 @@ def _known(name: str) -> str:
         raise ValueError(str(error)) from error
 
 
-def _bearable(parts: tuple[float, float, float]) -> tuple[float, float, float]:
+def _check_vignetting(parts: tuple[float, float, float]) -> tuple[float, float, float]:
     """Refuse vignetting that brightens, or that leaves no light."""
     square = np.linspace(0.0, 1.0, 257)
     taken = -np.polyval([*parts[::-1], 0.0], square)
@@ -50,7 +50,7 @@ SensorName = Annotated[str, AfterValidator(_known), WithJsonSchema(_SCHEMA)]
 Pixels = Annotated[int, Field(ge=16, le=8192)]
 _ConeDeg = Annotated[float, Field(ge=1, le=160)]
 Fov = Annotated[float, Field(ge=5, le=170)]
-Vignetting = Annotated[tuple[float, float, float], AfterValidator(_bearable)]
+Vignetting = Annotated[tuple[float, float, float], AfterValidator(_check_vignetting)]
 Sensors = Annotated[tuple[SensorName, ...], Field(min_length=1)]
 
 
@@ -118,7 +118,7 @@ class Lidar(Block):
     """Elevation of the lowest beam; -90 is straight down where the lidar is mounted level."""
 
     @model_validator(mode="after")
-    def _upper_is_above_lower(self) -> Self:
+    def _check_fov_order(self) -> Self:
         if self.upper_fov_deg <= self.lower_fov_deg:
             raise ValueError(f"upper_fov_deg={self.upper_fov_deg:g} is not above lower_fov_deg={self.lower_fov_deg:g}")
         return self
@@ -165,7 +165,7 @@ class Radar(Block):
         """See ``Block``: a measurement has a ray at least."""
         if self.points_per_second * step_us < 1_000_000:
             fewest = -(-1_000_000 // step_us)
-            return "points_per_second", f"{self.points_per_second} are less than one a step; at least {fewest} are one"
+            return "points_per_second", f"{self.points_per_second} are fewer than one per step; set at least {fewest}"
         return None
 
     def params(self, *, step_us: int) -> RadarParams:
@@ -193,7 +193,7 @@ class Mounted(Model):
         return name, block
 
     @model_validator(mode="after")
-    def _one_sensor_that_is_known(self) -> Self:
+    def _parse_sensor(self) -> Self:
         extra = self.model_extra or {}
         if len(extra) + (self.lidar is not None) != 1:
             raise ValueError("a mounted sensor needs exactly one modality, for example {lidar: {channels: 32}}")
@@ -237,7 +237,7 @@ class Rig(Model):
     notes: Text = ""
 
     @model_validator(mode="after")
-    def _every_camera_has_what_labels_need(self) -> Self:
+    def _check_camera_sensors(self) -> Self:
         for name, camera in self.cameras.items():
             sensors = camera.sensors or self.sensors
             if len(set(sensors)) != len(sensors):

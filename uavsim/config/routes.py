@@ -75,7 +75,7 @@ class Route(Model):
     notes: Text = ""
 
     @model_validator(mode="after")
-    def _leads_somewhere(self) -> Self:
+    def _check_path(self) -> Self:
         if bool(self.path) == (self.trajectories is not None):
             raise ValueError("a route has either a path or trajectories")
         if self.trajectories is not None and self.model_fields_set - {"path", "trajectories", "notes"}:

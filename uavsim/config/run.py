@@ -20,12 +20,12 @@ _IN_ORDER = (CARLA.name, AIRSIM.name)  # of ports without a name: HOST:2000:4145
 Port = Annotated[int, Field(ge=0, le=65535)]
 
 
-class _Strict(Model):
+class _LaxModel(Model):
     # Prefect hands these over as JSON, where a tuple is a list and a path is text.
     model_config = ConfigDict(strict=False)
 
 
-class SimulatorConfig(_Strict):
+class SimulatorConfig(_LaxModel):
     """One simulator: its address, and its start unless attached."""
 
     kind: Literal["mock", "attach", "command", "docker"] = Field(
@@ -64,7 +64,7 @@ class SimulatorConfig(_Strict):
     )
 
     @model_validator(mode="after")
-    def _kind_has_what_it_needs(self) -> Self:
+    def _check_kind(self) -> Self:
         if self.kind == "attach" and not self.ports:
             raise ValueError("kind attach needs ports, for example ports: {carla: 2000}")
         if self.kind == "attach" and 0 in self.ports.values():
@@ -80,7 +80,7 @@ class SimulatorConfig(_Strict):
         return self
 
 
-class RunConfig(_Strict):
+class RunConfig(_LaxModel):
     """A run, as in ``uavsim generate --run FILE``; the command line's options take precedence.
 
     Everything but ``dataset``, ``seed`` and ``topology`` may differ between two runs of one dataset.
@@ -94,9 +94,7 @@ class RunConfig(_Strict):
     simulators: tuple[SimulatorConfig, ...] = Field(default=(SimulatorConfig(),), min_length=1)
     attempts: int = Field(default=3, ge=1, description="number of failures after which a scene is quarantined")
     retry_delay_s: float = Field(default=2.0, ge=0, description="seconds before the second attempt; doubled each time")
-    client_recycle_scenes: int = Field(
-        default=50, ge=1, description="number of scenes until the client process restarts"
-    )
+    client_recycle_scenes: int = Field(default=50, ge=1, description="scenes until the client process restarts")
     client_recycle_rss_mb: float = Field(default=4_000.0, gt=0)
     deadlines: Deadlines = Deadlines()
     label_threads: int = Field(
@@ -107,7 +105,7 @@ class RunConfig(_Strict):
     )
 
     @model_validator(mode="after")
-    def _names_are_different(self) -> Self:
+    def _check_unique_names(self) -> Self:
         names = [simulator.name for simulator in self.simulators if simulator.name]
         duplicate = next((name for name in names if names.count(name) > 1), None)
         if duplicate is not None:

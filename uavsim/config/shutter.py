@@ -20,7 +20,7 @@ class CameraShutter(Model):
     """Exposure time of each row; 0 is an instant, without motion blur."""
 
     @model_validator(mode="after")
-    def _takes_time(self) -> Self:
+    def _check_times(self) -> Self:
         if not self.readout_s and not self.exposure_s:
             raise ValueError("a shutter needs readout_s or exposure_s above 0; otherwise remove it")
         return self

@@ -83,7 +83,7 @@ class Skin(Model):
     same: ClassVar[tuple[str, ...]] = ("twins", "traffic", "notes")
 
     @model_validator(mode="after")
-    def _changes_something(self) -> Self:
+    def _check_changes(self) -> Self:
         for key in ("sun_altitude_deg", "sun_azimuth_deg"):
             bounds: Any = getattr(self, key)
             if bounds is not None and bounds[0] > bounds[1]:

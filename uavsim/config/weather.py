@@ -50,7 +50,7 @@ class Weather(WeatherState):
     notes: Text = ""
 
     @model_validator(mode="after")
-    def _still_or_changing(self) -> Self:
+    def _check_constant_or_changing(self) -> Self:
         still = [key for key in WeatherState.model_fields if getattr(self, key) is not None]
         changing = bool(self.model_fields_set & {"from_", "to", "start_s", "end_s"})
         if changing and still:
@@ -60,7 +60,7 @@ class Weather(WeatherState):
         return self
 
     @model_validator(mode="after")
-    def _ends_after_its_start(self) -> Self:
+    def _check_end_after_start(self) -> Self:
         if self.end_s is not None and self.end_s <= self.start_s:
             raise ValueError(f"end_s={self.end_s:g} is not after start_s={self.start_s:g}")
         return self

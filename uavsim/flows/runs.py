@@ -34,7 +34,7 @@ from uavsim.run.context import opened, prepared
 from uavsim.run.request import Request
 from uavsim.run.result import Summary
 from uavsim.run.stages import RunContext
-from uavsim.run.town_scenes import worth_another_try
+from uavsim.run.town_scenes import may_retry
 from uavsim.run.worker import of_worker
 from uavsim.supervise.simulator_slot import NoSlotLeft, SimulatorSlot
 from uavsim.terminal import line
@@ -175,7 +175,7 @@ class Run:
             try:
                 return part.fn(**arguments)
             except Exception as error:
-                if not worth_another_try(error):
+                if not may_retry(error):
                     raise
             self.context.wait_for_end(part.retry_delay_seconds[k])
         return part.fn(**arguments)

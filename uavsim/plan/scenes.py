@@ -177,10 +177,10 @@ class _TownPlanner:
             whole_samples=max(model.samples, of.named.model.samples if has_whole_scenes else 0),
             extra_steps=_shutter_steps(dataset, (*specs, *ground)),
         )
-        planner.look_up_every_name()
+        planner.check_names()
         return planner
 
-    def look_up_every_name(self) -> None:
+    def check_names(self) -> None:
         """Load all formations and weathers of the scenes, to find typos before the first flight."""
         if self.scene_us >= SCENE_SLOT_US:
             raise self.dataset.error(("samples",), f"a scene of {self.scene_us / 1e6:g} s is longer than an hour")

@@ -12,7 +12,7 @@ from uavsim.config.backends import AIRSIM, backend_of
 from uavsim.config.run import RunConfig, SimulatorConfig
 from uavsim.files.scratch import scratch_folder
 from uavsim.files.whole import make_folders, storage_errors
-from uavsim.run.edited import refuse_mixture
+from uavsim.run.edited import refuse_edits
 from uavsim.run.job import Job
 from uavsim.run.on_top import NOTHING, OnTop
 from uavsim.run.progress import RunProgress, start_up
@@ -77,7 +77,7 @@ def prepared(request: Request, on_top: OnTop = NOTHING) -> Prepared:
     job = decided(request)
     mark, config = str(job.identity["fingerprint"]), job.identity.get("config")
     check_identity(output, mark=mark, name=job.dataset, config=config)
-    refuse_mixture(request, job, output, resolve=decided)
+    refuse_edits(request, job, output, resolve=decided)
     return Prepared(request, job, output, _committed_as_planned(request, job, output))
 
 

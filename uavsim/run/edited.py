@@ -15,7 +15,7 @@ from uavsim.store.ledger import LedgerEntry, read_ledger
 from uavsim.store.output import Output
 
 
-def refuse_mixture(request: Request, job: Job, output: Output, *, resolve: Callable[[Request], Job]) -> None:
+def refuse_edits(request: Request, job: Job, output: Output, *, resolve: Callable[[Request], Job]) -> None:
     """Refuse to add scenes to committed ones that the current YAML would plan differently.
 
     Args:

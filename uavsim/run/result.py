@@ -92,7 +92,7 @@ class Result:
                 for what, names in (("quarantined", self.quarantined), ("unfinished", self.unfinished))
                 if names
             ]
-            return SystemFailure(f"{'; '.join(parts)} (uavsim status {self.address} says why)")
+            return SystemFailure(f"{'; '.join(parts)} (for the reasons: uavsim status {self.address})")
         if self.valid is False:
             return DatasetError(f"{self.address} is not valid: {self.findings[0] if self.findings else ''}")
         return None

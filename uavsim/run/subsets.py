@@ -303,15 +303,14 @@ def _scene_differences(first: StoredScene, second: StoredScene) -> Iterator[str]
         first_lines, second_lines = first_rows.lines(table).splitlines(), second_rows.lines(table).splitlines()
         if first_lines != second_lines:
             unlike = sum(a != b for a, b in zip(first_lines, second_lines, strict=False))
-            yield f"{table}: {len(first_lines)} and {len(second_lines)} rows, {unlike} of those at the same place differ"
+            yield f"{table}: {len(first_lines)} and {len(second_lines)} rows, {unlike} differ in the same position"
     first_files, second_files = set(first.files()), set(second.files())
     for folder, count in _by_folder(first_files ^ second_files).items():
-        yield f"{folder}: {count} files are in one of them only"
-    changed = {
-        key for key in first_files & second_files if not _same(first.output.root / key, second.output.root / key)
-    }
+        yield f"{folder}: {count} files are in only one dataset"
+    roots = first.output.root, second.output.root
+    changed = {key for key in first_files & second_files if not _same(*(root / key for root in roots))}
     for folder, count in _by_folder(changed).items():
-        yield f"{folder}: {count} files have other bytes"
+        yield f"{folder}: {count} files differ"
 
 
 def _same(first: Path, second: Path) -> bool:

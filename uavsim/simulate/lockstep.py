@@ -78,7 +78,7 @@ class Lockstep:
             self._expect(step, self._at_start, poses_of=poses_of)
             self._watch.add(IN_WARMUP, self._world.tick(captured=False).motion)
             self._heartbeat("warmup", step + self._plan.warmup_ticks)
-        self._watch.judge(IN_WARMUP)
+        self._watch.check(IN_WARMUP)
 
     def capture(
         self, step: int, *, poses_of: PosesOf
@@ -136,7 +136,7 @@ class Lockstep:
         Raises:
             TrafficStalled: too few vehicles move.
         """
-        self._watch.judge(IN_SCENE)
+        self._watch.check(IN_SCENE)
         return self._watch.counts()
 
     def _advance_world(self, drones: Sequence[DroneState], *, captured: bool) -> TickState:

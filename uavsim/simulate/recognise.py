@@ -46,9 +46,9 @@ class Answerer:
             "nng": "Project AirSim, or another program that speaks NNG",
             "rpc": f"a msgpack-RPC server that is neither CARLA nor AirSim ({self.detail})",
             "http": f"a web server ({self.detail})",
-            "text": f"a program that says {self.detail!r}",
+            "text": f"a program that sends {self.detail!r}",
             "bytes": f"a program of another protocol (its first bytes are {self.detail})",
-            "silent": "a program that says nothing",
+            "silent": "a program that sends nothing",
             "closed": "a program that closes the connection",
             "nobody": f"nobody ({self.detail})",
         }
@@ -58,16 +58,16 @@ class Answerer:
     def advice(self) -> str:
         """Return the remedy for an unexpected server."""
         if self.kind == "carla":
-            return "CARLA belongs to port carla of any topology: are the two ports swapped?"
+            return "CARLA belongs to port carla of any topology; swap the two ports"
         if self.kind == "airsim":
             return "AirSim belongs to port airsim of topology bridge, or of merged in a merged build"
         if self.kind == "cosys":
             return "Cosys-AirSim belongs to topology cosys"
         if self.kind == "nng":
-            return "no topology speaks it: docs/airsim-variants.md"
+            return "no topology supports it; see docs/airsim-variants.md"
         if self.kind in {"nobody", "silent", "closed"}:
-            return "is the simulator started, and is this its port?"
-        return "is this the simulator's port? CARLA's is 2000, AirSim's 41451 by default"
+            return "start the simulator, or correct its port"
+        return "correct its port; the defaults are 2000 for CARLA and 41451 for AirSim"
 
 
 def recognise(where: Endpoint, *, expected: str = "carla") -> Answerer:

@@ -25,7 +25,7 @@ def check_clients(backend: Backend, *, python: str = "") -> None:
     """
     python = python or sys.executable
     modules = [module for server in backend.servers for module in server.clients]
-    missing = _missing_here(modules) if python == sys.executable else _missing_there(python, [*modules, "uavsim"])
+    missing = _missing_here(modules) if python == sys.executable else _missing_in(python, [*modules, "uavsim"])
     for server in backend.servers:
         for module in server.clients:
             if module in missing:
@@ -46,7 +46,7 @@ def _missing_here(modules: list[str]) -> list[str]:
     return [module for module in modules if importlib.util.find_spec(module) is None]
 
 
-def _missing_there(python: str, modules: list[str]) -> list[str]:
+def _missing_in(python: str, modules: list[str]) -> list[str]:
     try:
         done = subprocess.run(
             [python, "-P", "-c", _ASK, *modules], capture_output=True, text=True, timeout=_ASK_S, check=True

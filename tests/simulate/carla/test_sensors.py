@@ -199,7 +199,7 @@ def test_incomplete_turn_is_reported(world: World, cameras: CarlaSensors) -> Non
     world.frame = 16
     cameras.expect(10, planned_poses(PLAN))
     world.measure(frame=17, angle=0.3 + np.radians(36))
-    with pytest.raises(MissedTick, match=r"no whole turns since its first: it is 36.0 degrees farther"):
+    with pytest.raises(MissedTick, match=r"is 36\.0 degrees off a whole number of turns"):
         cameras.collect(replace(STATE, frame=17)).wait()
 
 
