@@ -93,7 +93,7 @@ def each(
 
 def _real(every: list[ErrorDetails]) -> list[ErrorDetails]:
     """Leave out containers that are too short only because of errors inside them."""
-    return [d for d in every if not (_lacks(d, every) and _is_long_enough(d))]
+    return [d for d in every if not (_lacks(d, every) and len(d["input"]) >= int(d["ctx"]["min_length"]))]
 
 
 def _lacks(detail: ErrorDetails, details: list[ErrorDetails]) -> bool:
@@ -101,10 +101,6 @@ def _lacks(detail: ErrorDetails, details: list[ErrorDetails]) -> bool:
     where = _key_path(detail)
     below = (_key_path(other) for other in details)
     return detail["type"] == "too_short" and any(len(p) > len(where) and p[: len(where)] == where for p in below)
-
-
-def _is_long_enough(detail: ErrorDetails) -> bool:
-    return len(detail["input"]) >= int(detail["ctx"]["min_length"])
 
 
 def validated(value: object, model: type[M], *, what: object) -> M:

@@ -47,7 +47,7 @@ class Prepared:
         request: the request.
         job: its scenes and plans.
         output: the dataset to write.
-        there: entries of committed scenes with an unchanged plan.
+        unchanged: entries of committed scenes with an unchanged plan.
     """
 
     request: Request

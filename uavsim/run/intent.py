@@ -19,7 +19,7 @@ class Intent:
         samples: samples per scene.
         images_per_scene: RGB images per scene.
         by_town: names of scenes to fly by town, in order.
-        kept: committed scenes that stay.
+        unchanged: committed scenes that stay.
         replaced: committed scenes among the scenes to fly.
     """
 

@@ -53,7 +53,7 @@ class SceneQuarantined(SystemFailure):
     """A scene exceeded its attempts; the message is the last failure."""
 
 
-Gate = Callable[[SimulatorSlot], AbstractContextManager[None]]
+Gate = Callable[[SimulatorSlot], AbstractContextManager[object]]
 
 
 @dataclass(slots=True)
@@ -63,11 +63,6 @@ class _AttemptCost:
     fly_s: float = 0.0
     core_s: float = 0.0
     slot: str = ""
-
-
-def _no_gate(slot: SimulatorSlot) -> AbstractContextManager[None]:
-    del slot
-    return nullcontext()
 
 
 @dataclass(eq=False)
@@ -82,7 +77,7 @@ class RunContext:
         pool: the simulators.
         progress: shows the progress.
         gate: held while a scene flies on a simulator shared with other runs.
-        there: entries of scenes committed before with an unchanged plan.
+        unchanged: entries of committed scenes with an unchanged plan.
     """
 
     request: Request
@@ -91,7 +86,7 @@ class RunContext:
     run: RunConfig
     pool: SlotPool
     progress: RunProgress
-    gate: Gate = _no_gate
+    gate: Gate = nullcontext
     unchanged: Mapping[str, LedgerEntry] = field(default_factory=dict)
     _stop: threading.Event = field(default_factory=threading.Event)
     _failure: UavsimError | None = None
@@ -246,11 +241,10 @@ def _attempt(context: RunContext, entry: LedgerEntry, *, plan: ScenePlan, packed
             journal.add("committed elsewhere", kind=type(error).__name__, reason=str(error))
             context.settle(entry.scene)
             return outcome_of(other_entry)
-        if isinstance(error, RUN_ENDS):
+        if context.stopped or isinstance(error, RUN_ENDS):
             journal.add("stopped", kind=type(error).__name__, reason=str(error))
-            raise
-        if context.stopped:
-            journal.add("stopped", kind=type(error).__name__, reason=str(error))
+            if isinstance(error, RUN_ENDS):
+                raise
             return SceneOutcome(entry.scene, "skipped", reason=str(error))
         raise _record_failure(context, entry, error=error, folder=folder, journal=journal) from error
     except Exception as error:  # a defect of uavsim ends this scene only, with a report

@@ -25,7 +25,10 @@ def check_clients(backend: Backend, *, python: str = "") -> None:
     """
     python = python or sys.executable
     modules = [module for server in backend.servers for module in server.clients]
-    missing = _missing_here(modules) if python == sys.executable else _missing_in(python, [*modules, "uavsim"])
+    if python == sys.executable:
+        missing = [module for module in modules if importlib.util.find_spec(module) is None]
+    else:
+        missing = _missing_in(python, [*modules, "uavsim"])
     for server in backend.servers:
         for module in server.clients:
             if module in missing:
@@ -40,10 +43,6 @@ def check_clients(backend: Backend, *, python: str = "") -> None:
 def _remedy(server: Server, python: str) -> str:
     setup = setup_line() if python == sys.executable and server in (CARLA, AIRSIM) else ""
     return setup or server.install.replace("{pip}", pip_install(python))
-
-
-def _missing_here(modules: list[str]) -> list[str]:
-    return [module for module in modules if importlib.util.find_spec(module) is None]
 
 
 def _missing_in(python: str, modules: list[str]) -> list[str]:
