@@ -105,11 +105,11 @@ def test_agents_of_equal_number_have_independent_errors() -> None:
     plan = replace(scene_plan(), degradations=DegradationPlan(seed=5, position_noise_m=0.5))
     drone = replace(DRONE, drone_id=1, map_SE3_flu=CAR.map_SE3_flu)
     pole = replace(POLE, map_SE3_flu=CAR.map_SE3_flu)
-    places = [
+    positions = [
         tuple(agent_view(plan, state, channel="CAM_FRONT_id_v1", step=4)["reported_translation"])
         for state in (drone, CAR, pole)
     ]
-    assert len(set(places)) == 3
+    assert len(set(positions)) == 3
 
 
 def test_links_by_sender_and_receiver() -> None:

@@ -60,8 +60,8 @@ def test_points_of_no_actor_have_id_0() -> None:
 
 def test_points_of_another_tick_are_refused() -> None:
     """The car was 3 m farther: only two of its thirty points are in its present box."""
-    places = [[10.0, 1.0, 1.0]] * 2 + [[10.0, 5.0, 1.0]] * 28
-    returns, map_m = _returns(places, actor=91, tag=14)
+    points_m = [[10.0, 1.0, 1.0]] * 2 + [[10.0, 5.0, 1.0]] * 28
+    returns, map_m = _returns(points_m, actor=91, tag=14)
     with pytest.raises(MissedTick, match="28 of 30 lidar points on actors lie outside of their boxes"):
         PointOwners([CAR]).instance_ids(returns, map_m, STATES)
 

@@ -19,9 +19,9 @@ STEP_S = 0.05
 
 def state(frame: int, *, x_m: float = 0.0, ids: tuple[int, ...] = (1, 2)) -> TickState:
     n = len(ids)
-    place_m = np.tile([x_m, 2.0, 0.5], (n, 1)) * np.arange(n, dtype=np.float64)[:, None]
+    position_m = np.tile([x_m, 2.0, 0.5], (n, 1)) * np.arange(n, dtype=np.float64)[:, None]
     zero = np.zeros((n, 3))
-    poses = SE3(np.tile([1.0, 0, 0, 0], (n, 1)), place_m)
+    poses = SE3(np.tile([1.0, 0, 0, 0], (n, 1)), position_m)
     states = ActorStates(np.array(ids), poses, zero, zero, zero, zero)
     return TickState(frame, frame * STEP_S, lambda: states)
 

@@ -133,11 +133,11 @@ class SceneFilter:
         ]
         if self.within_m is None or not boxes:
             return bool(boxes)
-        places = {row["token"]: row["translation"][:2] for row in rows.rows("ego_pose")}
+        positions_m = {row["token"]: row["translation"][:2] for row in rows.rows("ego_pose")}
         drones: dict[str, list[Any]] = {}
         for row in rows.rows("sample_data"):
             if row["is_key_frame"]:
-                drones.setdefault(row["sample_token"], []).append(places[row["ego_pose_token"]])
+                drones.setdefault(row["sample_token"], []).append(positions_m[row["ego_pose_token"]])
         return any(
             np.linalg.norm(np.subtract(drones[row["sample_token"]], row["translation"][:2]), axis=1).min()
             <= self.within_m

@@ -30,7 +30,7 @@ from uavsim.simulate.ports import Endpoint, Heartbeat, SceneTraffic, TickState
 from uavsim.simulate.recognise import require
 from uavsim.typing import FloatArray
 
-_PATIENT = Deadlines()
+_DEFAULT_DEADLINES = Deadlines()
 _LANE_PIECE_M = 2.0
 _POLL_S = 0.0005
 _WEATHER_QUERIES = 50
@@ -41,7 +41,7 @@ _LEFT_BEHIND = ("controller.*", "walker.*", "vehicle.*", "sensor.*")
 class CarlaWorld:
     """A CARLA server with its town, traffic and clock (a ``WorldPort``)."""
 
-    def __init__(self, host: str, port: int, *, deadlines: Deadlines = _PATIENT) -> None:
+    def __init__(self, host: str, port: int, *, deadlines: Deadlines = _DEFAULT_DEADLINES) -> None:
         """Connect and compare versions; ``deadlines`` limits calls.
 
         Raises:
