@@ -131,7 +131,7 @@ def _is_number(value: object) -> bool:
 
 
 def distributions(value: Any, key_path: KeyPath = ()) -> Iterator[tuple[KeyPath, Distribution]]:
-    """Yield every distribution in plain YAML values, with its place.
+    """Yield every distribution in plain YAML values, with its key path.
 
     Raises:
         DistributionError: a mapping names a law and is not of its form.
@@ -158,7 +158,7 @@ class DistributionError(ValueError):
 
 
 def with_plain(value: Any, key_path: KeyPath, number: float) -> Any:
-    """Return plain YAML values with a number at a place."""
+    """Return plain YAML values with a number at a key path."""
     if not key_path:
         return number
     step, rest = key_path[0], key_path[1:]
@@ -168,7 +168,7 @@ def with_plain(value: Any, key_path: KeyPath, number: float) -> Any:
 
 
 def with_value(model: Any, key_path: KeyPath, number: float) -> Any:
-    """Return a configuration with a number at a place; the number was checked when its file was read."""
+    """Return a configuration with a number at a key path; the number was checked when its file was read."""
     if not key_path:
         return type(model).model_validate(number) if isinstance(model, BaseModel) else number
     step, rest = key_path[0], key_path[1:]

@@ -34,7 +34,7 @@ _SAID: Final = {
 
 
 def key(key_path: KeyPath) -> str:
-    """Format a place: ``towns.Town10HD.scenes``, ``cameras[2].fov_deg``."""
+    """Format a key path: ``towns.Town10HD.scenes``, ``cameras[2].fov_deg``."""
     text = ""
     for step in key_path:
         text += f"[{step}]" if isinstance(step, int) else f"{'.' if text else ''}{_clean(step)}"
@@ -107,9 +107,9 @@ def validated(value: object, model: type[M], *, what: object) -> M:
     """Validate parsed data from outside against a model.
 
     Args:
-        value: of JSON, or the like.
-        model: what it must fit.
-        what: where it comes from, for people.
+        value: plain data, for example of JSON.
+        model: the model.
+        what: its source, for messages.
 
     Raises:
         InputError: it does not fit; one line with the key.
@@ -127,7 +127,7 @@ def wrong_key(name: str, what: str, *, below: tuple[int | str, ...] = ()) -> Pyd
 
 
 def _key_path(detail: ErrorDetails) -> KeyPath:
-    """Return the place without pydantic's marks of keys."""
+    """Return the key path without pydantic's marks of keys."""
     key_path = tuple(step for step in detail["loc"] if step != "[key]")
     return (*key_path, detail["ctx"]["key"], *detail["ctx"]["below"]) if detail["type"] == _WRONG_KEY else key_path
 
@@ -173,7 +173,7 @@ def _guess(word: str, known: list[str]) -> str:
 
 
 def _fields_at(model: type[Model], key_path: KeyPath) -> list[str]:
-    """Return the keys allowed at a place: steps that are no fields are keys of a mapping or numbers of a list."""
+    """Return the keys allowed at a key path; steps that are not fields are keys of a mapping or indices of a list."""
     models: list[type[Model]] = [model]
     for step in key_path:
         fields = [f for m in models for key, f in m.model_fields_by_key().items() if step == key]

@@ -96,9 +96,9 @@ class Library:
 
     Args:
         roots: pairs of (flight_plans folder, town_configs folder) in search order.
-        stored: the configuration that a dataset keeps; what it holds is not searched for.
-        used: which files were loaded, by what they were asked for as.
-        loaded: what they hold; each is read once.
+        stored: the stored configuration of a dataset, which precedes files.
+        used: loaded files by key.
+        loaded: their content; each is read once.
     """
 
     roots: tuple[tuple[Path, Path], ...]
@@ -111,7 +111,7 @@ class Library:
         """Make a library of the given folders, the current one, those of ``UAVSIM_PLANS`` and uavsim's own.
 
         Raises:
-            InputError: one of them is not there.
+            InputError: a folder does not exist.
         """
         first = [Path(d) for d in search_dirs]
         last = [Path(d) for d in os.environ.get(PLANS, "").split(os.pathsep) if d]
@@ -129,7 +129,7 @@ class Library:
         return replace(self, roots=tuple(dict.fromkeys((_pair(folder), *self.roots))))
 
     def with_dataset(self, name: str) -> tuple[Loaded[DatasetConfig], Library]:
-        """Load a dataset by name, path, or its kept configuration; return it with the library for its references."""
+        """Load a dataset by name, path, or its stored configuration; return it with the library for its references."""
         if Path(name).name == CONFIG_FILE:
             stored = read_stored(Path(name))
             library = replace(self, stored=stored)
@@ -147,7 +147,7 @@ class Library:
         return files
 
     def dataset(self, name: str) -> Loaded[DatasetConfig]:
-        """Load a dataset by name, path, or its kept configuration."""
+        """Load a dataset by name, path, or its stored configuration."""
         return self.with_dataset(name)[0]
 
     def formation(self, name: str, *, named_in: Path | None = None) -> Loaded[Formation]:
@@ -186,7 +186,7 @@ class Library:
         """Load the routes of a town.
 
         Raises:
-            ConfigError: the file speaks of another town.
+            ConfigError: the file is of another town.
         """
         routes = self._by_name("routes", town, RoutesConfig)
         if routes.model.town.casefold() != town.casefold() and not town.endswith(_SUFFIXES):
@@ -197,7 +197,7 @@ class Library:
         """Read the text of a trajectory's file; its path starts at the current folder or at the file that names it.
 
         Raises:
-            ConfigError: it is not there, or cannot be read.
+            ConfigError: it is missing or cannot be read.
         """
         stored = self.stored.find("trajectory", name)
         if stored is not None:

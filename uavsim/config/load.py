@@ -1,8 +1,7 @@
-"""The only door to YAML: a file becomes a frozen model, or one line that names file, line and key.
+"""Read YAML: a file becomes a frozen model, or an error of one line with file, line and key.
 
-Safe against what a file may hold: size, depth and the growth by aliases are bounded, keys twice in one mapping, tags and
-anything that is no plain data are refused. Words and numbers are read by YAML 1.2's core rules: ``no``, ``12:30`` and
-``2024-01-01`` are words, ``1e3`` is a number.
+Size, depth and expansion of aliases are bounded; duplicate keys, tags and anything but plain data are refused. Words and
+numbers follow YAML 1.2's core rules: ``no``, ``12:30`` and ``2024-01-01`` are words, ``1e3`` is a number.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ M = TypeVar("M", bound=Model)
 
 @dataclass(slots=True)
 class _Node:
-    """One value of the file and where it stands; ``plain`` until it has parts."""
+    """One value of the file with its line; ``plain`` until it has parts."""
 
     line: int
     plain: Any = None
@@ -62,7 +61,7 @@ class Source:
         return self._walk(key_path)[0]
 
     def written(self, key_path: KeyPath) -> KeyPath:
-        """Return the steps of a place that are in the file: a short form has fewer than the model behind it."""
+        """Return the steps of a key path that are in the file: a short form has fewer than its model."""
         return self._walk(key_path)[1]
 
     def _walk(self, key_path: KeyPath) -> tuple[int, KeyPath]:
@@ -90,9 +89,9 @@ class Loaded(Generic[M]):
 
     Attributes:
         name: of the file, without its suffix.
-        model: the values; where each scene draws a number, a bound of it stands.
+        model: the values; a number that each scene draws has one of its bounds.
         source: makes errors that name the line.
-        draws: the distributions of the numbers that each scene draws, by their places.
+        draws: the distributions of the numbers that each scene draws, by key path.
     """
 
     name: str
@@ -104,7 +103,7 @@ class Loaded(Generic[M]):
         """Draw every number that a scene draws.
 
         Args:
-            rng_of: gives the generator of a key, ``traffic.vehicles``.
+            rng_of: returns the generator of a key such as ``traffic.vehicles``.
 
         Returns:
             The configuration of the scene, and the numbers by their keys.
@@ -358,5 +357,5 @@ def _plain(node: _Node, budget: _Budget, key_path: KeyPath = ()) -> Any:
 
 
 def _near(key_path: Sequence[str | int]) -> str:
-    """Return the first few steps of a place as the start of a message."""
+    """Return the first few steps of a key path as the start of a message."""
     return f"{explain.key(tuple(key_path[:5]))}: " if key_path else ""

@@ -1,6 +1,6 @@
-"""The configuration of a dataset, kept inside it: usable from any folder and after changes to the YAML.
+"""The configuration stored in a dataset, usable from any folder and after changes to the YAML.
 
-One JSON file holds every text that planning asked for, by what it was asked for as: a name, or a path as it was typed.
+One JSON file holds all texts that planning read, by the requested name or path.
 """
 
 import json
@@ -22,10 +22,10 @@ _LONGEST_VALUE: Final = 40
 
 @dataclass(frozen=True, slots=True)
 class StoredConfig:
-    """Texts by key.
+    """Stored texts.
 
     Attributes:
-        dataset: what the dataset was asked for as.
+        dataset: requested name or path of the dataset.
         files: key -> (file name, text).
     """
 
@@ -33,13 +33,13 @@ class StoredConfig:
     files: Mapping[str, tuple[str, str]] | None = None
 
     def find(self, kind: str, name: str) -> tuple[Path, str] | None:
-        """Return name and text of a file; None when it was not kept."""
+        """Return name and text of a file; None if it is not stored."""
         found = (self.files or {}).get(key_of(kind, name))
         return (Path(found[0]), found[1]) if found is not None else None
 
 
 def key_of(kind: str, name: str) -> str:
-    """Return the key of a kept file; the case of names does not matter, that of paths does."""
+    """Return the key of a stored file; names ignore case, paths do not."""
     is_path = kind == "trajectory" or name.endswith((".yaml", ".yml"))
     return f"{kind}:{name if is_path else name.casefold()}"
 
@@ -51,10 +51,10 @@ def pack(dataset: str, used: Mapping[str, Path]) -> JsonDict:
 
 
 def read_stored(path: Path) -> StoredConfig:
-    """Read what was kept.
+    """Read a stored configuration.
 
     Raises:
-        ConfigError: it is damaged, or not there.
+        ConfigError: the file is damaged or missing.
     """
     try:
         value = parse_json(read_regular(path, most_bytes=_MOST_BYTES))
@@ -73,14 +73,14 @@ def read_stored(path: Path) -> StoredConfig:
 
 
 def first_edit(stored: StoredConfig, current: JsonDict) -> str | None:
-    """Describe the first edit of the kept files; comments and descriptions do not count.
+    """Describe the first edit of the stored files; comments and descriptions do not count.
 
     Args:
-        stored: what was kept.
-        current: as ``pack`` gives it.
+        stored: the stored configuration.
+        current: the current one, from ``pack``.
 
     Returns:
-        File, key and both values; None where nothing differs that is in both.
+        File, key and both values; None if no file of both differs.
     """
     for key, (name, text) in sorted((stored.files or {}).items()):
         new = current.get("files", {}).get(key)
