@@ -140,7 +140,7 @@ def test_a_run_outlives_its_server(
     assert result.error is None
     assert len(result.committed) == 4
     assert result.contact_sheet is not None
-    assert capsys.readouterr().err.count("the run goes on without it") == 1
+    assert capsys.readouterr().err.count("the run continues without it") == 1
     assert set(psutil.Process().children(recursive=True)) <= set(before)
 
 

@@ -180,7 +180,7 @@ def _reported_endpoints(topology: str, commands: TextIO) -> dict[str, Endpoint]:
     """Wait for the first command, which names the servers; they start while this process imports their clients.
 
     Raises:
-        InputError: the first command is another one, or there is none.
+        InputError: the first command is missing or another one.
     """
     ports_of(backend_of(topology))
     command = parse_command(commands.readline() or to_line(QuitCommand()))

@@ -65,7 +65,7 @@ def _check_files(recording: Recording) -> None:
 def _recording_of(folder: Path) -> Recording:
     path = folder / LOG_NAME
     if not path.is_file():
-        raise DatasetError(f"{folder}: holds no recording ({LOG_NAME} is not there)")
+        raise DatasetError(f"{folder}: holds no recording ({LOG_NAME} is missing)")
     try:
         with open_regular(path) as file:
             few = few_containers(os.fstat(file.fileno()).st_size)

@@ -51,7 +51,7 @@ class Distribution:
         numbers: low and high; mean and standard deviation; or the values to choose from.
         bounds: least and greatest value that is drawn.
         weights: of the values to choose from; () weighs all equally.
-        is_whole: whole numbers alone are drawn; of ``uniform``, all of low to high equally often.
+        is_whole: only whole numbers are drawn; by ``uniform``, all from low to high with equal probability.
     """
 
     law: str

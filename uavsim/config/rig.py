@@ -45,7 +45,7 @@ def _check_vignetting(parts: tuple[float, float, float]) -> tuple[float, float, 
 _DARKEST: Final = 0.95
 _SCHEMA: dict[str, Any] = {"anyOf": [{"enum": list(CAMERA_SENSORS)}, {"type": "string", "pattern": r"^[a-z0-9_]+$"}]}
 SensorName = Annotated[str, AfterValidator(_known), WithJsonSchema(_SCHEMA)]
-"""One of ours or of an installed package's; editors complete ours and take any other word."""
+"""A sensor of uavsim or of an installed package; editors complete the former and accept any word."""
 
 Pixels = Annotated[int, Field(ge=16, le=8192)]
 _ConeDeg = Annotated[float, Field(ge=1, le=160)]

@@ -51,7 +51,7 @@ class PathItem(Model):
 
 
 class Trajectories(Model):
-    """Trajectories from files, one for each drone of the formation, which then gives distances alone."""
+    """Trajectories from files, one for each drone; the formation then only gives distances."""
 
     files: Annotated[tuple[Reference, ...], Field(min_length=1, max_length=64)]
     """Of drone 0, 1, ...; lines of ``t x y z qx qy qz qw`` (TUM) or CSV with these names in its first line."""

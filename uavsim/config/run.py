@@ -13,7 +13,7 @@ from uavsim.errors import InputError
 
 __all__ = ["CARLA_IMAGE", "RunConfig", "SimulatorConfig", "parse_simulator"]
 
-# By digest, as public projects pin it: a tag may be moved to another image by whoever owns it.
+# By digest: a tag's owner may move it to another image.
 CARLA_IMAGE: Final = "carlasim/carla:0.9.16@sha256:aaf1df22702780ece072069e23d03c4879b002ae028c79744b09c4c7ddbae953"
 _ADDRESS = re.compile(r"(?P<host>\[[0-9a-fA-F:]+\]|[A-Za-z0-9_.-]+)(?P<ports>(:([a-z][a-z0-9_]*=)?\d{1,5}){1,8})")
 _IN_ORDER = (CARLA.name, AIRSIM.name)  # of ports without a name: HOST:2000:41451

@@ -26,7 +26,7 @@ class Obstacle(Model):
 
 
 class Streaming(Model):
-    """A large map's world settings: CARLA loads its tiles, and moves its actors, near the spectator or a hero alone."""
+    """A large map's world settings: CARLA loads tiles and moves actors only near the spectator or a hero."""
 
     tile_stream_distance_m: Annotated[float, Field(ge=100, le=20_000)] = 3000.0
     """Distance from the hero within which tiles are loaded; CARLA's default."""

@@ -192,7 +192,7 @@ class Run:
         """Print once that the run continues without its server; further reports of this thread fail quickly."""
         if self.has_server:
             self.has_server = False
-            said = f": the server is gone ({' '.join(reason.split())[:100]}); the run goes on without it"
+            said = f": the server does not answer ({' '.join(reason.split())[:100]}); the run continues without it"
             self.context.progress.say(line(("yellow", "Prefect"), said))
         _SETTINGS.get().enter_context(temporary_settings(updates=_QUICK))
 

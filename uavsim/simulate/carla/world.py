@@ -214,7 +214,7 @@ class CarlaWorld:
         return int(self._world.get_snapshot().frame)
 
     def wake(self) -> bool:
-        """Wake a hanging Traffic Manager; returns False if there is none or it does not answer."""
+        """Wake a hanging Traffic Manager; returns False if it is missing or does not answer."""
         return self._manager is not None and self._manager.port.wake()
 
     def newer_than(self, frame: int, *, timeout_s: float) -> TickState | None:
