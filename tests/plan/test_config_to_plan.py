@@ -115,7 +115,7 @@ def test_a_calibration_stays_unchanged(tmp_path: Path) -> None:
         ),
         (
             f"lens: {BROWN}}}\nfov_deg: 165\n{CAMERAS}",
-            r"rig.yaml:2: fov_deg: 165 degrees cannot .*; the nearest fov_deg is 1\d\d",
+            r"rig.yaml:2: fov_deg: 165 degrees are not supported .*; the nearest fov_deg is 1\d\d",
         ),
         (
             f"cameras:\n  FRONT:\n    lens: {FISHEYE}, focal_px: [200, 200]}}\n",

@@ -85,12 +85,12 @@ def _camera(rig: Loaded[Rig], name: str, camera: Camera, *, step_us: int) -> Cam
         if key == "coefficients":  # the largest bends most
             key_path = (*key_path, int(np.argmax(np.abs(lens.coefficients))))
         raise rig.error(key_path, f"{what} (camera {name})")
-    distortion = lens.lens(width_px=width_px, height_px=height_px, fov_deg=fov_deg)
+    camera_lens = lens.lens(width_px=width_px, height_px=height_px, fov_deg=fov_deg)
     if lens.focal_px is not None:
-        middle = np.array([[0.0, distortion.centre_px[1]], [width_px, distortion.centre_px[1]]])
-        left, right = np.degrees(np.arctan(distortion.rays(middle)[:, 0])).tolist()
+        middle = np.array([[0.0, camera_lens.centre_px[1]], [width_px, camera_lens.centre_px[1]]])
+        left, right = np.degrees(np.arctan(camera_lens.rays(middle)[:, 0])).tolist()
         fov_deg = round(right - left, 6)
-    return replace(pinhole, fov_deg=fov_deg, lens=distortion)
+    return replace(pinhole, fov_deg=fov_deg, lens=camera_lens)
 
 
 def given_by(dataset: Loaded[DatasetConfig], rig: Loaded[Rig]) -> tuple[SensorSpec, ...]:
