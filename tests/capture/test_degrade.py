@@ -21,10 +21,10 @@ def test_no_degradation_by_default() -> None:
 
 
 def test_pose_noise_bias_and_clock_offset() -> None:
-    wanted = DegradationPlan(
+    degradations = DegradationPlan(
         seed=5, position_noise_m=0.5, position_bias_m=(1.0, 0.0, -2.0), clock_offset_us=40_000, latency_us=100_000
     )
-    plan = replace(scene_plan(), degradations=wanted)
+    plan = replace(scene_plan(), degradations=degradations)
     views = [agent_view(plan, DRONE, channel="CAMERA_FRONT_id_3", step=step) for step in range(0, 4000, 2)]
     off = np.array([v["reported_translation"] for v in views]) - T
     np.testing.assert_allclose(off.mean(axis=0), [1.0, 0.0, -2.0], atol=0.05)
@@ -60,8 +60,8 @@ def test_image_noise_and_exposure_are_repeatable() -> None:
 
 
 def test_uneven_faults_are_one_or_none_for_each_camera() -> None:
-    wanted = DegradationPlan(seed=1, pixel_noise_sigma=6.0, exposure_stops=-1.0, uneven=True)
-    plan = replace(scene_plan(), degradations=wanted)
+    degradations = DegradationPlan(seed=1, pixel_noise_sigma=6.0, exposure_stops=-1.0, uneven=True)
+    plan = replace(scene_plan(), degradations=degradations)
     grey = np.full((60, 80, 3), 128, np.uint8)
     found = {"none": 0, "noise": 0, "light": 0}
     for n in range(200):
@@ -79,11 +79,11 @@ POLE = AgentState(Agent(1, "roadside"), SE3(np.array([1.0, 0, 0, 0]), np.array([
 
 
 def test_degradations_by_kind_of_agent() -> None:
-    own = DegradationPlan(seed=5, position_bias_m=(0.0, 2.0, 0.0), pixel_noise_sigma=4.0)
+    of_vehicles = DegradationPlan(seed=5, position_bias_m=(0.0, 2.0, 0.0), pixel_noise_sigma=4.0)
     plan = replace(
         scene_plan(),
         degradations=DegradationPlan(
-            seed=5, position_noise_m=0.5, by_kind=(("vehicle", own), ("roadside", DegradationPlan(seed=5)))
+            seed=5, position_noise_m=0.5, by_kind=(("vehicle", of_vehicles), ("roadside", DegradationPlan(seed=5)))
         ),
     )
     plan = unpack_plan(pack_plan(plan))
@@ -105,11 +105,11 @@ def test_agents_of_equal_number_have_independent_errors() -> None:
     plan = replace(scene_plan(), degradations=DegradationPlan(seed=5, position_noise_m=0.5))
     drone = replace(DRONE, drone_id=1, map_SE3_flu=CAR.map_SE3_flu)
     pole = replace(POLE, map_SE3_flu=CAR.map_SE3_flu)
-    places = [
+    positions = [
         tuple(agent_view(plan, state, channel="CAM_FRONT_id_v1", step=4)["reported_translation"])
         for state in (drone, CAR, pole)
     ]
-    assert len(set(places)) == 3
+    assert len(set(positions)) == 3
 
 
 def test_links_by_sender_and_receiver() -> None:

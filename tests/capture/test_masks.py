@@ -31,7 +31,7 @@ def _states(shift_m: float = 0.0) -> ActorStates:
     return ActorStates(np.array([1, 2, 3]), SE3(quaternion.IDENTITY, t_m), zero, zero, zero, zero)
 
 
-def _views(shown_ids: list[int], states: ActorStates, *, half_width_px: int = 3) -> list[MaskView]:
+def _views(mask_ids: list[int], states: ActorStates, *, half_width_px: int = 3) -> list[MaskView]:
     """Draw a patch of each actor's id at its projected centre, and a parked car without an actor."""
     views = []
     for pose in planned_poses(scene_plan()):
@@ -39,10 +39,10 @@ def _views(shown_ids: list[int], states: ActorStates, *, half_width_px: int = 3)
         ids[:8, :8], tags[:8, :8] = 0x8123, 14
         optical = pose.map_SE3_optical.apply_inverse(states.map_SE3_actor.translation_m + [0, 0, 0.7])
         middle_px = pinhole.project(optical, intrinsic=pose.sensor.spec.camera.intrinsic)
-        for shown, (u, v) in zip(shown_ids, middle_px, strict=True):
+        for mask_id, (u, v) in zip(mask_ids, middle_px, strict=True):
             if 5 < u < 315 and 5 < v < 175:
                 patch = np.s_[int(v) - 3 : int(v) + 4, max(int(u) - half_width_px, 0) : int(u) + half_width_px + 1]
-                ids[patch] = shown
+                ids[patch] = mask_id
                 tags[patch] = 14
         views.append(_view(pose, ids, tags))
     return views
@@ -60,12 +60,12 @@ def translated(binder: MaskBinder, mask_ids: list[int]) -> list[int]:
 def test_id_whose_pixels_leave_the_box_is_unbound() -> None:
     """Ids are voted: 0.9.15 numbers masks by Unreal's ids, and a car behind another one is in its box, too."""
     binder, states = MaskBinder(_infos()), _states()
-    shown = [501, 502, 503]
-    binder.learn(_views(shown, states), states)
-    assert (binder.mode, translated(binder, shown)) == ("voted", [1, 2, 3])
-    binder.learn(_views(shown, states, half_width_px=80), states)
+    mask_ids = [501, 502, 503]
+    binder.learn(_views(mask_ids, states), states)
+    assert (binder.mode, translated(binder, mask_ids)) == ("voted", [1, 2, 3])
+    binder.learn(_views(mask_ids, states, half_width_px=80), states)
 
-    assert translated(binder, shown) == [0, 0, 0]
+    assert translated(binder, mask_ids) == [0, 0, 0]
 
 
 def test_building_with_an_actors_number_is_not_that_actor() -> None:
@@ -73,8 +73,8 @@ def test_building_with_an_actors_number_is_not_that_actor() -> None:
     binder = MaskBinder(_infos())
     binder.learn(_views(ACTOR_IDS, _states()), _states())
     (view, *_), ids = _views(ACTOR_IDS, _states()), np.array([[301, 77]], np.uint16)
-    for tag, meant in ((3, [0, 0]), (14, [1, 2])):
-        assert binder.bound(_view(view.pose, ids, np.full(ids.shape, tag, np.uint8))).ids.tolist() == [meant]
+    for tag, instance_ids in ((3, [0, 0]), (14, [1, 2])):
+        assert binder.bound(_view(view.pose, ids, np.full(ids.shape, tag, np.uint8))).ids.tolist() == [instance_ids]
 
 
 def test_proven_actor_ids_become_instance_ids() -> None:
@@ -103,7 +103,7 @@ def test_actor_ids_of_wrong_actors_are_not_proven() -> None:
 def test_masks_of_another_tick_are_refused() -> None:
     binder = MaskBinder(_infos())
     binder.learn(_views(ACTOR_IDS, _states()), _states())
-    with pytest.raises(MissedTick, match="not of this tick"):
+    with pytest.raises(MissedTick, match="of another tick"):
         binder.learn(_views(ACTOR_IDS, _states()), _states(shift_m=12.0))
 
 
@@ -175,12 +175,12 @@ def test_two_pixels_of_a_lone_intruder_prove_ids() -> None:
     """The only visible actor is a distant aeroplane in the sky."""
     plan = encounter_plan()
     flying = ActorInfo(3, 1042, "intruder", "static.prop.aeroplane", "", HALF_M, SE3.identity(), 21)
-    place = place_of(0, above_m=30.0)
+    position_m = place_of(0, above_m=30.0)
     zero = np.zeros((1, 3))
-    states = ActorStates(np.array([3]), SE3(quaternion.IDENTITY, place[None]), zero, zero, zero, zero)
+    states = ActorStates(np.array([3]), SE3(quaternion.IDENTITY, position_m[None]), zero, zero, zero, zero)
     (pose,) = planned_poses(plan)
     matrix = pose.sensor.spec.camera.intrinsic
-    column, line = pinhole.project(pose.map_SE3_optical.apply_inverse(place), intrinsic=matrix).astype(int)
+    column, line = pinhole.project(pose.map_SE3_optical.apply_inverse(position_m), intrinsic=matrix).astype(int)
     ids, tags = np.zeros((160, 200), np.uint16), np.full((160, 200), 11, np.uint8)
     ids[line, column : column + 2], tags[line, column : column + 2] = 1042, 21
 

@@ -60,8 +60,8 @@ def test_points_of_no_actor_have_id_0() -> None:
 
 def test_points_of_another_tick_are_refused() -> None:
     """The car was 3 m farther: only two of its thirty points are in its present box."""
-    places = [[10.0, 1.0, 1.0]] * 2 + [[10.0, 5.0, 1.0]] * 28
-    returns, map_m = _returns(places, actor=91, tag=14)
+    points_m = [[10.0, 1.0, 1.0]] * 2 + [[10.0, 5.0, 1.0]] * 28
+    returns, map_m = _returns(points_m, actor=91, tag=14)
     with pytest.raises(MissedTick, match="28 of 30 lidar points on actors lie outside of their boxes"):
         PointOwners([CAR]).instance_ids(returns, map_m, STATES)
 
@@ -98,8 +98,8 @@ def test_cloud_is_in_the_sensor_frame() -> None:
     readings = [Reading(channel, "lidar", returns) for channel in CHANNELS]
     turns = Assembler(PLAN, [CAR]).assemble(poses, readings, STATES)
     assert [turn.pose.channel for turn in turns] == CHANNELS
-    place = turns[0].pose.map_SE3_sensor.apply(turns[0].data["lidar"][:, :3].astype(float))[0]
+    point_m = turns[0].pose.map_SE3_sensor.apply(turns[0].data["lidar"][:, :3].astype(float))[0]
     origin = turns[0].pose.map_SE3_sensor.translation_m
-    np.testing.assert_allclose(place - origin, [3 * np.sin(0.3), -3 * np.cos(0.3), 0.0], atol=2e-3)
+    np.testing.assert_allclose(point_m - origin, [3 * np.sin(0.3), -3 * np.cos(0.3), 0.0], atol=2e-3)
     with pytest.raises(MissedTick, match="LIDAR_id_4 has no lidar reading"):
         Assembler(PLAN, [CAR]).assemble(poses, readings[:-1], STATES)

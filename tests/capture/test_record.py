@@ -88,18 +88,17 @@ def fly(simulator: Simulator, folder: Path, plan: ScenePlan = PLAN) -> list[tupl
     return reported
 
 
-@pytest.mark.parametrize("asked", [False, True])
-def test_town_data_of_ingredients_is_recorded(tmp_path: Path, asked: bool) -> None:
+@pytest.mark.parametrize("buildings", [False, True])
+def test_town_data_of_ingredients_is_recorded(tmp_path: Path, buildings: bool) -> None:
     simulator = Simulator()
     house = Building("house", 0.0, 9.5, ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0)))
     simulator.world.buildings = lambda: [house]
-    fly(
-        simulator, tmp_path / "rec", replace(PLAN, ingredients={"town_maps": MapsPlan(("expansion",), buildings=asked)})
-    )
+    maps = MapsPlan(("expansion",), buildings=buildings)
+    fly(simulator, tmp_path / "rec", replace(PLAN, ingredients={"town_maps": maps}))
     assert (tmp_path / "rec" / ROADS_NAME).read_text() == ROADS
     listed = tmp_path / "rec" / BUILDINGS_NAME
     rows = json.loads(listed.read_text()) if listed.exists() else []
-    assert [Building(**row).top_map_m for row in rows] == [9.5] * asked
+    assert [Building(**row).top_map_m for row in rows] == [9.5] * buildings
 
 
 def test_captures_are_recorded_with_their_own_images(tmp_path: Path) -> None:

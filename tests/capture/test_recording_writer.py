@@ -108,7 +108,7 @@ def test_times_other_than_the_plans_are_refused(frames: str, tmp_path: Path) -> 
         head["plan"] = pack_plan(before)
         values[0]["timestamp_us"], values[1]["timestamp_us"] = -1_000_000, -500_000
     log.write_bytes(b"".join(map(msgpack.packb, [head, *values, tail])))
-    with pytest.raises(DatasetError, match="times are not those of its plan"):
+    with pytest.raises(DatasetError, match="times differ from its plan's"):
         read_recording(tmp_path / "rec")
 
 
@@ -166,15 +166,15 @@ def test_two_cameras_with_one_image_are_an_error() -> None:
         _assemble(images)
 
 
-@pytest.mark.parametrize(("place", "value"), [("motion", 8.5), ("facts", {"x": 1}), ("frame", 3)])
-def test_records_of_other_types_are_refused(place: str, value: object, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("field", "value"), [("motion", 8.5), ("facts", {"x": 1}), ("frame", 3)])
+def test_records_of_other_types_are_refused(field: str, value: object, tmp_path: Path) -> None:
     _record(tmp_path / "rec")
     log = tmp_path / "rec" / LOG_NAME
     head, *frames, tail = msgpack.Unpacker(BytesIO(log.read_bytes()), raw=False)
-    if place == "frame":
+    if field == "frame":
         frames[1] = value
     else:
-        head[place] = value
+        head[field] = value
     log.write_bytes(b"".join(map(msgpack.packb, [head, *frames, tail])))
-    with pytest.raises(DatasetError, match=r"rec/log\.msgpack: .* in the place of"):
+    with pytest.raises(DatasetError, match=r"rec/log\.msgpack: not a recording: expected .*, got "):
         read_recording(tmp_path / "rec")

@@ -19,12 +19,12 @@ STEP_US, PX_PER_TICK = 10_000, 10
 def crossing(tick: int) -> dict[str, Any]:
     """Return the image of a tick: a car of full height, its left side at 10 px plus 10 px per tick."""
     left = 10 + PX_PER_TICK * tick
-    shown = np.zeros((HEIGHT, WIDTH), bool)
-    shown[:, left : left + CAR_PX] = True
+    car_pixels = np.zeros((HEIGHT, WIDTH), bool)
+    car_pixels[:, left : left + CAR_PX] = True
     return {
-        RGB: np.where(shown[..., None], 255, 0).astype(np.uint8).repeat(4, axis=2),
-        INSTANCE: Mask(shown.astype(np.uint16) * 7, shown.astype(np.uint8) * 14),
-        DEPTH: np.where(shown, np.float32(20 + tick), np.float32(50)),
+        RGB: np.where(car_pixels[..., None], 255, 0).astype(np.uint8).repeat(4, axis=2),
+        INSTANCE: Mask(car_pixels.astype(np.uint16) * 7, car_pixels.astype(np.uint8) * 14),
+        DEPTH: np.where(car_pixels, np.float32(20 + tick), np.float32(50)),
     }
 
 
@@ -78,8 +78,8 @@ def test_vignetting_follows_its_polynomial() -> None:
     """At r = 1 the light is 1 - 0.3 - 0.2 = 0.5, stored as 186 of 255; the centre is unchanged."""
     camera = CameraParams(641, 361, 90.0, vignetting=(-0.3, -0.2, 0.0))
     share = camera.light_share
-    seen = dimmed(np.full((361, 641, 3), 255, np.uint8), share)
-    assert seen[180, 320].tolist() == [255] * 3
-    assert abs(int(seen[0, 0, 0]) - 186) <= 1
+    image = dimmed(np.full((361, 641, 3), 255, np.uint8), share)
+    assert image[180, 320].tolist() == [255] * 3
+    assert abs(int(image[0, 0, 0]) - 186) <= 1
     assert 0.5 < share[0, 0] < 0.51  # the middle of the corner's pixel
     np.testing.assert_allclose(share, share[::-1, ::-1])

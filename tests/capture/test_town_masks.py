@@ -22,18 +22,18 @@ ROW_M = np.array([[6.0 * n, 0.0, 0.0] for n in range(8)])  # nose to tail along 
 FIRST_MASK_ID = 0x8100
 
 
-def _pose(place_m: tuple[float, float, float], yaw_deg: float, pitch_deg: float = 0.0) -> SensorPose:
+def _pose(position_m: tuple[float, float, float], yaw_deg: float, pitch_deg: float = 0.0) -> SensorPose:
     pose = planned_poses(scene_plan())[0]
     euler = np.array([0.0, pitch_deg, -yaw_deg])
-    map_SE3_flu = unreal.map_SE3_flu_from_ue(np.array(place_m) * (1, -1, 1), ue_euler_deg=euler)
+    map_SE3_flu = unreal.map_SE3_flu_from_ue(np.array(position_m) * (1, -1, 1), ue_euler_deg=euler)
     flu_SE3_optical = SE3(quaternion.from_matrix(np.array([[0.0, 0, 1], [-1, 0, 0], [0, -1, 0]])), np.zeros(3))
     return replace(pose, map_SE3_optical=map_SE3_flu @ flu_SE3_optical)
 
 
-def _states(places_m: np.ndarray) -> ActorStates:
-    zero = np.zeros((len(places_m), 3))
-    ids = np.arange(1, len(places_m) + 1)
-    return ActorStates(ids, SE3(quaternion.IDENTITY, places_m), zero, zero, zero, zero)
+def _states(positions_m: np.ndarray) -> ActorStates:
+    zero = np.zeros((len(positions_m), 3))
+    ids = np.arange(1, len(positions_m) + 1)
+    return ActorStates(ids, SE3(quaternion.IDENTITY, positions_m), zero, zero, zero, zero)
 
 
 def _infos(count: int) -> list[ActorInfo]:
@@ -43,19 +43,19 @@ def _infos(count: int) -> list[ActorInfo]:
     ]
 
 
-def _view(pose: SensorPose, places_m: np.ndarray) -> MaskView:
+def _view(pose: SensorPose, positions_m: np.ndarray) -> MaskView:
     """Draw boxes, the farthest first: the n-th has the mask id FIRST_MASK_ID + n."""
     matrix = pose.sensor.spec.camera.intrinsic
     ids, tags = np.zeros((180, 320), np.uint16), np.ones((180, 320), np.uint8)
-    away_m = np.linalg.norm(places_m - pose.map_SE3_optical.translation_m, axis=1)
+    away_m = np.linalg.norm(positions_m - pose.map_SE3_optical.translation_m, axis=1)
     for n in np.argsort(-away_m):
-        box = SE3(quaternion.IDENTITY, places_m[n]) @ MIDDLE
+        box = SE3(quaternion.IDENTITY, positions_m[n]) @ MIDDLE
         optical_m = pose.map_SE3_optical.apply_inverse(cuboid.corners(box, size_lwh_m=2 * np.array(HALF_M)))
         if (optical_m[:, 2] < 0.2).any():
             continue
         outline = cv2.convexHull(pinhole.project(optical_m, intrinsic=matrix).astype(np.float32)).astype(np.int32)
-        shown = cv2.fillConvexPoly(np.zeros(ids.shape, np.uint8), outline, 1) > 0
-        ids[shown], tags[shown] = FIRST_MASK_ID + n, 14
+        box_pixels = cv2.fillConvexPoly(np.zeros(ids.shape, np.uint8), outline, 1) > 0
+        ids[box_pixels], tags[box_pixels] = FIRST_MASK_ID + n, 14
     return MaskView(pose, matrix, runs_in(ids, tags, labelled_tags([])), tags)
 
 
@@ -95,7 +95,7 @@ def test_unlisted_vehicle_in_front_of_a_listed_one_is_not_bound() -> None:
 
 def test_box_beside_the_camera_does_not_make_others_ambiguous() -> None:
     """A box that extends behind the camera, as below a low drone, is outside of the image."""
-    places = np.array([[12.0, 0.0, 0.0], [0.0, 4.0, 0.0]])
+    positions = np.array([[12.0, 0.0, 0.0], [0.0, 4.0, 0.0]])
     binder = MaskBinder(_infos(2))
-    binder.learn([_view(_pose((0.0, 0.0, 6.0), yaw_deg=0.0, pitch_deg=-20.0), places)], _states(places))
+    binder.learn([_view(_pose((0.0, 0.0, 6.0), yaw_deg=0.0, pitch_deg=-20.0), positions)], _states(positions))
     assert _bound(binder, 2) == [1, 0]

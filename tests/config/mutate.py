@@ -159,11 +159,11 @@ class Mutator:
 
     def scalar(self, *, numbers: bool) -> tuple[str, Any, tuple[Any, ...]] | None:
         kind, _, value = self.pick()
-        wanted = (int, float) if numbers else (int, float, str, bool)
+        types = (int, float) if numbers else (int, float, str, bool)
         paths = [
             p
             for p, v in places(value)
-            if isinstance(v, wanted) and not (numbers and isinstance(v, bool)) and not FREE_TEXT & set(map(str, p))
+            if isinstance(v, types) and not (numbers and isinstance(v, bool)) and not FREE_TEXT & set(map(str, p))
         ]
         return (kind, value, self.random.choice(paths)) if paths else None
 

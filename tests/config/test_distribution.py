@@ -59,16 +59,16 @@ def test_a_whole_number_is_drawn_whole_and_both_ends_belong_to_it(tmp_path: Path
 
 
 def test_each_key_has_a_generator_of_its_own(tmp_path: Path) -> None:
-    asked: list[str] = []
+    keys: list[str] = []
 
     def generator(key: str) -> np.random.Generator:
-        asked.append(key)
+        keys.append(key)
         return np.random.default_rng(len(key))
 
     path = tmp_path / "w.yaml"
     path.write_text("from: {cloudiness: {uniform: [0, 50]}}\nto: {cloudiness: {uniform: [50, 100]}}\n")
     loaded, numbers = load(path, Weather).drawn(generator)
-    assert asked == ["from.cloudiness", "to.cloudiness"]
+    assert keys == ["from.cloudiness", "to.cloudiness"]
     assert loaded.model.from_ is not None
     assert loaded.model.from_.cloudiness == numbers["from.cloudiness"]
 
@@ -77,18 +77,18 @@ def test_each_key_has_a_generator_of_its_own(tmp_path: Path) -> None:
     ("line", "reason"),
     [
         ("spacing_m: {uniform: [10]}", "mine.yaml:3: spacing_m: uniform needs two numbers"),
-        ("spacing_m: {uniform: [30, 10]}", "30 is not below 10"),
+        ("spacing_m: {uniform: [30, 10]}", "the lower bound 30 must be below the upper bound 10"),
         ("spacing_m: {uniform: [10, 30], min: 3}", "min does not belong to uniform"),
         ("spacing_m: {uniform: 5}", "uniform needs a list of numbers, not a number"),
         ("spacing_m: {normal: [10, 3]}", "normal needs min and max"),
         ("spacing_m: {normal: [10, 3], min: 30, max: 40}", "the mean within 3 std"),
         ("spacing_m: {choice: []}", "choice needs 1 to 100 numbers"),
-        ("spacing_m: {choice: [1, 2], weights: [1]}", "a number above 0 for each"),
+        ("spacing_m: {choice: [1, 2], weights: [1]}", "one number above 0 for each"),
         ("spacing_m: {uniform: [0.5, 2000]}", "mine.yaml:3: spacing_m: must be less than or equal to 1000"),
         ("spacing_m: {unifrom: [10, 30]}", "unknown distribution 'unifrom'; did you mean 'uniform'?"),
         ("spacing_m: {normla: [10, 3], min: 5, max: 20}", "unknown distribution 'normla'; did you mean 'normal'?"),
         ("spacing_m: {min: 5, max: 20}", "must be a number"),
-        ("drones: {uniform: [3, 5]}\n", "twice"),
+        ("drones: {uniform: [3, 5]}\n", "duplicate key"),
         ("min_separation_m: {uniform: [3, 5]}", "is the same for all scenes; they draw spacing_m"),
     ],
 )

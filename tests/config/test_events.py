@@ -24,8 +24,8 @@ def test_a_file_may_contain_only_differences(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("quality: {dark: [10, 20, 30, 40]}", "dark: four borders that fall"),
-        ("quality: {noise_sigma: [1, 1, 2, 3]}", "noise_sigma: four borders that rise"),
+        ("quality: {dark: [10, 20, 30, 40]}", "dark: thresholds must fall"),
+        ("quality: {noise_sigma: [1, 1, 2, 3]}", "noise_sigma: thresholds must rise"),
         ("objects: {seen: 3}", "seen_px"),
     ],
 )

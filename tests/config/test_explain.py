@@ -21,25 +21,25 @@ def test_values_are_short_and_quoted():
 def reported(value, model=RoutesConfig):
     with pytest.raises(ValidationError) as wrong:
         model.model_validate(value, strict=False)
-    place, words, there = first(wrong.value, model, line_of=lambda place: len(place))
-    return key(place), words, there
+    key_path, message, in_file = first(wrong.value, model, line_of=len)
+    return key(key_path), message, in_file
 
 
 def test_a_misspelt_key_comes_before_the_missing_one_that_it_causes():
-    place, words, there = reported({"twon": "Town03", "routes": {"a": {"path": [[0, 0], [5, 0]]}}})
-    assert place == "twon"
-    assert words.startswith("unknown key; did you mean 'town'")
-    assert words.endswith("(and 1 more error in this file)")
-    assert there
+    dotted_key, message, in_file = reported({"twon": "Town03", "routes": {"a": {"path": [[0, 0], [5, 0]]}}})
+    assert dotted_key == "twon"
+    assert message.startswith("unknown key; did you mean 'town'")
+    assert message.endswith("(and 1 more error in this file)")
+    assert in_file
 
 
 def test_a_missing_key_is_not_in_the_file():
-    place, words, there = reported({"routes": {"a": {"path": [[0, 0], [5, 0]]}}})
-    assert (place, words, there) == ("town", "is missing", False)
+    dotted_key, message, in_file = reported({"routes": {"a": {"path": [[0, 0], [5, 0]]}}})
+    assert (dotted_key, message, in_file) == ("town", "is missing", False)
 
 
 @pytest.mark.parametrize(
-    ("simulators", "place", "words"),
+    ("simulators", "dotted_key", "message"),
     [
         ([{"kind": "moc"}], "simulators[0].kind", "unknown value 'moc'; did you mean 'mock'?"),
         ([{"kind": "attach"}], "simulators[0]", "kind attach needs ports, for example ports: {carla: 2000}"),
@@ -51,8 +51,8 @@ def test_a_missing_key_is_not_in_the_file():
         ([], "simulators", "the list must have at least 1 item, not 0, got a list"),
     ],
 )
-def test_a_list_is_not_called_too_short_for_a_wrong_item(simulators, place, words):
-    assert reported({"simulators": simulators}, RunConfig) == (place, words, True)
+def test_a_list_is_not_called_too_short_for_a_wrong_item(simulators, dotted_key, message):
+    assert reported({"simulators": simulators}, RunConfig) == (dotted_key, message, True)
 
 
 class Holder(Model):
@@ -63,12 +63,12 @@ class Holder(Model):
 
 
 @pytest.mark.parametrize(
-    ("value", "place", "words"),
+    ("value", "dotted_key", "message"),
     [
         ({"pair": (0.5, 2)}, "pair[0]", "must be a whole number, got 0.5"),
         ({"named": {"a": 0.5}}, "named.a", "must be a whole number, got 0.5"),
         ({"pair": (0.5,)}, "pair[0]", "must be a whole number, got 0.5 (and 1 more error in this file)"),
     ],
 )
-def test_what_is_wrong_with_an_item_is_reported_before_that_there_are_too_few(value, place, words):
-    assert reported(value, Holder) == (place, words, True)
+def test_what_is_wrong_with_an_item_is_reported_before_that_there_are_too_few(value, dotted_key, message):
+    assert reported(value, Holder) == (dotted_key, message, True)

@@ -2,13 +2,13 @@ from pathlib import Path
 
 import pytest
 
-from uavsim.config.kept import KEPT
 from uavsim.config.library import Library, kind_of
+from uavsim.config.stored import CONFIG_FILE
 from uavsim.errors import ConfigError, InputError, UnknownNameError
 
 
 @pytest.fixture
-def mine(tmp_path):
+def user_folder(tmp_path):
     (tmp_path / "flight_plans" / "formations").mkdir(parents=True)
     (tmp_path / "flight_plans" / "formations" / "star.yaml").write_text("drones: 3\nshape: circle\n")
     (tmp_path / "flight_plans" / "formations" / "cross.yaml").write_text("drones: 9\nshape: cross\n")
@@ -27,13 +27,13 @@ def test_what_comes_with_uavsim_is_found_anywhere(tmp_path, monkeypatch):
     assert library.formation("cross").model.drones == 5
 
 
-def test_the_users_folder_comes_first(mine, monkeypatch):
-    monkeypatch.chdir(mine)
+def test_the_users_folder_comes_first(user_folder, monkeypatch):
+    monkeypatch.chdir(user_folder)
     assert Library.of().formation("cross").model.drones == 9
     assert Library.of().formation("star").model.drones == 3
     monkeypatch.chdir("/")
-    assert Library.of([mine]).formation("cross").model.drones == 9
-    assert Library.of([mine / "flight_plans"]).formation("star").model.drones == 3
+    assert Library.of([user_folder]).formation("cross").model.drones == 9
+    assert Library.of([user_folder / "flight_plans"]).formation("star").model.drones == 3
     assert Library.of().formation("cross").model.drones == 5
 
 
@@ -42,23 +42,23 @@ def test_names_do_not_care_for_case():
     assert Library.of().routes("TOWN03").model.town == "Town03"
 
 
-def test_a_path_works_as_well(mine, monkeypatch):
+def test_a_path_works_as_well(user_folder, monkeypatch):
     library = Library.of()
-    star = mine / "flight_plans" / "formations" / "star.yaml"
+    star = user_folder / "flight_plans" / "formations" / "star.yaml"
     assert library.formation(str(star)).name == "star"
-    monkeypatch.chdir(mine)
+    monkeypatch.chdir(user_folder)
     assert library.formation("flight_plans/formations/star.yaml").name == "star"
-    (mine / "flight_plans" / "datasets").mkdir()
-    beside = mine / "flight_plans" / "datasets" / "d.yaml"
+    (user_folder / "flight_plans" / "datasets").mkdir()
+    beside = user_folder / "flight_plans" / "datasets" / "d.yaml"
     monkeypatch.chdir("/")
     assert library.formation("../formations/star.yaml", named_in=beside).name == "star"
     with pytest.raises(ConfigError, match=r"none\.yaml: no such file"):
         library.formation("none.yaml")
 
 
-def test_a_file_brings_its_neighbours(mine, monkeypatch):
+def test_a_file_brings_its_neighbours(user_folder, monkeypatch):
     monkeypatch.chdir("/")
-    beside = Library.of().beside(mine / "flight_plans" / "datasets" / "mine.yaml")
+    beside = Library.of().beside(user_folder / "flight_plans" / "datasets" / "mine.yaml")
     assert beside.formation("star").name == "star"
 
 
@@ -95,28 +95,28 @@ def test_kinds_by_folder():
 
 
 def test_half_a_character_in_a_kept_text_is_reported(tmp_path):
-    kept = tmp_path / KEPT
-    kept.write_text(
+    configuration = tmp_path / CONFIG_FILE
+    configuration.write_text(
         '{"format": "uavsim-configuration-1", "dataset": "smoke", "files": {"dataset:smoke": ["smoke.yaml", "a: \\ud800"]}}'
     )
-    with pytest.raises(ConfigError, match="half a character"):
-        Library.of().dataset(str(kept))
+    with pytest.raises(ConfigError, match="unpaired surrogate"):
+        Library.of().dataset(str(configuration))
 
 
 def test_folders_of_the_environment_come_after_the_current_one(tmp_path, monkeypatch):
-    here, theirs = tmp_path / "here", tmp_path / "theirs"
-    for folder, drones in ((here, 2), (theirs, 3)):
+    current, environment = tmp_path / "here", tmp_path / "theirs"
+    for folder, drones in ((current, 2), (environment, 3)):
         (folder / "flight_plans/formations").mkdir(parents=True)
         for name in ("mine", f"of_{folder.name}"):
             (folder / f"flight_plans/formations/{name}.yaml").write_text(
                 f"drones: {drones}\nshape: line\nspacing_m: 20\naltitude_m: 60\n"
             )
-    monkeypatch.chdir(here)
-    monkeypatch.setenv("UAVSIM_PLANS", str(theirs))
+    monkeypatch.chdir(current)
+    monkeypatch.setenv("UAVSIM_PLANS", str(environment))
     library = Library.of()
     assert library.formation("mine").model.drones == 2
     assert library.formation("of_theirs").model.drones == 3
     assert library.formation("cross").model.drones == 5  # packaged files are still found
-    monkeypatch.setenv("UAVSIM_PLANS", f"{theirs}:{tmp_path / 'gone'}")
+    monkeypatch.setenv("UAVSIM_PLANS", f"{environment}:{tmp_path / 'gone'}")
     with pytest.raises(InputError, match=r"gone \(UAVSIM_PLANS\): no such folder"):
         Library.of()

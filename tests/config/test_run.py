@@ -10,7 +10,7 @@ from uavsim.config.run import RunConfig, SimulatorConfig
     ("values", "why"),
     [
         ({"kind": "attach"}, "kind attach needs ports"),
-        ({"kind": "attach", "ports": {"carla": 0}}, "0 is none"),
+        ({"kind": "attach", "ports": {"carla": 0}}, "listen, not 0"),
         ({"kind": "attach", "ports": {"carla": 65535}}, "CARLA needs 3 ports from 65535 on"),
         ({"ports": {"carla": 65534}}, "CARLA needs 3 ports from 65534 on"),
         ({"kind": "docker", "host": "example.org"}, "host must stay 127.0.0.1"),
@@ -28,7 +28,7 @@ def test_an_impossible_simulator_is_refused(values, why):
 
 def test_simulators_of_one_name_are_refused():
     named = {"kind": "mock", "name": "a"}
-    with pytest.raises(ValidationError, match="two simulators are named a; each needs a name of its own, or none"):
+    with pytest.raises(ValidationError, match="two simulators are named a; use different names"):
         RunConfig.model_validate({"simulators": [named, named]})
     assert len(RunConfig.model_validate({"simulators": [named, {}, {}]}).simulators) == 3
 

@@ -66,5 +66,5 @@ def holds(outer: Obstacle, inner: Obstacle) -> bool:
 @pytest.mark.parametrize("name", [name for name, config in CONFIGS.items() if config.carla_map in NAMES])
 def test_obstacles_match_the_headless_town(name: str) -> None:
     config = CONFIGS[name]
-    wanted = obstacles_of(load_town(config.carla_map, seed=SEED).objects, config)
-    assert list(config.obstacles) == wanted, f"run python -m tools.town_obstacles --write {config.name}"
+    expected = obstacles_of(load_town(config.carla_map, seed=SEED).objects, config)
+    assert list(config.obstacles) == expected, f"run python -m tools.town_obstacles --write {config.name}"

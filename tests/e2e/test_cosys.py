@@ -13,7 +13,7 @@ def test_the_other_airsim_at_the_port_is_named(tmp_path: Path) -> None:
     with running_simulator("--airsim-dialect", "cosys") as fork, running_simulator("--render", "flat") as original:
         for topology, where, words in (
             ("bridge", fork, "is answered by Cosys-AirSim (protocol 4); expected AirSim"),
-            ("merged", fork, "there is no topology merged with it; use topology cosys"),
+            ("merged", fork, "topology merged does not support it; use topology cosys"),
             ("cosys", original, "is answered by AirSim (protocol 1); expected Cosys-AirSim"),
         ):
             out = tmp_path / topology

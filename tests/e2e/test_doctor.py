@@ -29,7 +29,7 @@ def test_a_version_that_is_not_served_is_named(tmp_path: Path) -> None:
     with running_simulator("--render", "flat", "--faults", str(faults)) as running:
         code, text = words_of("--simulator", running.carla, "--out", tmp_path / "out")
     assert code == 3
-    assert f"the server at {running.carla} is CARLA 0.9.14; served are 0.9.16, 0.9.15, 0.10.0" in text
+    assert f"the server at {running.carla} is CARLA 0.9.14; supported are 0.9.16, 0.9.15, 0.10.0" in text
 
 
 @pytest.mark.timeout(900)

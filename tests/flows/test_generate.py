@@ -141,14 +141,14 @@ def test_people_see_runs_tasks_and_artifacts(api: str, paper: Paper, tmp_path: P
     from prefect import tags
     from prefect.client.orchestration import get_client
 
-    ours = str(tmp_path)  # other workers' tests share the server, and their runs may have the same names
-    with tags(ours):
+    tag = str(tmp_path)  # other workers' tests share the server, and their runs may have the same names
+    with tags(tag):
         run(paper(scenes="2"))
     with get_client(sync_client=True) as client:
 
-        def named(what: str, key: str) -> dict[str, dict[str, Any]]:
-            of_ours = {"flow_runs": {"tags": {"all_": [ours]}}}
-            return {found[key]: found for found in client._client.post(f"/{what}/filter", json=of_ours).json()}
+        def named(kind: str, key: str) -> dict[str, dict[str, Any]]:
+            tag_filter = {"flow_runs": {"tags": {"all_": [tag]}}}
+            return {found[key]: found for found in client._client.post(f"/{kind}/filter", json=tag_filter).json()}
 
         assert {"tiny Town10HD 2", "tiny all towns 2"} & set(named("flow_runs", "name"))
         artifacts = named("artifacts", "key")

@@ -28,9 +28,9 @@ from uavsim.terminal import Screen
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Address, Path]]:
     """Run the account's server in an environment with conflicting variables and an occupied port."""
     folder = tmp_path_factory.mktemp("account")
-    theirs = folder / "theirs.db"
+    database = folder / "theirs.db"
     env = {
-        "PREFECT_SERVER_DATABASE_CONNECTION_URL": f"sqlite+aiosqlite:///{theirs}",
+        "PREFECT_SERVER_DATABASE_CONNECTION_URL": f"sqlite+aiosqlite:///{database}",
         "PREFECT_SERVER_API_CORS_ALLOWED_ORIGINS": "*",
         "PREFECT_SERVER_API_AUTH_STRING": "",
         "PREFECT_LOGGING_LEVEL": "chatty",
@@ -45,7 +45,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Address,
             running_on = stack.pop_all()
         with running_on:
             assert not address.url.endswith(f":{other.getsockname()[1]}")
-            yield address, theirs
+            yield address, database
 
 
 def ask(url: str, *, key: str = "", origin: str = "") -> tuple[int, dict[str, str]]:
@@ -63,8 +63,8 @@ def ask(url: str, *, key: str = "", origin: str = "") -> tuple[int, dict[str, st
 
 
 def test_the_accounts_server_is_private(running: tuple[Address, Path]) -> None:
-    address, theirs = running
-    assert not theirs.exists()
+    address, database = running
+    assert not database.exists()
     assert address.key_file.stat().st_mode & 0o077 == 0
     assert ask(f"{address.api}/admin/version")[0] in {401, 403}
     status, headers = ask(f"{address.api}/admin/version", key=address.key, origin="http://evil.example")
@@ -140,7 +140,7 @@ def test_a_run_outlives_its_server(
     assert result.error is None
     assert len(result.committed) == 4
     assert result.contact_sheet is not None
-    assert capsys.readouterr().err.count("the run goes on without it") == 1
+    assert capsys.readouterr().err.count("the run continues without it") == 1
     assert set(psutil.Process().children(recursive=True)) <= set(before)
 
 

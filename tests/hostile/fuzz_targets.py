@@ -22,9 +22,9 @@ from uavsim.annotate import annotate
 from uavsim.capture.client_events import UnknownEvent, fields_of, parse_event
 from uavsim.capture.recording_reader import read_recording
 from uavsim.config.dataset import dataset_config
-from uavsim.config.kept import KEPT
 from uavsim.config.library import Library, kinds, packaged_root
 from uavsim.config.load import load
+from uavsim.config.stored import CONFIG_FILE
 from uavsim.dataset import pack_fragment, scene_fragment
 from uavsim.dataset.fragment import open_fragment
 from uavsim.escape import visible
@@ -214,7 +214,7 @@ def _configuration_targets(work: Path) -> dict[str, Target]:
 
     smoke = (plans / "datasets/smoke.yaml").read_text()
     bundle = {"format": "uavsim-configuration-1", "dataset": "smoke", "files": {"dataset:smoke": ["smoke.yaml", smoke]}}
-    read_bundle = through(work / KEPT, lambda: Library.of().dataset(str(work / KEPT)))
+    read_bundle = through(work / CONFIG_FILE, lambda: Library.of().dataset(str(work / CONFIG_FILE)))
     return {
         "configurations": Target(texts, read, turn_bytes),
         "kept-texts": Target([json.dumps(bundle).encode()], read_bundle, turn_json),

@@ -109,10 +109,10 @@ def test_colours_are_drawn_with_their_weights() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("twins: 2\n", "nothing differs: give weather, sun"),
+        ("twins: 2\n", "the skin changes nothing: set weather, sun"),
         ("sun_altitude_deg: [60, 20]\n", "sun_altitude_deg: from smaller than to"),
         ("vehicle_colours: {value: [1, 0]}\n", ":1: vehicle_colours: value: from smaller than to"),
-        ("traffic: other\nvehicle_colours: {}\n", "other traffic has colours of its own"),
+        ("traffic: other\nvehicle_colours: {}\n", "vehicle_colours needs recorded traffic"),
         ('vehicle_colours: {draw: {"1,2,256": 1}}\n', "'1,2,256' is not a colour: \"r,g,b\", each 0 to 255"),
         ('vehicle_colours: {draw: {"1,2,3": 1}, hue_deg: [0, 1]}\n', "give either draw, or hue_deg"),
         ("weather: {draw: {hard_rian: 1}}\n", ":1: weather: unknown weather 'hard_rian'; did you mean 'hard_rain'?"),

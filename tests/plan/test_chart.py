@@ -71,7 +71,7 @@ def test_layers_of_a_vector_map(smoke):
     town, _, _ = smoke
     square = np.array([[40.0, -60.0, 9.0], [60.0, -60.0, 9.0], [60.0, -40.0, 9.0], [40.0, -40.0, 9.0]])
     maps = [
-        SimpleNamespace(shapes_map_m=lambda name, own=own: {"a": [square]} if name == own else {}) for own in LAYERS
+        SimpleNamespace(shapes_map_m=lambda n, layer=layer: {"a": [square]} if n == layer else {}) for layer in LAYERS
     ]
     images = [draw_plan(town, {}, [], roads=one) for one in maps]
     colours = {tuple(pixel(town, image, 50, -50)) for image in images}

@@ -70,7 +70,7 @@ def one(tmp_path, monkeypatch):
         (
             "flight_plans/a.yaml",
             "town: Town03\nroutes:\n  r: {path: [[0, 0], [900, 0]]}\n",
-            "a.yaml:3: routes.r: comes to x=250.1 y=0.0, outside Town03",
+            "a.yaml:3: routes.r: reaches x=250.1 y=0.0, outside Town03",
         ),
         (
             "datasets/a.yaml",
@@ -82,7 +82,7 @@ def one(tmp_path, monkeypatch):
             "dataset: smok\nout: x\n",
             "runs/a.yaml:1: dataset: unknown dataset 'smok'; did you mean 'smoke'?",
         ),
-        ("elsewhere/a.yaml", "shape: cross\n", "elsewhere/a.yaml:1: cannot say what this file is: put it into"),
+        ("elsewhere/a.yaml", "shape: cross\n", "elsewhere/a.yaml:1: unknown kind of file: put it into"),
         (
             "a.yaml",
             "# yaml-language-server: $schema=x/formatoin.json\n",

@@ -27,7 +27,7 @@ def swarm(*drones):
 def test_inside_and_outside():
     assert checks.outside(swarm([[-90, -40, 60], [90, 40, 60]]), TOWN, step_s=0.1) is None
     said = checks.outside(swarm([[0, 0, 60], [0, 0, 60]], [[0, 0, 60], [0, 41, 60]]), TOWN, step_s=0.1)
-    assert said == "drone 1 comes to x=0.0 y=41.0 at 0.10 s, outside T (x -90..90, y -40..40 with its margin of 10 m)"
+    assert said == "drone 1 reaches x=0.0 y=41.0 at 0.10 s, outside T (x -90..90, y -40..40 with its margin of 10 m)"
 
 
 def test_the_nearest_pair_of_the_whole_flight():

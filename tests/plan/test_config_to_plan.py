@@ -44,7 +44,7 @@ def test_several_sensors_of_a_kind_have_names(tmp_path: Path) -> None:
     ("mounted", "error"),
     [
         ("{NOSE: {lidr: {}}}", "unknown sensor 'lidr'; did you mean 'lidar'"),
-        ("{NOSE: {}}", "one modality with its block"),
+        ("{NOSE: {}}", "needs exactly one modality"),
         ("{NOSE: {lidar: {channels: 0}}}", "greater than or equal to 1"),
         ("{NOSE: {lidar: {rotation_hz: 3}}}", "mounted.NOSE.lidar.rotation_hz: 3 turns a second"),
         ("{NOSE: {radar: {range_m: 0}}}", "mounted.NOSE.radar.range_m: must be greater than 0, got 0"),
@@ -106,16 +106,16 @@ def test_a_calibration_stays_unchanged(tmp_path: Path) -> None:
     [
         (
             f"cameras:\n  FRONT:\n    fov_deg: 170\n    lens: {FISHEYE}}}\n",
-            r"rig.yaml:3: cameras.FRONT.fov_deg: 170 degrees cannot be shown through this lens: it sees nothing at the "
+            r"rig.yaml:3: cameras.FRONT.fov_deg: 170 degrees are not supported by this lens: it sees nothing at the "
             r"image's corners: they are more than 85 degrees off its axis, .*; the nearest fov_deg is 138.2 ",
         ),
         (
             "cameras:\n  FRONT:\n    lens: {model: equidistant, coefficients: [-0.01, -1.0e+39, 0, 0]}\n",
-            r"rig.yaml:3: cameras.FRONT.lens.coefficients\[1\]: no fov_deg can be shown through this lens: it folds back",
+            r"rig.yaml:3: cameras.FRONT.lens.coefficients\[1\]: this lens supports no fov_deg: it folds back",
         ),
         (
             f"lens: {BROWN}}}\nfov_deg: 165\n{CAMERAS}",
-            r"rig.yaml:2: fov_deg: 165 degrees cannot .*; the nearest fov_deg is 1\d\d",
+            r"rig.yaml:2: fov_deg: 165 degrees are not supported .*; the nearest fov_deg is 1\d\d",
         ),
         (
             f"cameras:\n  FRONT:\n    lens: {FISHEYE}, focal_px: [200, 200]}}\n",
@@ -127,11 +127,11 @@ def test_a_calibration_stays_unchanged(tmp_path: Path) -> None:
         ),
         (
             f"lens: {FISHEYE}, focal_px: [380, 380]}}\ncameras: {{FRONT: {{fov_deg: 90}}}}\n",
-            "camera FRONT has fov_deg and the lens focal_px, which say the same: leave one out",
+            "camera FRONT has both fov_deg and focal_px of its lens; remove one",
         ),
         (
             f"lens: {FISHEYE}}}\nsensors: [rgb, instance, events]\n{CAMERAS}",
-            "camera FRONT has a lens, through which no 'events' is measured; rgb, instance, depth, semantic are",
+            "camera FRONT: a lens does not support the sensor 'events', only rgb, instance, depth, semantic",
         ),
         (f"lens: {BROWN.replace('0.07, ', '')}}}\n{CAMERAS}", "lens.coefficients: the list must have at least 4 items"),
         (f"lens: {FISHEYE.replace(']', ', 0.1]')}}}\n{CAMERAS}", "equidistant has 4 coefficients, not 5"),
@@ -191,11 +191,11 @@ def test_a_shutter_is_whole_steps_and_the_scene_is_as_much_longer(tmp_path: Path
         ),
         (
             f"shutter: {{}}\n{CAMERAS}",
-            "a shutter without readout_s and exposure_s is the camera's own image: leave it out",
+            "a shutter needs readout_s or exposure_s above 0; otherwise remove it",
         ),
         (
             f"{SHUTTER}sensors: [rgb, instance, events]\n{CAMERAS}",
-            "rig: events report changes since a camera's image before, and a shutter in the scene takes images",
+            "rig: events measure changes since the previous image and exclude a shutter",
         ),
         (
             f"vignetting: [-1, -0.9, 0]\n{CAMERAS}",

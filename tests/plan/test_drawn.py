@@ -82,9 +82,9 @@ def test_another_law_is_another_dataset(files: Path) -> None:
 
 def test_plan_prints_each_drawn_number_with_its_histogram(files: Path) -> None:
     del files
-    shown = CliRunner().invoke(build_app(), ["plan", "--dataset", "d"], catch_exceptions=False).output
+    printed = CliRunner().invoke(build_app(), ["plan", "--dataset", "d"], catch_exceptions=False).output
     drawn = sorted(plan.notes.drawn["formation.spacing_m"] for plan in plan_scenes("d"))
-    assert f"formation.spacing_m: {drawn[0]:.4g} to {drawn[-1]:.4g}, median {drawn[3]:.4g}  " in shown
+    assert f"formation.spacing_m: {drawn[0]:.4g} to {drawn[-1]:.4g}, median {drawn[3]:.4g}  " in printed
 
 
 @pytest.mark.parametrize(

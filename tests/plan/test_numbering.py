@@ -76,9 +76,9 @@ def test_the_town_follows_from_the_scenes():
     dataset = Library.of().dataset("uav3d")
     assert numbering.town_of(dataset, [501]) == "Town07"
     assert numbering.town_of(Library.of().dataset("uav3d-mini"), None) == "Town10HD"
-    for wanted in (None, [1000]):
+    for numbers in (None, [1000]):
         with pytest.raises(InputError, match="name a town of the dataset 'uav3d': Town03, Town06"):
-            numbering.town_of(dataset, wanted)
+            numbering.town_of(dataset, numbers)
 
 
 def test_scenes_asked_for():
@@ -87,7 +87,7 @@ def test_scenes_asked_for():
     assert list(numbering.requested(smoke, [7, 3, 7])) == [3, 7]  # more than the two that are made by default
     with pytest.raises(InputError, match="Town10HD has no scene 100, only 0-99 in this dataset"):
         numbering.requested(smoke, [1, 100])
-    with pytest.raises(InputError, match="no scenes"):
+    with pytest.raises(InputError, match="no scene is requested"):
         numbering.requested(smoke, [])
 
 

@@ -43,7 +43,7 @@ def test_made_as_committed(tmp_path):
 
 @pytest.mark.parametrize(("rows", "columns"), [(0, 5), (5, 51)])
 def test_impossible_numbers(rows, columns):
-    with pytest.raises(InputError, match="1 to 50 rows and columns"):
+    with pytest.raises(InputError, match="rows and columns must be 1 to 50"):
         make_routes(Library.of().town("Town07").model, rows=rows, columns=columns)
 
 

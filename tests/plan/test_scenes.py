@@ -23,7 +23,7 @@ DATASET = "towns:\n  Flat: {scenes: 3}\nformation: two\nrig: one\nsamples: 3\n"
 
 
 @pytest.fixture
-def own(tmp_path, monkeypatch):
+def write_user_file(tmp_path, monkeypatch):
     """Make a user's folder with one file of each kind; ``own(name, text)`` writes further files."""
 
     def write(name, text):
@@ -123,8 +123,8 @@ def test_every_formation_flies_the_smoke_test(formation):
     np.testing.assert_allclose(np.linalg.norm(plan.swarm.map_SE3_flu.quat_wxyz, axis=-1), 1.0)
 
 
-def test_own_files_without_python(own):
-    own("flight_plans/weather/murky.yaml", "preset: CloudyNoon\nfog_density: 60\n")
+def test_own_files_without_python(write_user_file):
+    write_user_file("flight_plans/weather/murky.yaml", "preset: CloudyNoon\nfog_density: 60\n")
     plans = plan_scenes("mine", overrides=Overrides(weather="murky"))
     assert [p.scene_name for p in plans] == ["scene_0000", "scene_0001", "scene_0002"]
     first, second, third = plans
@@ -137,22 +137,22 @@ def test_own_files_without_python(own):
     assert plan_scenes("flight_plans/datasets/mine.yaml")[0].dataset == "mine"
 
 
-def test_altitudes_in_order_of_precedence(own):
+def test_altitudes_in_order_of_precedence(write_user_file):
     def height(**more):
         return float(
             plan_scenes("mine", scenes=[0], overrides=Overrides(**more))[0].swarm.map_SE3_flu.translation_m[0, 0, 2]
         )
 
-    own("flight_plans/formations/high.yaml", FORMATION + "altitude_m: 90\n")
+    write_user_file("flight_plans/formations/high.yaml", FORMATION + "altitude_m: 90\n")
     assert height() == 63
     assert height(formation="high") == 93
-    own("flight_plans/flat.yaml", ROUTES.replace("speed_mps: 10", "speed_mps: 10, altitude_m: 70"))
+    write_user_file("flight_plans/flat.yaml", ROUTES.replace("speed_mps: 10", "speed_mps: 10, altitude_m: 70"))
     assert height(formation="high") == 73
-    own("flight_plans/datasets/mine.yaml", DATASET + "altitude_m: 40\n")
+    write_user_file("flight_plans/datasets/mine.yaml", DATASET + "altitude_m: 40\n")
     assert height(formation="high") == 43
 
 
-def test_choices_instead_of_the_datasets(own):
+def test_choices_instead_of_the_datasets(write_user_file):
     plan = plan_scenes(
         "mine",
         scenes=[2],
@@ -194,7 +194,7 @@ def test_choices_instead_of_the_datasets(own):
         ({"datasets/mine.yaml": DATASET.replace("samples: 3", "samples: 9000")}, "mine.yaml:5: samples: a scene of 4499.5 s"),
         (
             {"formations/two.yaml": FORMATION.replace("10", "200")},
-            "with formation 'two' drone 1 comes to x=-50.0 y=200.0 at 0.00 s, outside Flat",
+            "with formation 'two' drone 1 reaches x=-50.0 y=200.0 at 0.00 s, outside Flat",
         ),
         (
             {"formations/two.yaml": FORMATION.replace("10", "2")},
@@ -210,9 +210,9 @@ def test_choices_instead_of_the_datasets(own):
         ),
     ],
 )  # fmt: skip
-def test_impossible_flights_are_refused_with_their_line(own, changes, message):
+def test_impossible_flights_are_refused_with_their_line(write_user_file, changes, message):
     for name, text in changes.items():
-        own(f"flight_plans/{name}", text)
+        write_user_file(f"flight_plans/{name}", text)
     with pytest.raises(ConfigError) as caught:
         plan_scenes("mine")
     assert message in str(caught.value)
@@ -247,14 +247,14 @@ def test_degradations_in_microseconds_and_with_their_own_seed():
     assert plan_scenes("smoke", scenes=[0])[0].degradations is None
 
 
-def test_a_scene_of_too_many_steps(own):
-    own("flight_plans/datasets/mine.yaml", DATASET + "step_s: 0.001\nkeyframe_s: 60\n")
+def test_a_scene_of_too_many_steps(write_user_file):
+    write_user_file("flight_plans/datasets/mine.yaml", DATASET + "step_s: 0.001\nkeyframe_s: 60\n")
     with pytest.raises(ConfigError, match=r"mine\.yaml:5: samples: a scene needs 120000 steps"):
         plan_scenes("mine")
 
 
-def test_label_options_reach_the_labeller(own):
-    own("flight_plans/datasets/mine.yaml", DATASET + "labels: {classes: [car, bus], range_m: 102.4}\n")
+def test_label_options_reach_the_labeller(write_user_file):
+    write_user_file("flight_plans/datasets/mine.yaml", DATASET + "labels: {classes: [car, bus], range_m: 102.4}\n")
     plan = plan_scenes("mine", scenes=[0])[0]
     assert plan.labels == LabelPlan(classes=("car", "bus"), range_m=102.4)
     options = options_of_plan(unpack_plan(pack_plan(plan)))
@@ -272,9 +272,9 @@ TWO_CAMERAS = "cameras: {FRONT: {pitch_deg: -30}, BACK: {pitch_deg: -30, yaw_deg
 CLIP = DATASET.replace("samples: 3\n", "") + "captures: {clip: {fps: 16, frames: 9, cameras: [%s]}}\nkeyframe_s: 0.25\n"
 
 
-def test_chosen_cameras_of_a_clip_film_and_others_take_keyframes(own):
-    own("flight_plans/rigs/one.yaml", TWO_CAMERAS % "")
-    own("flight_plans/datasets/mine.yaml", CLIP % "BACK")
+def test_chosen_cameras_of_a_clip_film_and_others_take_keyframes(write_user_file):
+    write_user_file("flight_plans/rigs/one.yaml", TWO_CAMERAS % "")
+    write_user_file("flight_plans/datasets/mine.yaml", CLIP % "BACK")
     plan = plan_scenes("mine", scenes=[0])[0]
     filmed = {step: [sensor.channel for sensor in plan.sensors_at(step)] for step in plan.capture_steps}
     every = ["CAMERA_FRONT_id_0", "CAMERA_BACK_id_0", "CAMERA_FRONT_id_1", "CAMERA_BACK_id_1"]
@@ -286,12 +286,12 @@ def test_chosen_cameras_of_a_clip_film_and_others_take_keyframes(own):
     ("named", "more", "said"),
     [
         ("BAKC", "", "no rig has a camera 'BAKC'; did you mean 'BACK'?"),
-        ("FRONT", ", sensors: [rgb, instance, optical_flow]", "optical_flow of camera BACK reports changes since the"),
+        ("FRONT", ", sensors: [rgb, instance, optical_flow]", "optical_flow of camera BACK measures changes between"),
     ],
 )
-def test_cameras_that_cannot_be_chosen_are_refused(own, named, more, said):
-    own("flight_plans/rigs/one.yaml", TWO_CAMERAS % more)
-    own("flight_plans/datasets/mine.yaml", CLIP % named)
+def test_cameras_that_cannot_be_chosen_are_refused(write_user_file, named, more, said):
+    write_user_file("flight_plans/rigs/one.yaml", TWO_CAMERAS % more)
+    write_user_file("flight_plans/datasets/mine.yaml", CLIP % named)
     with pytest.raises(ConfigError, match=re.escape(f"mine.yaml:5: captures.clip.cameras: {said}")):
         plan_scenes("mine", scenes=[0])
 
@@ -303,7 +303,7 @@ def test_cameras_that_cannot_be_chosen_are_refused(own, named, more, said):
         ("{skins: [stret]}", "twins.skins[0]: unknown skin 'stret'; did you mean 'street'?"),
     ],
 )
-def test_unknown_twins_are_refused_before_anything_flies(own, twins, said):
-    own("flight_plans/datasets/mine.yaml", DATASET + f"twins: {twins}\n")
+def test_unknown_twins_are_refused_before_anything_flies(write_user_file, twins, said):
+    write_user_file("flight_plans/datasets/mine.yaml", DATASET + f"twins: {twins}\n")
     with pytest.raises(ConfigError, match=re.escape(f"mine.yaml:6: {said}")):
         plan_scenes("mine", scenes=[0])

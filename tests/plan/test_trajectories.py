@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from uavsim.config.kept import KEPT, pack
+from uavsim.config.stored import CONFIG_FILE, pack
 from uavsim.errors import ConfigError, InputError
 from uavsim.plan.scenes import DatasetPlanner, plan_scenes
 from uavsim.plan.trajectories import read_trajectory
@@ -74,13 +74,13 @@ def test_columns_are_found_by_name():
 
 
 def test_a_dataset_keeps_its_trajectories(tmp_path):
-    mine = write(tmp_path, lines(-20), lines(20))
-    planner = DatasetPlanner.open(str(mine))
+    dataset = write(tmp_path, lines(-20), lines(20))
+    planner = DatasetPlanner.open(str(dataset))
     flown = next(planner.plans()).swarm.map_SE3_flu.translation_m
-    kept = tmp_path / KEPT
-    kept.write_text(json.dumps(pack(str(mine), planner.library.used)))
+    stored = tmp_path / CONFIG_FILE
+    stored.write_text(json.dumps(pack(str(dataset), planner.library.used)))
     shutil.rmtree(tmp_path / "flight_plans")
-    np.testing.assert_array_equal(plan_scenes(str(kept))[0].swarm.map_SE3_flu.translation_m, flown)
+    np.testing.assert_array_equal(plan_scenes(str(stored))[0].swarm.map_SE3_flu.translation_m, flown)
 
 
 @pytest.mark.parametrize(
@@ -110,10 +110,10 @@ def test_a_bad_line_is_named(text, said):
         ([lines(-20), lines(20, seconds=1)], {}, "drone 1 has 1 s of trajectory, and a scene lasts 2 s"),
         ([lines(0), lines(0.5)], {}, "drones 0 and 1 come within 0.50 m of each other at 0.00 s"),
         ([lines(-20), lines(20, z_m=1)], {}, r"drone 1 comes within 1.0 m of the ground at 0.00 s"),
-        ([lines(-20), lines(5000)], {}, r"drone 1 comes to x=5000.0 y=-120.0 at 0.00 s, outside Town10HD"),
+        ([lines(-20), lines(5000)], {}, r"drone 1 reaches x=5000.0 y=-120.0 at 0.00 s, outside Town10HD"),
         ([lines(-20), "0 0 0 60 0 0 0 2"], {}, r"files\[1\]: uav_1.txt: line 1: the quaternion"),
         ([lines(-20), lines(20)], {"dataset": ", altitude_m: {fixed: 50}"}, "leave altitude_m out"),
-        ([lines(-20), lines(20)], {"route": "    closed: true\n"}, "a route has no closed, speed_mps and altitude_m"),
+        ([lines(-20), lines(20)], {"route": "    closed: true\n"}, "excludes closed, speed_mps and altitude_m"),
     ],
 )
 def test_what_cannot_be_flown_is_refused_with_time_and_place(tmp_path, texts, more, said):

@@ -15,9 +15,9 @@ def carlas_presets():
 
 
 def test_every_preset_is_carlas_own():
-    theirs = carlas_presets()
-    assert set(theirs) == set(PRESETS)
-    for name, preset in theirs.items():
+    presets = carlas_presets()
+    assert set(presets) == set(PRESETS)
+    for name, preset in presets.items():
         values = [getattr(preset, parameter) for parameter in WEATHER_PARAMETERS]
         np.testing.assert_allclose(PRESETS[name], values, rtol=1e-6, err_msg=name)
 

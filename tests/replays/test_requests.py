@@ -60,7 +60,7 @@ def record(folder: Path, *, moves: SceneMotion | None, actors: tuple[ActorInfo, 
     plan = replace(job.plan_of("scene_0000"), **changed)
     output = LocalOutput(folder)
     claim_output(output, identity=job.identity)
-    keep_configuration(output, job.kept)
+    keep_configuration(output, job.configuration)
     with RecordingWriter(folder / ".uavsim/recordings/scene_0000", plan) as writer:
         for step in plan.capture_steps:
             stamp_us = plan.start_timestamp_us + step * plan.step_us
@@ -82,7 +82,7 @@ def test_unchanged_replay_has_the_recorded_plan_and_fingerprint(recorded: Path) 
     assert plan.ingredients["replay"].hidden == ()
     assert [s.name for s in job.scenes] == ["scene_0000"]
     assert job.identity["fingerprint"] == before.identity["fingerprint"]
-    assert job.kept["files"] == before.kept["files"]  # the replay can be replayed and regenerated, too
+    assert job.configuration["files"] == before.configuration["files"]  # a replay can be replayed, too
     assert (plan.rig, plan.weather.name, plan.samples) == ((before.plan_of("scene_0000").rig), "clear_noon", 2)
 
 
@@ -92,7 +92,7 @@ def test_replay_changes_only_the_requested_option(recorded: Path) -> None:
     plan = wet.plan_of("scene_0000")
     assert plan.weather.name == "hard_rain"
     assert plan.rig == same.rig
-    assert "weather:hard_rain" in wet.kept["files"]
+    assert "weather:hard_rain" in wet.configuration["files"]
     assert wet.identity["fingerprint"] != resolve(ASKED).identity["fingerprint"]
     more = resolve(ask(recorded, sensors="+lidar,+depth,+depth")).plan_of("scene_0000")
     assert more.rig[-1].modalities == ("lidar",)

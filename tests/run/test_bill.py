@@ -27,8 +27,8 @@ def test_scenes_machines_and_failures_add_up(tmp_path: Path) -> None:
     assert bills["scene_0"] == SceneBill("node1", 10, 250, 30.0, lost_s=12.5, core_s=41.5, failed=1)
     assert bills["scene_2"] == SceneBill(lost_s=3.0, failed=2)
     assert total(bills.values()) == SceneBill("", 20, 500, 60.0, lost_s=15.5, core_s=83.0, failed=3)
-    shown = CliRunner().invoke(build_app(), ["status", str(output.root), "--bill"]).output
-    assert [line.split()[0] for line in shown.splitlines()] == ["machine", "node1", "node2", "unfinished", "all"]
+    bill_text = CliRunner().invoke(build_app(), ["status", str(output.root), "--bill"]).output
+    assert [line.split()[0] for line in bill_text.splitlines()] == ["machine", "node1", "node2", "unfinished", "all"]
     found = json.loads(CliRunner().invoke(build_app(), ["status", str(output.root), "--bill", "--json"]).output)
     assert found["total"]["simulator_s"] == 60.0
     assert found["scenes"]["scene_1"]["machine"] == "node2"

@@ -130,14 +130,14 @@ def test_every_member_of_the_workspace_is_in_the_image() -> None:
 
 
 def test_the_image_is_built_from_what_it_needs_only() -> None:
-    kept = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
+    included = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
     copied: set[str] = set()
     for verb, words in instructions((ROOT / "docker/Dockerfile").read_text()):
         if verb == "COPY" and not words.startswith("--from"):
             copied.update(word.removeprefix("./") for word in words.split()[:-1])
-    assert {name for name in copied if not any(name == k or name.startswith(f"{k}/") for k in kept)} == set()
-    assert {k for k in kept if not any(name == k or name.startswith(f"{k}/") for name in copied)} == set()
-    assert all((ROOT / name).exists() for name in kept)
+    assert {name for name in copied if not any(name == k or name.startswith(f"{k}/") for k in included)} == set()
+    assert {k for k in included if not any(name == k or name.startswith(f"{k}/") for name in copied)} == set()
+    assert all((ROOT / name).exists() for name in included)
 
 
 def instructions(text: str) -> list[tuple[str, str]]:

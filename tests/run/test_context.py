@@ -28,7 +28,7 @@ def at_port(request: Request, port: int) -> Request:
     ("serve", "words"),
     [
         (rpc_ports.rpc(getServerVersion=1), r"is answered by AirSim \(protocol 1\); expected CARLA"),
-        (rpc_ports.rpc(version=[[1, "0.9.14"]]), r"is CARLA 0\.9\.14; served are 0\.9\.16"),
+        (rpc_ports.rpc(version=[[1, "0.9.14"]]), r"is CARLA 0\.9\.14; supported are 0\.9\.16"),
     ],
 )
 def test_another_program_at_the_port_is_refused_before_anything_starts(

@@ -64,8 +64,8 @@ def test_a_scene_that_is_missing_changed_or_forced_is_flown(paper: Paper, tmp_pa
     run_all(paper(scenes="2"))
     assert prepared(paper(scenes="3")).to_fly
     assert prepared(paper(scenes="2", force=True)).to_fly
-    there = prepared(paper(scenes="2")).there
-    assert [entry.scene for entry in there.values()] == ["scene_00", "scene_01"]
+    unchanged = prepared(paper(scenes="2")).unchanged
+    assert [entry.scene for entry in unchanged.values()] == ["scene_00", "scene_01"]
     output = LocalOutput(tmp_path / "out")
     entry = read_ledger(output)["scene_01"]
     write_entry(output, replace(entry, plan_sha256="0" * 64))
@@ -74,10 +74,10 @@ def test_a_scene_that_is_missing_changed_or_forced_is_flown(paper: Paper, tmp_pa
 
 def test_the_mini_split_is_looked_at_whole_and_a_release_by_its_files_alone() -> None:
     a_row_bytes = 490  # of sample_data.json, as written
-    assert finish.decodes(10_000 * a_row_bytes, asked=None)
-    assert not finish.decodes(500_000 * a_row_bytes, asked=None)
-    assert finish.decodes(500_000 * a_row_bytes, asked=True)
-    assert not finish.decodes(10, asked=False)
+    assert finish.decodes(10_000 * a_row_bytes, requested=None)
+    assert not finish.decodes(500_000 * a_row_bytes, requested=None)
+    assert finish.decodes(500_000 * a_row_bytes, requested=True)
+    assert not finish.decodes(10, requested=False)
 
 
 def test_labelling_again_removes_what_a_killed_one_left(paper: Paper, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ splits: {rest: every_scene}
 """
 
 
-def asked(folder: Path, rig: str, labels: str = "labels: {occupancy: {format: occ3d, of: ['0']}}\n") -> Request:
+def labelled(folder: Path, rig: str, labels: str = "labels: {occupancy: {format: occ3d, of: ['0']}}\n") -> Request:
     path = folder / f"{rig}.yaml"
     path.write_text(YAML.replace("RIG", rig) + labels)
     return Request(dataset=str(path), out=str(folder / "out"))
@@ -28,7 +28,7 @@ def asked(folder: Path, rig: str, labels: str = "labels: {occupancy: {format: oc
 
 def test_a_rig_without_depth_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"uav3d\.yaml:8: labels\.occupancy: camera FRONT takes no depth"):
-        resolve(asked(tmp_path, "uav3d"), ON_TOP)
+        resolve(labelled(tmp_path, "uav3d"), ON_TOP)
 
 
 @pytest.mark.parametrize(
@@ -37,16 +37,16 @@ def test_a_rig_without_depth_is_refused(tmp_path: Path) -> None:
 )
 def test_settings_that_cannot_be_met_are_refused(tmp_path: Path, labels: str, said: str) -> None:
     with pytest.raises(InputError, match=rf"uav3d_depth\.yaml:8: labels\.occupancy: .*{said}"):
-        resolve(asked(tmp_path, "uav3d_depth", f"labels: {{occupancy: {labels}}}\n"), ON_TOP)
+        resolve(labelled(tmp_path, "uav3d_depth", f"labels: {{occupancy: {labels}}}\n"), ON_TOP)
 
 
 def test_a_store_that_is_no_folder_is_refused(tmp_path: Path) -> None:
-    request = asked(tmp_path, "uav3d_depth").model_copy(update={"out": "s3://voxels/out"})
-    with pytest.raises(InputError, match=r"labels\.occupancy: voxels are made in a folder"):
+    request = labelled(tmp_path, "uav3d_depth").model_copy(update={"out": "s3://voxels/out"})
+    with pytest.raises(InputError, match=r"labels\.occupancy: voxels need an output folder of this machine"):
         resolve(request, ON_TOP)
 
 
 def test_what_is_asked_for_reaches_the_job(tmp_path: Path) -> None:
-    job = resolve(asked(tmp_path, "uav3d_depth"), ON_TOP)
+    job = resolve(labelled(tmp_path, "uav3d_depth"), ON_TOP)
     assert list(job.further) == ["occupancy"]
-    assert resolve(asked(tmp_path, "uav3d", ""), ON_TOP).further == {}
+    assert resolve(labelled(tmp_path, "uav3d", ""), ON_TOP).further == {}

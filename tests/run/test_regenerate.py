@@ -63,21 +63,21 @@ def test_tables_name_the_old_scene_until_new_tables_are_there(
     """The run stops before each change of the folder in turn, from the commit to the last table."""
     out = tmp_path / "out"
     run_all(paper(scenes="2"))
-    output, seen = LocalOutput(out), {json.dumps(state_of(out))}
+    output, states = LocalOutput(out), {json.dumps(state_of(out))}
     with monkeypatch.context() as patch:
         patch.setattr("tests.run.test_stages.assemble_tables", lambda output: None)
         run_all(paper(scenes="2", force=True, faults={"scene_01": ["look:9"]}))
     assert committed_scenes(output)[1].retired == (0,)
-    assert json.dumps(state_of(out)) in seen
+    assert json.dumps(state_of(out)) in states
     limit = 0
     while cut_short(monkeypatch, limit, lambda: assemble_tables(output)):
-        seen.add(json.dumps(state_of(out)))
+        states.add(json.dumps(state_of(out)))
         limit += 1
         if limit % 3 == 0:
             sweep_orphans(output)
-            seen.add(json.dumps(state_of(out)))
+            states.add(json.dumps(state_of(out)))
     assert limit > 20
-    assert len(seen) == 2  # the old one, the new one
+    assert len(states) == 2  # the old one, the new one
     assert not any(entry.retired for entry in committed_scenes(output))
 
 
@@ -86,8 +86,8 @@ def test_files_of_others_in_a_version_folder_move_along(
 ) -> None:
     out = tmp_path / "out"
     run_all(paper(scenes="1"))
-    theirs = {"results.json": "[]", "run 1/metrics.json": "{}", "a\nb": "x"}
-    for name, text in theirs.items():
+    foreign_files = {"results.json": "[]", "run 1/metrics.json": "{}", "a\nb": "x"}
+    for name, text in foreign_files.items():
         path = out / "v1.0-mini" / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(text)
@@ -95,7 +95,7 @@ def test_files_of_others_in_a_version_folder_move_along(
     limit, output = 0, LocalOutput(out)
     while cut_short(monkeypatch, limit, lambda: assemble_tables(output)):
         sweep_orphans(output)
-        for name, text in theirs.items():
+        for name, text in foreign_files.items():
             assert (out / "v1.0-mini" / name).read_text() == text, limit
         assert (out / "v1.0-mini/link").readlink() == Path("/etc")
         limit += 1

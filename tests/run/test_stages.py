@@ -208,8 +208,8 @@ def test_a_bug_in_one_scene_is_in_its_log_and_on_the_screen(
     last = json.loads((tmp_path / "out/.uavsim/logs/scene_00.jsonl").read_text().splitlines()[-1])
     assert (last["event"], last["kind"], last["reason"]) == ("mistake", "ValueError", "labels went wrong")
     assert "in wrong" in last["traceback"]
-    shown = " ".join("".join(capsys.readouterr()).split())
-    assert "scene_00 a mistake of uavsim, report it: ValueError: labels went wrong" in shown
+    output = " ".join("".join(capsys.readouterr()).split())
+    assert "scene_00 a mistake of uavsim, report it: ValueError: labels went wrong" in output
 
 
 @pytest.mark.parametrize("error", [StorageError, MapMissing])
@@ -225,8 +225,8 @@ def test_what_no_other_try_repairs_ends_the_run_and_is_not_the_scenes_fault(
 
 def test_a_simulator_that_is_not_there_leaves_nothing_but_logs(paper: Paper, tmp_path: Path) -> None:
     request = paper()
-    gone = request.run.simulators[0].model_copy(update={"ports": {"carla": 1}})
-    request = request.model_copy(update={"run": request.run.model_copy(update={"simulators": (gone,)})})
+    missing = request.run.simulators[0].model_copy(update={"ports": {"carla": 1}})
+    request = request.model_copy(update={"run": request.run.model_copy(update={"simulators": (missing,)})})
     with (
         pytest.raises(SimulatorError, match=r"tried CARLA at 127\.0\.0\.1:1: connection refused"),
         opened(prepared(request), console=QUIET),
@@ -239,6 +239,6 @@ LISTEN = "import socket, sys, time; s = socket.create_server(('127.0.0.1', int(s
 
 
 def on_its_own_simulator(request: Request) -> Request:
-    own = SimulatorConfig(kind="command", command=(sys.executable, "-c", LISTEN, "{carla_port}"), name="own")
+    simulator = SimulatorConfig(kind="command", command=(sys.executable, "-c", LISTEN, "{carla_port}"), name="own")
     run = request.run_config()
-    return request.model_copy(update={"run": run.model_copy(update={"simulators": (own,)})})
+    return request.model_copy(update={"run": run.model_copy(update={"simulators": (simulator,)})})

@@ -41,9 +41,9 @@ def test_selected_scenes_are_linked_with_their_tokens(made: Path) -> None:
     run("select", "out", "--scenes", "0,2", "--out", "two")
     assert validate_version(Path("two"), VERSION, pixels=False).errors == 0
     before, after = (json.loads(tables(name)["sample_data.json"]) for name in ("out", "two"))
-    kept = {row["token"]: row for row in before}
+    rows_by_token = {row["token"]: row for row in before}
     assert len(after) * 3 == len(before) * 2
-    assert all(kept[row["token"]] == row for row in after)
+    assert all(rows_by_token[row["token"]] == row for row in after)
     assert all(Path("two", row["filename"]).samefile(made / row["filename"]) for row in after)
     assert next(subsets.differences(made, Path("two"))) == "only in out: scene_01"
 
@@ -85,8 +85,8 @@ def test_splits_are_rewritten(made: Path) -> None:
 def test_scenes_are_selected_by_their_objects(made: Path) -> None:
     annotations = json.loads(tables("out")["sample_annotation.json"])
     labels = {row["token"]: row["uav_label"] for row in json.loads(tables("out")["instance.json"])}
-    seen = {labels[row["instance_token"]] for row in annotations if row["num_lidar_pts"] > 0}
-    label = min(seen)
+    scanned_labels = {labels[row["instance_token"]] for row in annotations if row["num_lidar_pts"] > 0}
+    label = min(scanned_labels)
     assert len(subsets.choose(made, subsets.SceneFilter(classes=(label,)))) == 3
     assert "none of its 3 scenes" in refused("select", "out", "--class", label, "--within-m", "0", "--out", "x")
 
@@ -110,7 +110,7 @@ def refused(*words: str) -> str:
         (("split", "out", "--assign", "uav_val", "--out", "x"), "write SPLIT=NUMBERS"),
         (("split", "out", "--assign", "uav_val=9", "--out", "x"), "no scene 9"),
         (("split", "out", "--assign", "../up=1", "--out", "x"), "cannot be a file name"),
-        (("split", "out", "--assign", "val=1", "--out", "x"), "call it uav_val"),
+        (("split", "out", "--assign", "val=1", "--out", "x"), "use uav_val"),
     ],
 )
 def test_what_cannot_be_done_is_refused_and_writes_nothing(made: Path, words: tuple[str, ...], reason: str) -> None:

@@ -17,7 +17,7 @@ class Run:
     def __init__(self, *names: str) -> None:
         self._end = threading.Event()
         self.waited = 0
-        self.there: dict[str, object] = {}
+        self.unchanged: dict[str, object] = {}
         self.job = SimpleNamespace(scenes_of=lambda _: [SimpleNamespace(name=name) for name in names])
 
     @property

@@ -31,8 +31,8 @@ def _no_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def run(request: Request) -> Result:
-    asked = on_its_own_simulator(request).model_copy(update={"check": False})
-    return generate(asked, console=Screen(quiet=True))
+    unchecked = on_its_own_simulator(request).model_copy(update={"check": False})
+    return generate(unchecked, console=Screen(quiet=True))
 
 
 @pytest.fixture

@@ -34,16 +34,16 @@ def tick(
     ids: list[int],
     *,
     roll_deg: float = 0.0,
-    places_m: list[list[float]] | None = None,
+    positions_m: list[list[float]] | None = None,
     speed_mps: tuple[float, float, float] | None = None,
 ) -> TickState:
     n = len(ids)
     half = np.radians(roll_deg) / 2
     turn = np.array([np.cos(half), np.sin(half), 0.0, 0.0]) if roll_deg else quaternion.from_yaw(0.2)
-    places = np.arange(3.0 * n).reshape(n, 3) if places_m is None else np.array(places_m)
-    place = SE3(np.tile(turn, (n, 1)), places)
+    places = np.arange(3.0 * n).reshape(n, 3) if positions_m is None else np.array(positions_m)
+    pose = SE3(np.tile(turn, (n, 1)), places)
     column = np.arange(3.0 * n).reshape(n, 3) + 100 if speed_mps is None else np.tile(np.array(speed_mps), (n, 1))
-    return TickState(77, 1.0, lambda: ActorStates(np.array(ids, np.int64), place, column, column, column, column))
+    return TickState(77, 1.0, lambda: ActorStates(np.array(ids, np.int64), pose, column, column, column, column))
 
 
 def test_agents_have_their_actors_or_static_poses() -> None:
@@ -73,17 +73,17 @@ def test_overturned_vehicle_voids_the_scene(roll_deg: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("place_m", "speed_mps", "where"),
+    ("position_m", "speed_mps", "where"),
     [
         ([0.0, 0.0, 0.3], (8.0, 0.0, -13.0), "x=0.0 y=0.0 z=0.3"),  # it falls
         ([9999.0, 0.0, 0.3], (0.0, 0.0, 0.0), "x=9999.0 y=0.0 z=0.3"),
     ],
 )
 def test_vehicle_off_the_map_voids_the_scene(
-    place_m: list[float], speed_mps: tuple[float, float, float], where: str
+    position_m: list[float], speed_mps: tuple[float, float, float], where: str
 ) -> None:
     with pytest.raises(SceneVoid, match=rf"agent v0 \(vehicle.audi.a2\) has left the map at {where}$"):
-        ground().carried(tick([9], places_m=[place_m], speed_mps=speed_mps), ())
+        ground().carried(tick([9], positions_m=[position_m], speed_mps=speed_mps), ())
 
 
 AHEAD_M = [3.8 * np.cos(0.2), 3.8 * np.sin(0.2), 0.0]  # 2 + 4 m of half lengths: 2.2 m deep
@@ -93,11 +93,11 @@ STILL, ROLLING = (0.0, 0.05, 0.0), (0.5, 0.0, 0.0)
 
 def test_collided_vehicle_voids_the_scene_at_the_second_capture() -> None:
     agents = ground()
-    agents.carried(tick([9, 11], places_m=[[0, 0, 0], AHEAD_M], speed_mps=STILL), ())
+    agents.carried(tick([9, 11], positions_m=[[0, 0, 0], AHEAD_M], speed_mps=STILL), ())
     with pytest.raises(
         SceneVoid, match=r"agent v0 \(vehicle.audi.a2\) collided with vehicle.carlamotors.firetruck and stands$"
     ):
-        agents.carried(tick([9, 11], places_m=[[0, 0, 0], AHEAD_M], speed_mps=STILL), ())
+        agents.carried(tick([9, 11], positions_m=[[0, 0, 0], AHEAD_M], speed_mps=STILL), ())
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_collided_vehicle_voids_the_scene_at_the_second_capture() -> None:
 def test_moving_or_separate_vehicle_is_accepted(other_m: list[float], speed_mps: tuple[float, float, float]) -> None:
     agents = ground()
     for _ in range(3):
-        agents.carried(tick([9, 11], places_m=[[0, 0, 0], other_m], speed_mps=speed_mps), ())
+        agents.carried(tick([9, 11], positions_m=[[0, 0, 0], other_m], speed_mps=speed_mps), ())
 
 
 def test_vehicle_far_from_the_drones_voids_the_scene_if_limited() -> None:
@@ -115,7 +115,7 @@ def test_vehicle_far_from_the_drones_voids_the_scene_if_limited() -> None:
     drones = [DroneState(n, pose, at, pose) for n, pose in enumerate(poses)]
     for within_m in (None, 60.0, 50.0):
         plan = replace(PLAN, ingredients={"vehicles": VehiclesPlan((agent,), (), "own", False, within_m=within_m)})
-        moment = tick([9], places_m=[[100.0, 22.0, 0.3]], speed_mps=(5.0, 0.0, 0.0))  # 54.6 m from the second
+        moment = tick([9], positions_m=[[100.0, 22.0, 0.3]], speed_mps=(5.0, 0.0, 0.0))  # 54.6 m from the second
         if within_m == 50.0:
             with pytest.raises(SceneVoid, match=r"agent v0 .* is 55 m from the nearest drone, not within 50 m$"):
                 ground(plan).carried(moment, drones)

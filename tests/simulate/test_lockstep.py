@@ -25,10 +25,10 @@ class ScriptedWorld:
     ticks: int = 0
     rendered: list[int] = field(default_factory=list)
     weathers: list[tuple[float, ...]] = field(default_factory=list)
-    shown: list[tuple[int, int]] = field(default_factory=list)
+    shown_steps: list[tuple[int, int]] = field(default_factory=list)
 
     def show(self, step: int, drones: Sequence[DroneState] = ()) -> None:
-        self.shown.append((self.ticks, step))
+        self.shown_steps.append((self.ticks, step))
 
     def set_weather(self, values: Sequence[float]) -> None:
         self.weathers.append(tuple(values))
@@ -87,7 +87,7 @@ def test_settling_cameras_follow_their_drones() -> None:
 def test_actors_are_placed_before_each_tick() -> None:
     world = ScriptedWorld()
     _fly(world)
-    assert world.shown == [(tick, max(tick - 4, 0)) for tick in range(4 + 21)]  # warm-up shows step 0
+    assert world.shown_steps == [(tick, max(tick - 4, 0)) for tick in range(4 + 21)]  # warm-up shows step 0
 
 
 @pytest.mark.parametrize("at", [5, 12, 23])

@@ -19,9 +19,9 @@ STEP_S = 0.05
 
 def state(frame: int, *, x_m: float = 0.0, ids: tuple[int, ...] = (1, 2)) -> TickState:
     n = len(ids)
-    place_m = np.tile([x_m, 2.0, 0.5], (n, 1)) * np.arange(n, dtype=np.float64)[:, None]
+    position_m = np.tile([x_m, 2.0, 0.5], (n, 1)) * np.arange(n, dtype=np.float64)[:, None]
     zero = np.zeros((n, 3))
-    poses = SE3(np.tile([1.0, 0, 0, 0], (n, 1)), place_m)
+    poses = SE3(np.tile([1.0, 0, 0, 0], (n, 1)), position_m)
     states = ActorStates(np.array(ids), poses, zero, zero, zero, zero)
     return TickState(frame, frame * STEP_S, lambda: states)
 
@@ -34,13 +34,13 @@ class PaperWorld:
         self.frame, self._moves_m, self._sends = 7, moves_m, sends
         self._state = state(7)
         self.served = threading.Event()
-        self.asked = threading.Event()
+        self.image_requested = threading.Event()
 
     def cue(self) -> None:
         self.frame += 1
         if self._sends:
             self._state = state(self.frame, x_m=self._moves_m * (self.frame - 7))
-        if self.asked.is_set():
+        if self.image_requested.is_set():
             self.served.set()
 
     def newer_than(self, frame: int, *, timeout_s: float) -> TickState | None:
@@ -52,9 +52,9 @@ class PaperWorld:
     def image(self) -> str:
         """Simulate an AirSim call that waits for the next frame."""
         self.served.clear()
-        self.asked.set()
+        self.image_requested.set()
         assert self.served.wait(30), "nobody ticked"
-        self.asked.clear()
+        self.image_requested.clear()
         return "image"
 
 
@@ -99,26 +99,26 @@ def held(world: PaperWorld, *, deadlines: Deadlines | None = None) -> MergedEngi
 
 
 def test_paused_world_is_verified_and_continued() -> None:
-    world, seen = PaperWorld(), []
+    world, pauses_sent = PaperWorld(), []
     engine = held(world)
-    assert engine.hold(pauses(seen)).frame == 8, "the state of a tick of its own"
+    assert engine.hold(pauses(pauses_sent)).frame == 8, "the state of a tick of its own"
     with engine.proven():
         engine.ask({"uav0": world.image}, doing="taking images")
         passed = engine.ticks_passed
-    assert seen == [True, False]
+    assert pauses_sent == [True, False]
     assert engine.ticks_passed == passed + 1
 
 
 def test_paused_world_continues_after_refused_images() -> None:
     """Otherwise, the next scene's vehicles would spawn in a paused world, and its images would differ."""
-    seen: list[bool] = []
+    pauses_sent: list[bool] = []
     engine = held(PaperWorld())
-    engine.hold(pauses(seen))
+    engine.hold(pauses(pauses_sent))
     with pytest.raises(SceneVoid, match="of another tick"), engine.proven():
         engine.ask({"uav0": lambda: (_ for _ in ()).throw(SceneVoid("of another tick"))}, doing="taking images")
-    assert seen == [True, False]
+    assert pauses_sent == [True, False]
     engine.release()
-    assert seen == [True, False], "it goes on once"
+    assert pauses_sent == [True, False], "it goes on once"
 
 
 def test_motion_before_the_first_image_voids_the_scene() -> None:
@@ -132,11 +132,11 @@ def test_motion_before_the_first_image_voids_the_scene() -> None:
 
 
 def test_release_continues_a_paused_world() -> None:
-    seen: list[bool] = []
+    pauses_sent: list[bool] = []
     engine = held(PaperWorld())
-    engine.hold(pauses(seen))
+    engine.hold(pauses(pauses_sent))
     engine.release()
-    assert seen == [True, False]
+    assert pauses_sent == [True, False]
 
 
 @pytest.mark.parametrize("moves_m", [0.001, 0.5])
@@ -151,7 +151,7 @@ def test_ineffective_pause_voids_the_scene(moves_m: float) -> None:
 
 def test_missing_snapshot_is_reported() -> None:
     world = PaperWorld(sends=False)
-    with pytest.raises(SimulatorLost, match="no snapshot came of the tick after 7, under simPause"):
+    with pytest.raises(SimulatorLost, match="no snapshot came after frame 7 under simPause"):
         held(world).ask({"uav0": world.image}, doing="taking images")
 
 
@@ -201,5 +201,5 @@ def test_largest_move_includes_rotation() -> None:
     after.actors.ue_euler_deg[1] = (0.0, 0.0, 1.0)
     move_m, who = largest_move_m(state(1), after)
     assert (move_m, who) == (pytest.approx(np.radians(1.0)), 2)
-    with pytest.raises(SceneVoid, match="came or went"):
+    with pytest.raises(SceneVoid, match="appeared or vanished"):
         largest_move_m(before, state(2, ids=(1, 3)))

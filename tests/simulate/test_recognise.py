@@ -66,13 +66,13 @@ FOREIGN: list[tuple[Wanted, Serve, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("wanted", "serve", "kind"), FOREIGN)
-def test_foreign_server_is_identified_as_in_the_docs(wanted: Wanted, serve: Serve, kind: str) -> None:
+@pytest.mark.parametrize(("expected", "serve", "kind"), FOREIGN)
+def test_foreign_server_is_identified_as_in_the_docs(expected: Wanted, serve: Serve, kind: str) -> None:
     with listening(serve) as where:
         began = time.monotonic()
-        assert recognise(where, expected=wanted).kind == kind
+        assert recognise(where, expected=expected).kind == kind
         with pytest.raises(SimulatorError) as refused:
-            require(wanted, where)
+            require(expected, where)
         assert time.monotonic() - began < WITHIN_S, "bounded, or a run hangs on a wrong port"
     line = str(refused.value).replace(f"127.0.0.1:{where.port}", "127.0.0.1:2000")
     assert "\n" not in line
@@ -90,15 +90,15 @@ def test_closed_port_is_reported() -> None:
 
 
 def test_expected_servers_are_accepted() -> None:
-    for wanted, serve, detail in (("carla", CARLA_15, "0.9.15"), ("airsim", AIRSIM, "1"), ("cosys", COSYS, "4")):
+    for expected, serve, detail in (("carla", CARLA_15, "0.9.15"), ("airsim", AIRSIM, "1"), ("cosys", COSYS, "4")):
         with listening(serve) as where:
-            assert require(wanted, where).detail == detail  # type: ignore[arg-type]
+            assert require(expected, where).detail == detail  # type: ignore[arg-type]
 
 
 def test_truncated_answer_is_not_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_ANSWER_S", 0.2)
-    whole = msgpack.packb([1, 1, None, [[1, "0.9.16"]]])
-    with listening(says(whole[:-3], close=False)) as where:
+    answer = msgpack.packb([1, 1, None, [[1, "0.9.16"]]])
+    with listening(says(answer[:-3], close=False)) as where:
         assert recognise(where).kind == "bytes"
 
 

@@ -57,10 +57,10 @@ def test_too_few_moving_vehicles_void_the_scene(moving: int, way_m: float, stall
         with pytest.raises(
             TrafficStalled, match=rf"^{moved} of 8 vehicles .* in the warm-up of 3\.0 s; .* is 0\.3: .*\.md\)$"
         ):
-            watch.judge(IN_WARMUP)
+            watch.check(IN_WARMUP)
     else:
-        watch.judge(IN_WARMUP)
-    watch.judge(IN_SCENE)  # nothing was watched
+        watch.check(IN_WARMUP)
+    watch.check(IN_SCENE)  # nothing was watched
 
 
 def test_vehicle_that_drives_on_after_a_light_counts_as_moving() -> None:
@@ -69,7 +69,7 @@ def test_vehicle_that_drives_on_after_a_light_counts_as_moving() -> None:
 
 @pytest.mark.parametrize(("ticks", "least"), [(59, 0.3), (60, 0.0)])
 def test_short_span_and_share_0_are_not_judged(ticks: int, least: float) -> None:
-    watched(moving=0, ticks=ticks, plan=replace(PLAN, min_moving_share=least)).judge(IN_WARMUP)
+    watched(moving=0, ticks=ticks, plan=replace(PLAN, min_moving_share=least)).check(IN_WARMUP)
 
 
 def test_parked_vehicles_and_replays_are_not_watched() -> None:
@@ -79,7 +79,7 @@ def test_parked_vehicles_and_replays_are_not_watched() -> None:
         watched(moving=0, ticks=60, plan=PLAN, kind="case_vehicle"),
         watched(moving=0, ticks=60, plan=replay),
     ):
-        watch.judge(IN_WARMUP)
+        watch.check(IN_WARMUP)
         assert watch.counts() == {}
 
 

@@ -15,9 +15,9 @@ SERVER = "127.0.0.1:2000"
 @pytest.fixture
 def beside(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Environments that scripts/setup made."""
-    there: list[str] = []
-    monkeypatch.setattr(versions, "beside", lambda name: f"/opt/{name}/bin/python" if name in there else "")
-    return there
+    environments: list[str] = []
+    monkeypatch.setattr(versions, "beside", lambda name: f"/opt/{name}/bin/python" if name in environments else "")
+    return environments
 
 
 @pytest.mark.parametrize("version", [CLIENT_VERSION, f"{CLIENT_VERSION}-dirty", f"{CLIENT_VERSION}-2-gabc"])

@@ -48,12 +48,12 @@ def test_a_command_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_a_log_is_never_written_through_a_link(tmp_path: Path) -> None:
-    mine = tmp_path / "mine.txt"
-    mine.write_text("of somebody else")
-    (tmp_path / "log").symlink_to(mine)
+    target = tmp_path / "mine.txt"
+    target.write_text("of somebody else")
+    (tmp_path / "log").symlink_to(target)
     with pytest.raises(StorageError, match="is a link"):
         GuardedProcess(["true"], log=tmp_path / "log")
-    assert mine.read_text() == "of somebody else"
+    assert target.read_text() == "of somebody else"
 
 
 def test_a_child_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:

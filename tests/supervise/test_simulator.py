@@ -64,7 +64,7 @@ def test_a_dead_server_that_is_not_to_be_restarted(tmp_path: Path) -> None:
     simulator.ensure()
     psutil.Process(simulator.pid).kill()
     simulator._process.wait(5)
-    with pytest.raises(SimulatorLost, match="killed by SIGKILL and is not to be restarted"):
+    with pytest.raises(SimulatorLost, match="killed by SIGKILL and its configuration forbids a restart"):
         simulator.ensure()
 
 

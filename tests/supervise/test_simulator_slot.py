@@ -254,15 +254,15 @@ def test_the_end_of_a_run_does_not_wait_for_a_restarting_simulator(
     one = SimulatorSlot(
         deaf if kind == "ours" else lost, run=RUN, topology="carla", name="s", logs=tmp_path, home=tmp_path / "home"
     )
-    asked = threading.Event()
+    connection_tried = threading.Event()
     if kind == "of others":  # it was there, and is gone
         one.simulator._answered_before = True
 
-        def nobody(*_: object, **__: object) -> socket.socket:
-            asked.set()
+        def refuse(*_: object, **__: object) -> socket.socket:
+            connection_tried.set()
             raise ConnectionRefusedError
 
-        monkeypatch.setattr("uavsim.supervise.simulator.socket.create_connection", nobody)
+        monkeypatch.setattr("uavsim.supervise.simulator.socket.create_connection", refuse)
     reasons: list[str] = []
     with SlotPool([one]) as pool:
 
@@ -273,7 +273,7 @@ def test_the_end_of_a_run_does_not_wait_for_a_restarting_simulator(
 
         thread = threading.Thread(target=borrow, daemon=True)
         thread.start()
-        while not (one.simulator.pid is not None or asked.is_set()):
+        while not (one.simulator.pid is not None or connection_tried.is_set()):
             time.sleep(0.02)
         pool.interrupt()
         thread.join(30)

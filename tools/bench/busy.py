@@ -83,7 +83,7 @@ def asked_images(plan: ScenePlan) -> tuple[int, int, int]:
     """Return numbers of requested images: saved, settling before step 0, and settling later."""
     schedule = DrawSchedule(plan)
     kept, settling = schedule.totals
-    early = sum(schedule.images(step, kept=False) for step in schedule.settling if step < 0)
+    early = sum(schedule.images(step, captured=False) for step in schedule.settling if step < 0)
     return kept, early, settling - early
 
 

@@ -90,18 +90,16 @@ class Assembler:
         by_modality = _by_modality(poses, readings)
         _refuse_neon([taken.reading.data for taken in by_modality.get(RGB, ())])
         data: dict[str, dict[str, Any]] = {pose.channel: {} for pose in poses}
-        for m in ordered(by_modality):
-            taken = by_modality[m.name]
-            if m.name in self._proofs:
-                for channel, proven in self._proofs[m.name].prove(taken, states).items():
+        for kind in ordered(by_modality):
+            taken = by_modality[kind.name]
+            if kind.name in self._proofs:
+                for channel, proven in self._proofs[kind.name].prove(taken, states).items():
                     data[channel] |= proven
             else:
+                placeholder = kind.first_frame_placeholder if first else None
                 for each in taken:
-                    known = m.first_frame_placeholder is None or not first
-                    data[each.pose.channel][m.name] = (
-                        each.reading.data
-                        if known or m.first_frame_placeholder is None
-                        else m.first_frame_placeholder(each.pose.sensor.spec.params)
+                    data[each.pose.channel][kind.name] = (
+                        each.reading.data if placeholder is None else placeholder(each.pose.sensor.spec.params)
                     )
         for pose in poses:
             measured = data[pose.channel]

@@ -180,12 +180,12 @@ def _reported_endpoints(topology: str, commands: TextIO) -> dict[str, Endpoint]:
     """Wait for the first command, which names the servers; they start while this process imports their clients.
 
     Raises:
-        InputError: the first command is another one, or there is none.
+        InputError: the first command is missing or another one.
     """
     ports_of(backend_of(topology))
     command = parse_command(commands.readline() or to_line(QuitCommand()))
     if not isinstance(command, ConnectCommand):
-        raise InputError("no command said where the servers are")
+        raise InputError("the first command must be connect, with the servers' endpoints")
     return {name: Endpoint.parse(address, what=name) for name, address in command.endpoints.items()}
 
 

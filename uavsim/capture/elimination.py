@@ -59,8 +59,8 @@ class Elimination:
         extent, rectangle = extents_px[:, None, :], rectangles_px[None]
         outside = (extent[..., :2] < rectangle[..., :2] - slack_px) | (extent[..., 2:] > rectangle[..., 2:] + slack_px)
         inside = ~outside.any(axis=-1) & ((self._tags == 0) | (self._tags == tags[:, None]))
-        whole = inside & (extent[..., 2:] - extent[..., :2] >= least_px).all(axis=-1)
-        for number, possible, is_whole in zip(ids.tolist(), inside, whole, strict=True):
+        is_filling = inside & (extent[..., 2:] - extent[..., :2] >= least_px).all(axis=-1)
+        for number, possible, is_whole in zip(ids.tolist(), inside, is_filling, strict=True):
             self._possible[number] = possible & self._possible.get(number, True)
             self._whole[number] = is_whole | self._whole.get(number, False)
 

@@ -92,7 +92,7 @@ class MaskBinder:
         if self.mode in {"", "actor_id"}:
             proven = self._identity_holds(sightings, views, states, corners_m)
             if proven is False and self.mode == "actor_id":
-                raise MissedTick("masks and boxes do not fit: the images are not of this tick")
+                raise MissedTick("masks and boxes do not match: the images are of another tick")
             if proven is False:
                 self.mode = "voted"
             elif proven:
@@ -143,10 +143,10 @@ class MaskBinder:
         rows = [row_of_id[sighting.ids] for sighting in sightings]
         counts = [int((r >= 0).sum()) for r in rows]
         rectangle = _rectangles_of_pairs(views, counts, corners_m[np.concatenate([r[r >= 0] for r in rows])])
-        whole = np.isfinite(rectangle).all(axis=1)
+        is_finite = np.isfinite(rectangle).all(axis=1)
         centre_px = np.concatenate([s.centre_px[r >= 0] for s, r in zip(sightings, rows, strict=True)])
-        good = _inside(centre_px[whole], rectangle[whole])
-        fits, total = int(good.sum()), int(whole.sum())
+        good = _inside(centre_px[is_finite], rectangle[is_finite])
+        fits, total = int(good.sum()), int(is_finite.sum())
         if total == 0:
             return False if not self.mode and self._fills_a_box(sightings, rows, views, corners_m[movers]) else None
         return fits >= _PROVEN_SHARE * total

@@ -50,7 +50,7 @@ def _check_times(recording: Recording) -> None:
     planned = [plan.start_timestamp_us + step * plan.step_us for step in steps]
     rising = steps == sorted(set(steps)) and all(step >= 0 for step in steps[:1])
     if not rising or plan.start_timestamp_us < 0 or [frame.timestamp_us for frame in recording.frames] != planned:
-        raise DatasetError(f"{recording.folder}: the recording's times are not those of its plan")
+        raise DatasetError(f"{recording.folder}: the recording's times differ from its plan's")
 
 
 def _check_files(recording: Recording) -> None:
@@ -65,7 +65,7 @@ def _check_files(recording: Recording) -> None:
 def _recording_of(folder: Path) -> Recording:
     path = folder / LOG_NAME
     if not path.is_file():
-        raise DatasetError(f"{folder}: holds no recording ({LOG_NAME} is not there)")
+        raise DatasetError(f"{folder}: holds no recording ({LOG_NAME} is missing)")
     try:
         with open_regular(path) as file:
             few = few_containers(os.fstat(file.fileno()).st_size)
@@ -97,5 +97,5 @@ def _record(packed: Any, kind: type[R]) -> R:
     """
     value = unpack_value(packed)
     if not isinstance(value, kind):
-        raise DatasetError(f"not a recording: {type(value).__name__} in the place of {kind.__name__}")
+        raise DatasetError(f"not a recording: expected {kind.__name__}, got {type(value).__name__}")
     return value

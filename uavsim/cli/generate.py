@@ -194,7 +194,7 @@ def _print_intent(request: Request, *, as_json: bool) -> None:
     screen.print(
         f"{intent.dataset} into {intent.address}: {count(len(intent.to_fly), 'scene')} x {count(intent.samples, 'sample')} "
         f"would be flown, {count(len(intent.to_fly) * intent.images_per_scene, 'image')}; "
-        f"kept: {count(len(intent.kept), 'scene')}"
+        f"kept: {count(len(intent.unchanged), 'scene')}"
         + (f", replaced: {count(len(intent.replaced), 'scene')}" if intent.replaced else "")
     )
     for town, names in intent.by_town.items():

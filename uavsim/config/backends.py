@@ -1,8 +1,8 @@
 """Simulator backends: their servers, client packages and code.
 
-This is data, so that a wrong name is found where it is typed and no vendor's client is imported to read it. The code
-behind an entry is imported by ``simulate/session.py``, in the client process alone. Other packages add backends through the
-entry-point group ``uavsim.backends``: the entry's name is the topology, its value a ``Backend``.
+Reading these records imports no vendor's client. Only ``simulate/session.py`` imports the code of an entry, in the client
+process. Other packages add backends through the entry-point group ``uavsim.backends``: the entry's name is the topology, its
+value a ``Backend``.
 """
 
 import sys
@@ -22,13 +22,13 @@ class Server:
     """One server of a backend, and the client that speaks to it.
 
     Attributes:
-        name: in ``ports`` of a run's YAML, on the client worker's command line, in ``{NAME_port}`` of a command.
-        title: for people.
+        name: key in ``ports`` of a run's YAML and on the client worker's command line; ``{NAME_port}`` in a command.
+        title: name in messages.
         default_port: its port unless the configuration names another.
-        adjacent_ports: how many ports it takes, from the one that is named on.
-        answers: as whom it answers when it is asked before its client is; "" when its client alone can say.
-        clients: the Python modules that speak to it.
-        install: how a user gets them; ``{pip}`` stands for the words that install into the client's environment.
+        adjacent_ports: number of consecutive ports that it uses, from its port on.
+        answers: kind by which ``simulate/recognise.py`` identifies it; "" if only its client can.
+        clients: Python modules of its client.
+        install: command that installs them; ``{pip}`` stands for pip of the client's environment.
     """
 
     name: str
@@ -46,11 +46,11 @@ class Backend:
 
     Attributes:
         topology: its name: ``topology`` in YAML, ``--topology`` on the command line.
-        servers: that its client process connects to; the first one is the simulator's address for people.
-        ports: ``module:function`` that takes the servers' endpoints by name and ``Deadlines``, for ``simulate.ports.Ports``.
-        sensors_from: the server that gives the measurements, as ``records/modalities.py`` has it.
-        python: the interpreter of its client process; empty: that of uavsim. ``client_python`` of a simulator goes first.
-        headless: how the headless simulator is asked to play its servers.
+        servers: servers of its client process; messages give the first one as the simulator's address.
+        ports: ``module:function`` that returns ``simulate.ports.Ports`` from the servers' endpoints and ``Deadlines``.
+        sensors_from: the server that gives the measurements, see ``records/modalities.py``.
+        python: interpreter of its client process; empty: that of uavsim. ``client_python`` of a simulator has precedence.
+        headless: options of the headless simulator that make it serve this backend.
     """
 
     topology: str
@@ -130,7 +130,7 @@ def backend_of(topology: str) -> Backend:
     """Return the backend of this name.
 
     Raises:
-        UnknownNameError: there is none; the message names the nearest one.
+        UnknownNameError: no backend has this name; the message suggests the nearest one.
         InputError: another package's entry cannot be loaded or is no ``Backend``.
     """
     return BACKENDS.pick(topology)

@@ -99,16 +99,16 @@ class Model(BaseModel):
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         """Add the docstrings of keys and the short form to the schema, for editors."""
         schema = handler(core)
-        whole = handler.resolve_ref_schema(schema)
+        model_schema = handler.resolve_ref_schema(schema)
         docs = _attribute_docstrings(cls)
         for name, field in cls.model_fields.items():
             if name in docs:
-                whole["properties"][field.alias or name].setdefault("description", docs[name])
+                model_schema["properties"][field.alias or name].setdefault("description", docs[name])
         if cls.shorthand is None:
             return schema
-        inner = dict(whole)
-        whole.clear()
-        whole.update({"anyOf": [cls.shorthand, inner], "title": inner.pop("title", cls.__name__)})
+        inner = dict(model_schema)
+        model_schema.clear()
+        model_schema.update({"anyOf": [cls.shorthand, inner], "title": inner.pop("title", cls.__name__)})
         return schema
 
 

@@ -100,7 +100,7 @@ class TownShare(Model):
     """Routes of the town; by default all, in their file's order."""
 
     @model_validator(mode="after")
-    def _most_is_most(self) -> Self:
+    def _check_most_scenes(self) -> Self:
         if self.most_scenes is not None and self.most_scenes < self.scenes:
             raise ValueError(f"most_scenes={self.most_scenes} is less than scenes={self.scenes}")
         return self
@@ -170,10 +170,10 @@ class Splits(Model):
     """Every scene that ``scenes`` does not name."""
 
     @model_validator(mode="after")
-    def _the_devkit_reads_them(self) -> Self:
+    def _check_reserved_names(self) -> Self:
         for name in (*self.scenes, *([self.rest] if self.rest else [])):
             if name in RESERVED_SPLITS:
-                raise ValueError(f"the nuScenes devkit keeps the split name {name!r} for itself; call it uav_{name}")
+                raise ValueError(f"the nuScenes devkit reserves the split name {name!r}; use uav_{name}")
         if self.rule and (self.scenes or self.rest):
             raise ValueError("give either rule, or scenes and rest")
         return self
@@ -222,8 +222,8 @@ class Degradations(AgentErrors):
     @property
     def by_kind(self) -> dict[str, AgentErrors]:
         """The errors of agent kinds that have their own."""
-        own = {"vehicle": self.vehicles, "roadside": self.roadside}
-        return {kind: errors for kind, errors in own.items() if errors is not None}
+        errors_by_kind = {"vehicle": self.vehicles, "roadside": self.roadside}
+        return {kind: errors for kind, errors in errors_by_kind.items() if errors is not None}
 
 
 class Twins(Model):
@@ -313,17 +313,17 @@ class DatasetConfig(Model):
         return getattr(self, key)
 
     @model_validator(mode="after")
-    def _uav3d_has_no_other_objects(self) -> Self:
+    def _check_uav3d_objects(self) -> Self:
         for _, ingredient in every() if self.splits.rule == "uav3d" else ():
             if ingredient.adds_objects and self.block(ingredient.key) is not None:
                 raise ValueError(
-                    f"UAV3D's profile (splits: {{rule: uav3d}}) counts every box as a car: give {ingredient.key} to a data "
-                    "set with splits of its own"
+                    f"splits: {{rule: uav3d}} labels every box as a car and excludes {ingredient.key}: remove it, or define "
+                    "splits by scenes and rest"
                 )
         return self
 
     @model_validator(mode="after")
-    def _time_of_clip(self) -> Self:
+    def _set_clip_timing(self) -> Self:
         """Set the numbers that follow from a clip: a step is a frame's time or half of it, in whole microseconds."""
         if self.captures is None:
             return self
@@ -335,8 +335,8 @@ class DatasetConfig(Model):
         if last % every:
             near = sorted({max(last // every, 1) * every + 1, (last // every + 1) * every + 1})
             raise ValueError(
-                f"captures.clip: frames={last + 1} at fps={fps} does not end on a keyframe, one of which is every {every} "
-                f"frames (keyframe_s={self.keyframe_s:g}); possible is frames: {' or '.join(map(str, near))}"
+                f"captures.clip: frames={last + 1} at fps={fps} does not end on a keyframe: keyframe_s="
+                f"{self.keyframe_s:g} makes one every {every} frames; set frames to {' or '.join(map(str, near))}"
             )
         steps = 2 if fps == 10 else 1
         step_s = round(1e6 / (fps * steps)) * 1e-6
@@ -345,13 +345,13 @@ class DatasetConfig(Model):
             "sweeps_per_keyframe": every - 1,
             "samples": last // every + 1,
         }
-        own = [key for key in derived if key in self.model_fields_set and getattr(self, key) != derived[key]]
-        if own:
-            raise ValueError(f"captures.clip gives {own[0]}={derived[own[0]]:g}: leave {own[0]} out")
+        conflicts = [key for key in derived if key in self.model_fields_set and getattr(self, key) != derived[key]]
+        if conflicts:
+            raise ValueError(f"captures.clip sets {conflicts[0]} to {derived[conflicts[0]]:g}; remove {conflicts[0]}")
         return self.model_copy(update=derived | {"keyframe_s": round(step_s * steps * every, 6)})
 
     @model_validator(mode="after")
-    def _time_divides(self) -> Self:
+    def _check_step_divides(self) -> Self:
         steps = self.keyframe_s / self.step_s
         if round(steps) < 1 or abs(steps - round(steps)) > 1e-6:
             raise ValueError(f"keyframe_s={self.keyframe_s:g} is not a multiple of step_s={self.step_s:g}")

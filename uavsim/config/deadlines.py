@@ -10,11 +10,11 @@ __all__ = ["Deadlines"]
 class Deadlines(Model):
     """The longest time of each kind of call to a simulator, and of a scene, seconds.
 
-    The defaults suit a real server that compiles shaders and loads a large map. The supervisor bears a longer silence than any
-    call may take (``silence_s``): the call's own time-out ends it first, and says what it was.
+    The defaults suit a real server that compiles shaders and loads a large map. The supervisor's limit (``silence_s``)
+    is longer than any call, so that the call's own time-out comes first and names the call.
     """
 
-    connect_s: float = Field(default=60.0, gt=0, description="start of a client process, without its first call")
+    connect_s: float = Field(default=60.0, gt=0, description="start of a client process, before its first call")
     # Every call waits for the game thread, tick_cue too. Unreal itself gives up after 60 s without its render thread, and says
     # more than a time-out.
     call_s: float = Field(
@@ -22,7 +22,7 @@ class Deadlines(Model):
     )
     load_s: float = Field(default=300.0, gt=0, description="load_world; large maps and first starts take minutes")
     spawn_s: float = Field(default=180.0, gt=0, description="all actors of one kind, which are many calls")
-    images_s: float = Field(default=60.0, gt=0, description="from a tick until all its images are here")
+    images_s: float = Field(default=60.0, gt=0, description="from a tick until the arrival of its last image")
     airsim_s: float = Field(default=30.0, gt=0, description="one call to AirSim; for images it grows with their size")
     scene_s: float = Field(default=7200.0, gt=0, description="one scene")
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 from pydantic import BaseModel
 
-from uavsim.config.explain import DISTRIBUTIONS, Place, kind_word
+from uavsim.config.explain import DISTRIBUTIONS, KeyPath, kind_word
 from uavsim.typing import JsonDict
 
 __all__ = ["DISTRIBUTION_SCHEMA", "Distribution", "DistributionError", "distributions", "with_plain", "with_value"]
@@ -51,7 +51,7 @@ class Distribution:
         numbers: low and high; mean and standard deviation; or the values to choose from.
         bounds: least and greatest value that is drawn.
         weights: of the values to choose from; () weighs all equally.
-        is_whole: whole numbers alone are drawn; of ``uniform``, all of low to high equally often.
+        is_whole: only whole numbers are drawn; by ``uniform``, all from low to high with equal probability.
     """
 
     law: str
@@ -110,7 +110,7 @@ def parse_distribution(value: Mapping[str, Any]) -> Distribution | None:
         raise ValueError(f"normal needs min and max, between which numbers are drawn; {_FORMS}")
     low, high = (value["min"], value["max"]) if law == "normal" else numbers
     if low >= high:
-        raise ValueError(f"{low:g} is not below {high:g}")
+        raise ValueError(f"the lower bound {low:g} must be below the upper bound {high:g}")
     if law == "normal" and not (numbers[1] > 0 and low - 3 * numbers[1] <= numbers[0] <= high + 3 * numbers[1]):
         raise ValueError("std must be above 0, and the mean within 3 std of min and max")
     return Distribution(law, tuple(numbers), (low, high))
@@ -122,7 +122,7 @@ def _choice(numbers: tuple[float, ...], weights: Any) -> Distribution:
     if weights is not None and not (
         isinstance(weights, tuple) and len(weights) == len(numbers) and all(_is_number(w) and w > 0 for w in weights)
     ):
-        raise ValueError("weights needs a number above 0 for each of choice")
+        raise ValueError("weights needs one number above 0 for each number of choice")
     return Distribution("choice", numbers, (min(numbers), max(numbers)), weights or ())
 
 
@@ -130,8 +130,8 @@ def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and bool(np.isfinite(value))
 
 
-def distributions(value: Any, place: Place = ()) -> Iterator[tuple[Place, Distribution]]:
-    """Yield every distribution in plain YAML values, with its place.
+def distributions(value: Any, key_path: KeyPath = ()) -> Iterator[tuple[KeyPath, Distribution]]:
+    """Yield every distribution in plain YAML values, with its key path.
 
     Raises:
         DistributionError: a mapping names a law and is not of its form.
@@ -140,38 +140,38 @@ def distributions(value: Any, place: Place = ()) -> Iterator[tuple[Place, Distri
         try:
             found = parse_distribution(value)
         except ValueError as error:
-            raise DistributionError(place, str(error)) from error
+            raise DistributionError(key_path, str(error)) from error
         if found is not None:
-            yield place, found
+            yield key_path, found
             return
     parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, tuple) else ()
     for step, part in parts:
-        yield from distributions(part, (*place, step))
+        yield from distributions(part, (*key_path, step))
 
 
 class DistributionError(ValueError):
     """An error in a distribution, with its key."""
 
-    def __init__(self, place: Place, what: str) -> None:
+    def __init__(self, key_path: KeyPath, what: str) -> None:
         super().__init__(what)
-        self.place = place
+        self.key_path = key_path
 
 
-def with_plain(value: Any, place: Place, number: float) -> Any:
-    """Return plain YAML values with a number at a place."""
-    if not place:
+def with_plain(value: Any, key_path: KeyPath, number: float) -> Any:
+    """Return plain YAML values with a number at a key path."""
+    if not key_path:
         return number
-    step, rest = place[0], place[1:]
+    step, rest = key_path[0], key_path[1:]
     if isinstance(value, tuple):
         return tuple(with_plain(part, rest, number) if i == step else part for i, part in enumerate(value))
     return value | {step: with_plain(value[step], rest, number)}
 
 
-def with_value(model: Any, place: Place, number: float) -> Any:
-    """Return a configuration with a number at a place; the number was checked when its file was read."""
-    if not place:
+def with_value(model: Any, key_path: KeyPath, number: float) -> Any:
+    """Return a configuration with a number at a key path; the number was checked when its file was read."""
+    if not key_path:
         return type(model).model_validate(number) if isinstance(model, BaseModel) else number
-    step, rest = place[0], place[1:]
+    step, rest = key_path[0], key_path[1:]
     if isinstance(model, BaseModel):
         names = {field.alias or name: name for name, field in type(model).model_fields.items()}
         name = names[str(step)]

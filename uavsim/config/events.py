@@ -41,12 +41,12 @@ class QualityLevels(Model):
     """PSNR of a degraded image against its clean one; less is worse."""
 
     @model_validator(mode="after")
-    def _borders_in_order(self) -> Self:
+    def _check_order(self) -> Self:
         for name in type(self).model_fields:
             borders = getattr(self, name)
             worse_is_less = name in FALLING
             if list(borders) != sorted(set(borders), reverse=worse_is_less):
-                raise ValueError(f"{name}: four borders that {'fall' if worse_is_less else 'rise'}, from best to worst")
+                raise ValueError(f"{name}: thresholds must {'fall' if worse_is_less else 'rise'} from best to worst")
         return self
 
 

@@ -10,10 +10,10 @@ from uavsim.config.base import PATTERNS, Model
 from uavsim.errors import InputError
 from uavsim.registry import nearest
 
-__all__ = ["Place", "each", "first", "key", "kind_word", "quoted", "validated", "wrong_key"]
+__all__ = ["KeyPath", "each", "first", "key", "kind_word", "quoted", "validated", "wrong_key"]
 
 M = TypeVar("M", bound=Model)
-Place: TypeAlias = tuple[str | int, ...]
+KeyPath: TypeAlias = tuple[str | int, ...]
 _LONGEST: Final = 60
 DISTRIBUTIONS: Final = ("uniform", "normal", "choice")
 """Words that begin a number that scenes draw (``config.distribution``)."""
@@ -33,10 +33,10 @@ _SAID: Final = {
 }
 
 
-def key(place: Place) -> str:
-    """Format a place: ``towns.Town10HD.scenes``, ``cameras[2].fov_deg``."""
+def key(key_path: KeyPath) -> str:
+    """Format a key path: ``towns.Town10HD.scenes``, ``cameras[2].fov_deg``."""
     text = ""
-    for step in place:
+    for step in key_path:
         text += f"[{step}]" if isinstance(step, int) else f"{'.' if text else ''}{_clean(step)}"
     return text
 
@@ -62,7 +62,9 @@ def quoted(value: object) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 4]}...{text[-1]}"
 
 
-def first(error: ValidationError, model: type[Model], *, line_of: Callable[[Place], int]) -> tuple[Place, str, bool]:
+def first(
+    error: ValidationError, model: type[Model], *, line_of: Callable[[KeyPath], int]
+) -> tuple[KeyPath, str, bool]:
     """Return the key and the text of the first error, and whether the file has that key.
 
     A misspelt key comes before the missing one that it causes, and a wrong item before the list that is too short without it.
@@ -70,48 +72,44 @@ def first(error: ValidationError, model: type[Model], *, line_of: Callable[[Plac
     every = error.errors(include_url=False)
     details = _real(every)
     details.sort(
-        key=lambda d: (d["type"] != "extra_forbidden", _lacks(d, every), d["type"] == "missing", line_of(_place(d)))
+        key=lambda d: (d["type"] != "extra_forbidden", _lacks(d, every), d["type"] == "missing", line_of(_key_path(d)))
     )
     detail = details[0]
-    more = len({key(_place(d)) for d in details}) - 1
+    more = len({key(_key_path(d)) for d in details}) - 1
     tail = f" (and {more} more {'error' if more == 1 else 'errors'} in this file)" if more > 0 else ""
-    return _place(detail), _message(detail, model) + tail, detail["type"] != "missing"
+    return _key_path(detail), _message(detail, model) + tail, detail["type"] != "missing"
 
 
 def each(
-    error: ValidationError, model: type[Model], *, line_of: Callable[[Place], int]
-) -> list[tuple[Place, str, bool]]:
+    error: ValidationError, model: type[Model], *, line_of: Callable[[KeyPath], int]
+) -> list[tuple[KeyPath, str, bool]]:
     """Return every error as ``first`` does one, one for each key, in the order of the lines."""
-    found: dict[str, tuple[Place, str, bool]] = {}
+    found: dict[str, tuple[KeyPath, str, bool]] = {}
     for detail in _real(error.errors(include_url=False)):
-        place = _place(detail)
-        found.setdefault(key(place), (place, _message(detail, model), detail["type"] != "missing"))
+        key_path = _key_path(detail)
+        found.setdefault(key(key_path), (key_path, _message(detail, model), detail["type"] != "missing"))
     return sorted(found.values(), key=lambda one: line_of(one[0]))
 
 
 def _real(every: list[ErrorDetails]) -> list[ErrorDetails]:
     """Leave out containers that are too short only because of errors inside them."""
-    return [d for d in every if not (_lacks(d, every) and _is_long_enough(d))]
+    return [d for d in every if not (_lacks(d, every) and len(d["input"]) >= int(d["ctx"]["min_length"]))]
 
 
 def _lacks(detail: ErrorDetails, details: list[ErrorDetails]) -> bool:
     """Return whether a "too short" error only follows from wrong items: pydantic counts the good ones only."""
-    where = _place(detail)
-    below = (_place(other) for other in details)
+    where = _key_path(detail)
+    below = (_key_path(other) for other in details)
     return detail["type"] == "too_short" and any(len(p) > len(where) and p[: len(where)] == where for p in below)
-
-
-def _is_long_enough(detail: ErrorDetails) -> bool:
-    return len(detail["input"]) >= int(detail["ctx"]["min_length"])
 
 
 def validated(value: object, model: type[M], *, what: object) -> M:
     """Validate parsed data from outside against a model.
 
     Args:
-        value: of JSON, or the like.
-        model: what it must fit.
-        what: where it comes from, for people.
+        value: plain data, for example of JSON.
+        model: the model.
+        what: its source, for messages.
 
     Raises:
         InputError: it does not fit; one line with the key.
@@ -119,8 +117,8 @@ def validated(value: object, model: type[M], *, what: object) -> M:
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        place, said, _ = first(error, model, line_of=lambda _: 0)
-        raise InputError(f"{what}: {_clean(key(place))}: {said}" if place else f"{what}: {said}") from None
+        key_path, said, _ = first(error, model, line_of=lambda _: 0)
+        raise InputError(f"{what}: {_clean(key(key_path))}: {said}" if key_path else f"{what}: {said}") from None
 
 
 def wrong_key(name: str, what: str, *, below: tuple[int | str, ...] = ()) -> PydanticCustomError:
@@ -128,19 +126,19 @@ def wrong_key(name: str, what: str, *, below: tuple[int | str, ...] = ()) -> Pyd
     return PydanticCustomError(_WRONG_KEY, "{error}", {"error": what, "key": name, "below": below})
 
 
-def _place(detail: ErrorDetails) -> Place:
-    """Return the place without pydantic's marks of keys."""
-    place = tuple(step for step in detail["loc"] if step != "[key]")
-    return (*place, detail["ctx"]["key"], *detail["ctx"]["below"]) if detail["type"] == _WRONG_KEY else place
+def _key_path(detail: ErrorDetails) -> KeyPath:
+    """Return the key path without pydantic's marks of keys."""
+    key_path = tuple(step for step in detail["loc"] if step != "[key]")
+    return (*key_path, detail["ctx"]["key"], *detail["ctx"]["below"]) if detail["type"] == _WRONG_KEY else key_path
 
 
 def _message(detail: ErrorDetails, model: type[Model]) -> str:
     kind, value, context = detail["type"], detail["input"], detail.get("ctx", {})
     if kind == "missing":
-        place = _place(detail)
-        return "is missing" if not (place and isinstance(place[-1], int)) else "the list is too short"
+        key_path = _key_path(detail)
+        return "is missing" if not (key_path and isinstance(key_path[-1], int)) else "the list is too short"
     if kind == "extra_forbidden":
-        *above, word = _place(detail)
+        *above, word = _key_path(detail)
         about = None if above else model.about_unknown(str(word))
         return about or "unknown key" + _guess(str(word), _fields_at(model, tuple(above)))
     if kind == "literal_error":
@@ -149,7 +147,7 @@ def _message(detail: ErrorDetails, model: type[Model]) -> str:
     if kind in ("value_error", _WRONG_KEY):
         return " ".join(str(context.get("error", detail["msg"])).split())
     if kind == "string_pattern_mismatch":
-        return f"{quoted(value)} is not {PATTERNS.get(str(context.get('pattern')), 'of the form that is needed here')}"
+        return f"{quoted(value)} is not {PATTERNS.get(str(context.get('pattern')), 'of the required form')}"
     said = _SAID.get(kind) or _pydantic_message(detail["msg"])
     if said in (_NUMBER, _SAID["int_type"]) and isinstance(value, dict) and model.drawable:
         laws = [str(name) for name in value if name not in ("min", "max", "weights")]
@@ -158,15 +156,15 @@ def _message(detail: ErrorDetails, model: type[Model]) -> str:
     return f"{said}, got {quoted(value)}"
 
 
-def _pydantic_message(said: str) -> str:
-    for theirs, ours in (
+def _pydantic_message(message: str) -> str:
+    for pydantic_words, words in (
         ("Input should", "must"),
         ("Tuple should", "the list must"),
         ("Dictionary should", "must"),
         ("String should", "must"),
     ):
-        said = said.replace(theirs, ours)
-    return f"{said[:1].lower()}{said[1:]}".replace(" after validation", "")
+        message = message.replace(pydantic_words, words)
+    return f"{message[:1].lower()}{message[1:]}".replace(" after validation", "")
 
 
 def _guess(word: str, known: list[str]) -> str:
@@ -174,14 +172,14 @@ def _guess(word: str, known: list[str]) -> str:
     return f"; did you mean {guess!r}?" if guess else f"; known: {', '.join(known)}" if known else ""
 
 
-def _fields_at(model: type[Model], place: Place) -> list[str]:
-    """Return the keys allowed at a place: steps that are no fields are keys of a mapping or numbers of a list."""
-    here: list[type[Model]] = [model]
-    for step in place:
-        fields = [f for m in here for key, f in m.model_fields_by_key().items() if step == key]
+def _fields_at(model: type[Model], key_path: KeyPath) -> list[str]:
+    """Return the keys allowed at a key path; steps that are not fields are keys of a mapping or indices of a list."""
+    models: list[type[Model]] = [model]
+    for step in key_path:
+        fields = [f for m in models for key, f in m.model_fields_by_key().items() if step == key]
         if fields:
-            here = [m for f in fields for m in _models_in(f.annotation)]
-    return sorted({key for m in here for key in m.model_fields_by_key()})
+            models = [m for f in fields for m in _models_in(f.annotation)]
+    return sorted({key for m in models for key in m.model_fields_by_key()})
 
 
 def _models_in(annotation: Any) -> Iterator[type[Model]]:

@@ -34,7 +34,7 @@ class CameraExposure(Model):
     """manual: aperture, which also changes the depth of field; 1.4 by default."""
 
     @model_validator(mode="after")
-    def _of_its_mode(self) -> Self:
+    def _check_mode(self) -> Self:
         others = ("shutter_speed", "iso", "fstop") if self.mode == "histogram" else ("speed",)
         for key in others:
             if getattr(self, key) is not None:

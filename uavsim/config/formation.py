@@ -30,11 +30,11 @@ class Shape(Model):
     """free: one (x, y, z) for each drone."""
 
     @model_validator(mode="after")
-    def _offsets_belong_to_free(self) -> Self:
+    def _check_shape_keys(self) -> Self:
         if (self.shape == "free") != bool(self.offsets_m):
-            raise ValueError("offsets_m belongs to shape free, and shape free needs it")
+            raise ValueError("shape free needs offsets_m; other shapes exclude it")
         if self.columns is not None and self.shape != "grid":
-            raise ValueError("columns belongs to shape grid")
+            raise ValueError("columns is allowed only with shape grid")
         return self
 
 
@@ -81,23 +81,23 @@ class Formation(Model):
     notes: Text = ""
 
     @model_validator(mode="after")
-    def _one_description(self) -> Self:
+    def _check_shape_or_keyframes(self) -> Self:
         if (self.shape is None) != bool(self.keyframes):
             raise ValueError("give either shape or keyframes")
         return self
 
     @model_validator(mode="after")
-    def _one_number_a_drone(self) -> Self:
+    def _check_drone_counts(self) -> Self:
         for name in ("altitude_offsets_m", "yaw_offsets_deg"):
             count = len(getattr(self, name))
             if count not in (0, self.drones):
                 raise ValueError(f"{name} has {count} numbers for {self.drones} drones")
         for shape in self.shapes:
             if shape.shape == "free" and len(shape.offsets_m) != self.drones:
-                raise ValueError(f"offsets_m has {len(shape.offsets_m)} places for {self.drones} drones")
+                raise ValueError(f"offsets_m has {len(shape.offsets_m)} positions for {self.drones} drones")
         times = [keyframe.time_s for keyframe in self.keyframes]
         if any(b - a < _LEAST_GLIDE_S for a, b in itertools.pairwise(times)):
-            raise ValueError(f"keyframes must be in time order, each {_LEAST_GLIDE_S} s or more after the one before")
+            raise ValueError(f"keyframes must be in time order, at least {_LEAST_GLIDE_S} s apart")
         return self
 
     @property

@@ -32,11 +32,11 @@ class CameraLens(Model):
     """Optical centre from the image's top left corner, not the first pixel's middle; by default the image's middle."""
 
     @model_validator(mode="after")
-    def _as_many_as_the_model_has(self) -> Self:
+    def _check_coefficient_count(self) -> Self:
         counts = LENS_MODELS[self.model].counts
         if len(self.coefficients) not in counts:
-            wanted = " or ".join(map(str, counts))
-            raise ValueError(f"{self.model} has {wanted} coefficients, not {len(self.coefficients)}")
+            allowed = " or ".join(map(str, counts))
+            raise ValueError(f"{self.model} has {allowed} coefficients, not {len(self.coefficients)}")
         return self
 
     def lens(self, *, width_px: int, height_px: int, fov_deg: float) -> Lens:
@@ -80,9 +80,9 @@ class CameraLens(Model):
         if self.focal_px is None:
             best = _last_good(lambda fov: not wrong(lambda: self.lens(**size, fov_deg=fov)), _SMALLEST_FOV_DEG, fov_deg)
             if best is None:
-                return "coefficients", f"no fov_deg can be shown through this lens: {why}"
+                return "coefficients", f"this lens supports no fov_deg: {why}"
             nearest = f"; the nearest fov_deg is {math.floor(best * 10) / 10:g}"
-            return "fov_deg", f"{fov_deg:g} degrees cannot be shown through this lens: {why}{nearest}"
+            return "fov_deg", f"{fov_deg:g} degrees are not supported by this lens: {why}{nearest}"
         best = _last_good(lambda share: not wrong(lambda: through(share).lens(**size, fov_deg=fov_deg)), _NARROWER, 1.0)
         if best is None:
             return "coefficients", f"this lens cannot be rendered with any focal_px: {why}"

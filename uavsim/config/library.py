@@ -18,11 +18,11 @@ from uavsim.config.base import Model
 from uavsim.config.dataset import DatasetConfig, dataset_config
 from uavsim.config.events import EventThresholds
 from uavsim.config.formation import Formation
-from uavsim.config.kept import KEPT, Kept, key_of, read_kept
-from uavsim.config.load import Loaded, load, shown
+from uavsim.config.load import Loaded, display_path, load
 from uavsim.config.rig import Rig
 from uavsim.config.routes import RoutesConfig
 from uavsim.config.run import RunConfig
+from uavsim.config.stored import CONFIG_FILE, StoredConfig, key_of, read_stored
 from uavsim.config.town import TownConfig
 from uavsim.config.weather import Weather
 from uavsim.errors import ConfigError, DatasetError, InputError, UnknownNameError
@@ -96,13 +96,13 @@ class Library:
 
     Args:
         roots: pairs of (flight_plans folder, town_configs folder) in search order.
-        kept: the configuration that a dataset keeps; what it holds is not searched for.
-        used: which files were loaded, by what they were asked for as.
-        loaded: what they hold; each is read once.
+        stored: the stored configuration of a dataset, which precedes files.
+        used: loaded files by key.
+        loaded: their content; each is read once.
     """
 
     roots: tuple[tuple[Path, Path], ...]
-    kept: Kept = field(default_factory=Kept, repr=False)
+    stored: StoredConfig = field(default_factory=StoredConfig, repr=False)
     used: dict[str, Path] = field(default_factory=dict, compare=False, repr=False)
     loaded: dict[tuple[Path, type[Model]], Loaded[Any]] = field(default_factory=dict, compare=False, repr=False)
 
@@ -111,17 +111,15 @@ class Library:
         """Make a library of the given folders, the current one, those of ``UAVSIM_PLANS`` and uavsim's own.
 
         Raises:
-            InputError: one of them is not there.
+            InputError: a folder does not exist.
         """
-        given, named = (
-            [Path(d) for d in search_dirs],
-            [Path(d) for d in os.environ.get(PLANS, "").split(os.pathsep) if d],
-        )
-        for folder in (*given, *named):
+        first = [Path(d) for d in search_dirs]
+        last = [Path(d) for d in os.environ.get(PLANS, "").split(os.pathsep) if d]
+        for folder in (*first, *last):
             if not folder.is_dir():
-                where = f" ({PLANS})" if folder in named else ""
+                where = f" ({PLANS})" if folder in last else ""
                 raise InputError(f"{folder}{where}: no such folder to search for configurations")
-        return cls(tuple(dict.fromkeys(_pair(folder) for folder in (*given, Path(), *named, packaged_root()))))
+        return cls(tuple(dict.fromkeys(_pair(folder) for folder in (*first, Path(), *last, packaged_root()))))
 
     def beside(self, path: Path) -> Library:
         """Return a library that first searches the folder of ``path``, a file of a flight_plans folder."""
@@ -131,11 +129,11 @@ class Library:
         return replace(self, roots=tuple(dict.fromkeys((_pair(folder), *self.roots))))
 
     def with_dataset(self, name: str) -> tuple[Loaded[DatasetConfig], Library]:
-        """Load a dataset by name, path, or its kept configuration; return it with the library for its references."""
-        if Path(name).name == KEPT:
-            kept = read_kept(Path(name))
-            library = replace(self, kept=kept)
-            return library._by_name("dataset", kept.dataset, dataset_config()), library
+        """Load a dataset by name, path, or its stored configuration; return it with the library for its references."""
+        if Path(name).name == CONFIG_FILE:
+            stored = read_stored(Path(name))
+            library = replace(self, stored=stored)
+            return library._by_name("dataset", stored.dataset, dataset_config()), library
         loaded = self._by_name("dataset", name, dataset_config())
         return loaded, self.beside(loaded.source.path)
 
@@ -149,7 +147,7 @@ class Library:
         return files
 
     def dataset(self, name: str) -> Loaded[DatasetConfig]:
-        """Load a dataset by name, path, or its kept configuration."""
+        """Load a dataset by name, path, or its stored configuration."""
         return self.with_dataset(name)[0]
 
     def formation(self, name: str, *, named_in: Path | None = None) -> Loaded[Formation]:
@@ -166,8 +164,8 @@ class Library:
         """Load a weather by name or path; None when the name is one of ``presets`` and no file."""
         if (
             name in presets
-            and not self.kept.find("weather", name)
-            and (self.kept.files or name not in self.names("weather"))
+            and not self.stored.find("weather", name)
+            and (self.stored.files or name not in self.names("weather"))
         ):
             return None
         return self._by_name("weather", name, Weather, named_in=named_in, also=presets)
@@ -188,7 +186,7 @@ class Library:
         """Load the routes of a town.
 
         Raises:
-            ConfigError: the file speaks of another town.
+            ConfigError: the file is of another town.
         """
         routes = self._by_name("routes", town, RoutesConfig)
         if routes.model.town.casefold() != town.casefold() and not town.endswith(_SUFFIXES):
@@ -199,16 +197,16 @@ class Library:
         """Read the text of a trajectory's file; its path starts at the current folder or at the file that names it.
 
         Raises:
-            ConfigError: it is not there, or cannot be read.
+            ConfigError: it is missing or cannot be read.
         """
-        kept = self.kept.find("trajectory", name)
-        if kept is not None:
-            return kept[1]
+        stored = self.stored.find("trajectory", name)
+        if stored is not None:
+            return stored[1]
         path = _file(name, named_in)
         try:
             text = read_regular(path, most_bytes=_MOST_TRAJECTORY_BYTES).decode()
         except (DatasetError, UnicodeDecodeError) as error:
-            raise ConfigError(f"{shown(path)}: cannot be read: {error}") from error
+            raise ConfigError(f"{display_path(path)}: cannot be read: {error}") from error
         self.used[key_of("trajectory", name)] = path
         return text
 
@@ -223,9 +221,9 @@ class Library:
     def _by_name(
         self, kind: str, name: str, model: type[M], *, named_in: Path | None = None, also: Sequence[str] = ()
     ) -> Loaded[M]:
-        kept = self.kept.find(kind, name)
-        if kept is not None:
-            return load(kept[0], model, text=kept[1])
+        stored = self.stored.find(kind, name)
+        if stored is not None:
+            return load(stored[0], model, text=stored[1])
         if name.endswith(_SUFFIXES):
             return self._load(kind, name, _file(name, named_in), model)
         files = {stem.casefold(): (stem, path) for stem, path in self.names(kind).items()}
@@ -235,8 +233,9 @@ class Library:
         if kind in ("town", "routes"):
             known = dict.fromkeys(_town_names(self.names(kind), kind))
         what = _SPOKEN.get(kind) or (file_kinds()[kind].spoken if kind in file_kinds() else kind)
-        if named_in is not None and (own := f"{name}.yaml") in {file.name for file in named_in.parent.iterdir()}:
-            raise UnknownNameError(f"unknown {what} {name!r}; for the file beside {shown(named_in)}, write {own}")
+        if named_in is not None and (file_name := f"{name}.yaml") in {file.name for file in named_in.parent.iterdir()}:
+            source = display_path(named_in)
+            raise UnknownNameError(f"unknown {what} {name!r}; for the file beside {source}, write {file_name}")
         pick(known, name, what=what)
         raise UnknownNameError(f"unknown {what} {name!r}")  # pick has raised
 
@@ -270,6 +269,6 @@ def _file(name: str, named_in: Path | None) -> Path:
     beside = (named_in.parent / path) if named_in is not None else path
     if path.is_file() or not beside.is_file():
         if not path.is_file():
-            raise ConfigError(f"{shown(path)}: no such file")
+            raise ConfigError(f"{display_path(path)}: no such file")
         return path
     return beside

@@ -1,8 +1,7 @@
-"""The only door to YAML: a file becomes a frozen model, or one line that names file, line and key.
+"""Read YAML: a file becomes a frozen model, or an error of one line with file, line and key.
 
-Safe against what a file may hold: size, depth and the growth by aliases are bounded, keys twice in one mapping, tags and
-anything that is no plain data are refused. Words and numbers are read by YAML 1.2's core rules: ``no``, ``12:30`` and
-``2024-01-01`` are words, ``1e3`` is a number.
+Size, depth and expansion of aliases are bounded; duplicate keys, tags and anything but plain data are refused. Words and
+numbers follow YAML 1.2's core rules: ``no``, ``12:30`` and ``2024-01-01`` are words, ``1e3`` is a number.
 """
 
 from __future__ import annotations
@@ -20,10 +19,10 @@ from pydantic import ValidationError
 from uavsim.config import explain
 from uavsim.config.base import Model
 from uavsim.config.distribution import Distribution, DistributionError, distributions, with_plain, with_value
-from uavsim.config.explain import Place
+from uavsim.config.explain import KeyPath
 from uavsim.errors import ConfigError
 
-__all__ = ["Loaded", "Source", "load", "parse", "shown"]
+__all__ = ["Loaded", "Source", "display_path", "load", "parse"]
 
 _MOST_SHOWN: Final = 20  # errors of one file
 MAX_BYTES: Final = 2_000_000
@@ -41,7 +40,7 @@ M = TypeVar("M", bound=Model)
 
 @dataclass(slots=True)
 class _Node:
-    """One value of the file and where it stands; ``plain`` until it has parts."""
+    """One value of the file with its line; ``plain`` until it has parts."""
 
     line: int
     plain: Any = None
@@ -57,17 +56,17 @@ class Source:
     path: Path
     root: _Node = field(repr=False)
 
-    def line(self, place: Place) -> int:
+    def line(self, key_path: KeyPath) -> int:
         """Return the line of a value by its keys; if the file does not have it, of the nearest one above."""
-        return self._walk(place)[0]
+        return self._walk(key_path)[0]
 
-    def written(self, place: Place) -> Place:
-        """Return the steps of a place that are in the file: a short form has fewer than the model behind it."""
-        return self._walk(place)[1]
+    def written(self, key_path: KeyPath) -> KeyPath:
+        """Return the steps of a key path that are in the file: a short form has fewer than its model."""
+        return self._walk(key_path)[1]
 
-    def _walk(self, place: Place) -> tuple[int, Place]:
+    def _walk(self, key_path: KeyPath) -> tuple[int, KeyPath]:
         node, line, steps = self.root, self.root.line, list[str | int]()
-        for step in place:
+        for step in key_path:
             if isinstance(step, str) and node.entries is not None and step in node.entries:
                 line, node = node.entries[step]
             elif isinstance(step, int) and node.items is not None and step < len(node.items):
@@ -78,10 +77,10 @@ class Source:
             steps.append(step)
         return line, tuple(steps)
 
-    def error(self, place: Place, what: str) -> ConfigError:
+    def error(self, key_path: KeyPath, what: str) -> ConfigError:
         """Make the error ``FILE:LINE: KEY: what``."""
-        key = explain.key(place)
-        return ConfigError(f"{shown(self.path)}:{self.line(place)}: {key + ': ' if key else ''}{what}")
+        key = explain.key(key_path)
+        return ConfigError(f"{display_path(self.path)}:{self.line(key_path)}: {key + ': ' if key else ''}{what}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,38 +89,38 @@ class Loaded(Generic[M]):
 
     Attributes:
         name: of the file, without its suffix.
-        model: the values; where each scene draws a number, a bound of it stands.
+        model: the values; a number that each scene draws has one of its bounds.
         source: makes errors that name the line.
-        draws: the distributions of the numbers that each scene draws, by their places.
+        draws: the distributions of the numbers that each scene draws, by key path.
     """
 
     name: str
     model: M
     source: Source
-    draws: Mapping[Place, Distribution] = field(default_factory=dict)
+    draws: Mapping[KeyPath, Distribution] = field(default_factory=dict)
 
     def drawn(self, rng_of: Callable[[str], np.random.Generator]) -> tuple[Loaded[M], dict[str, float]]:
         """Draw every number that a scene draws.
 
         Args:
-            rng_of: gives the generator of a key, ``traffic.vehicles``.
+            rng_of: returns the generator of a key such as ``traffic.vehicles``.
 
         Returns:
             The configuration of the scene, and the numbers by their keys.
         """
         model, numbers = self.model, {}
-        for place, distribution in self.draws.items():
-            key = explain.key(place)
+        for key_path, distribution in self.draws.items():
+            key = explain.key(key_path)
             numbers[key] = distribution.draw(rng_of(key))
-            model = with_value(model, place, numbers[key])
+            model = with_value(model, key_path, numbers[key])
         return Loaded(self.name, model, self.source), numbers
 
-    def error(self, place: Place, what: str) -> ConfigError:
+    def error(self, key_path: KeyPath, what: str) -> ConfigError:
         """See ``Source.error``."""
-        return self.source.error(place, what)
+        return self.source.error(key_path, what)
 
 
-def shown(path: Path) -> str:
+def display_path(path: Path) -> str:
     """Return the path for messages: relative if it is below the current folder."""
     try:
         return str(path.resolve().relative_to(Path.cwd()))
@@ -142,43 +141,43 @@ def load(path: Path, model: type[M], *, text: str | None = None) -> Loaded[M]:
     try:
         draws = dict(distributions(value)) if model.drawable else {}
     except DistributionError as error:
-        raise source.error(error.place, str(error)) from error
-    for place in draws:
-        if place[0] not in model.drawable:
-            raise source.error(place, f"is the same for all scenes; they draw {', '.join(model.drawable)}")
+        raise source.error(error.key_path, str(error)) from error
+    for key_path in draws:
+        if key_path[0] not in model.drawable:
+            raise source.error(key_path, f"is the same for all scenes; they draw {', '.join(model.drawable)}")
     try:
         if not draws:
             return Loaded(path.stem, model.model_validate(value), source)
         return _with_draws(path.stem, value, model, source, draws)
     except ValidationError as error:
-        place, what, is_there = explain.first(error, model, line_of=source.line)
-        wrong = source.error(source.written(place) if is_there else place, what)
+        key_path, what, in_file = explain.first(error, model, line_of=source.line)
+        wrong = source.error(source.written(key_path) if in_file else key_path, what)
         every = explain.each(error, model, line_of=source.line)
         wrong.every = tuple(
-            str(source.error(source.written(p) if there else p, said)) for p, said, there in every[:_MOST_SHOWN]
+            str(source.error(source.written(p) if in_file else p, said)) for p, said, in_file in every[:_MOST_SHOWN]
         )
         raise wrong from None
 
 
 def _with_draws(
-    name: str, value: dict[str, Any], model: type[M], source: Source, draws: dict[Place, Distribution]
+    name: str, value: dict[str, Any], model: type[M], source: Source, draws: dict[KeyPath, Distribution]
 ) -> Loaded[M]:
     """Check a file with all extremes of its distributions, and find the whole numbers."""
-    for place, drawn in draws.items():
+    for key_path, drawn in draws.items():
         probe = value
         for other, law in draws.items():
-            probe = with_plain(probe, other, law.extremes[0] if other != place else law.extremes[0] + 0.5)
+            probe = with_plain(probe, other, law.extremes[0] if other != key_path else law.extremes[0] + 0.5)
         try:
             model.model_validate(probe)
         except ValidationError as error:
-            whole = {"int_type", "int_from_float"}
-            is_whole = any(e["type"] in whole and e["loc"][: len(place)] == place for e in error.errors())
-            draws[place] = replace(drawn, is_whole=is_whole)
+            errors = [e for e in error.errors() if e["type"] in ("int_type", "int_from_float")]
+            is_whole = any(e["loc"][: len(key_path)] == key_path for e in errors)
+            draws[key_path] = replace(drawn, is_whole=is_whole)
     models = []
-    for turn in range(max(len(law.extremes) for law in draws.values())):
+    for index in range(max(len(law.extremes) for law in draws.values())):
         probe = value
-        for place, law in draws.items():
-            probe = with_plain(probe, place, law.extremes[turn % len(law.extremes)])
+        for key_path, law in draws.items():
+            probe = with_plain(probe, key_path, law.extremes[index % len(law.extremes)])
         models.append(model.model_validate(probe))
     return Loaded(name, models[0], source, draws)
 
@@ -195,14 +194,14 @@ def _read(path: Path) -> _Node:
             data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "not a file name"
-        raise ConfigError(f"{shown(path)}: cannot be read: {reason}") from error
+        raise ConfigError(f"{display_path(path)}: cannot be read: {reason}") from error
     if len(data) > MAX_BYTES:
-        raise ConfigError(f"{shown(path)}:1: larger than {MAX_BYTES // 1_000_000} MB: not a configuration")
+        raise ConfigError(f"{display_path(path)}:1: larger than {MAX_BYTES // 1_000_000} MB: not a configuration")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise ConfigError(f"{shown(path)}:{line}: not UTF-8 text (byte {error.start})") from error
+        raise ConfigError(f"{display_path(path)}:{line}: not UTF-8 text (byte {error.start})") from error
     return _compose(path, text)
 
 
@@ -218,18 +217,18 @@ def _compose(path: Path, text: str) -> _Node:
     except yaml.reader.ReaderError as error:
         position = error.position if isinstance(error.position, int) else 0
         line = text.count("\n", 0, position) + 1
-        raise ConfigError(f"{shown(path)}:{line}: not YAML: a character that text cannot hold") from error
+        raise ConfigError(f"{display_path(path)}:{line}: not YAML: contains a control character; remove it") from error
     except UnicodeEncodeError as error:
         line = text.count("\n", 0, error.start) + 1
-        raise ConfigError(f"{shown(path)}:{line}: not YAML: half a character, which text cannot hold") from error
+        raise ConfigError(f"{display_path(path)}:{line}: not YAML: contains an unpaired surrogate") from error
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark is not None else 1
         what = " ".join(str(part) for part in (error.context, error.problem) if part)
         near = composer.near if composer is not None else ""
-        raise ConfigError(f"{shown(path)}:{line}: {near}not YAML: {' '.join(what.split())}") from error
+        raise ConfigError(f"{display_path(path)}:{line}: {near}not YAML: {' '.join(what.split())}") from error
     except yaml.YAMLError as error:
-        raise ConfigError(f"{shown(path)}:1: not YAML: {' '.join(str(error).split())}") from error
+        raise ConfigError(f"{display_path(path)}:1: not YAML: {' '.join(str(error).split())}") from error
 
 
 def _events(loader: Any) -> Iterator[Any]:
@@ -244,7 +243,7 @@ class _Composer:
         self._path, self._events = path, events
         self._anchors: dict[str, _Node] = {}
         self._count = 0
-        self._place: list[str | int] = []
+        self._key_path: list[str | int] = []
 
     def document(self) -> _Node:
         root: _Node | None = None
@@ -261,7 +260,7 @@ class _Composer:
     @property
     def near(self) -> str:
         """The key that is being read, as the start of a message."""
-        return _near(self._place)
+        return _near(self._key_path)
 
     def _node(self, event: Any, *, depth: int) -> _Node:
         if isinstance(event, yaml.AliasEvent):
@@ -293,16 +292,16 @@ class _Composer:
                 raise self._error(part, f"a key must be a word, not {explain.kind_word(key)}")
             if key in node.entries:
                 first = node.entries[key][0]
-                self._place.append(key)
-                raise self._error(part, f"is here twice (first in line {first})")
+                self._key_path.append(key)
+                raise self._error(part, f"duplicate key (first in line {first})")
             line = part.start_mark.line + 1
             node.entries[key] = (line, self._part(None, key, depth=depth + 1))
 
     def _part(self, event: Any, step: str | int, *, depth: int) -> _Node:
         """Read one part of a list or mapping with its position; without an event, the next one."""
-        self._place.append(step)
+        self._key_path.append(step)
         node = self._node(event if event is not None else next(self._events), depth=depth)
-        self._place.pop()
+        self._key_path.pop()
         return node
 
     def _alias(self, event: Any) -> _Node:
@@ -310,7 +309,7 @@ class _Composer:
         if node is None:
             raise self._error(event, f"*{event.anchor} is not an anchor of this file")
         if node.open:
-            raise self._error(event, f"*{event.anchor} stands inside itself")
+            raise self._error(event, f"*{event.anchor} refers to a value that contains it")
         return node
 
     def _scalar(self, event: Any) -> Any:
@@ -333,7 +332,7 @@ class _Composer:
             raise self._error(event, f"the tag {event.tag!r} is not allowed: plain values only")
 
     def _error(self, event: Any, what: str) -> ConfigError:
-        return ConfigError(f"{shown(self._path)}:{event.start_mark.line + 1}: {self.near}{what}")
+        return ConfigError(f"{display_path(self._path)}:{event.start_mark.line + 1}: {self.near}{what}")
 
 
 @dataclass(slots=True)
@@ -344,19 +343,19 @@ class _Budget:
     left: int = MAX_VALUES
 
 
-def _plain(node: _Node, budget: _Budget, place: Place = ()) -> Any:
+def _plain(node: _Node, budget: _Budget, key_path: KeyPath = ()) -> Any:
     """Turn nodes into dicts, tuples and values; aliases are expanded and counted."""
     budget.left -= 1
     if budget.left < 0:
-        where = f"{shown(budget.path)}:{node.line}: {_near(place[:1])}"
+        where = f"{display_path(budget.path)}:{node.line}: {_near(key_path[:1])}"
         raise ConfigError(f"{where}aliases unfold to more than {MAX_VALUES} values")
     if node.entries is not None:
-        return {key: _plain(value, budget, (*place, key)) for key, (_, value) in node.entries.items()}
+        return {key: _plain(value, budget, (*key_path, key)) for key, (_, value) in node.entries.items()}
     if node.items is not None:
-        return tuple(_plain(item, budget, (*place, i)) for i, item in enumerate(node.items))
+        return tuple(_plain(item, budget, (*key_path, i)) for i, item in enumerate(node.items))
     return node.plain
 
 
-def _near(place: Sequence[str | int]) -> str:
-    """Return the first few steps of a place as the start of a message."""
-    return f"{explain.key(tuple(place[:5]))}: " if place else ""
+def _near(key_path: Sequence[str | int]) -> str:
+    """Return the first few steps of a key path as the start of a message."""
+    return f"{explain.key(tuple(key_path[:5]))}: " if key_path else ""

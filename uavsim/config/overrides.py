@@ -10,29 +10,29 @@ class Overrides(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    samples: int | None = Field(default=None, ge=1, description="Keyframes per scene, instead of the dataset's.")
-    seed: int | None = Field(default=None, ge=0, description="Instead of the dataset's.")
+    samples: int | None = Field(default=None, ge=1, description="Keyframes per scene; overrides the dataset's.")
+    seed: int | None = Field(default=None, ge=0, description="Overrides the dataset's seed.")
     topology: str | None = Field(
-        default=None, description="carla, bridge, merged, ... (uavsim list topologies), instead of the dataset's."
+        default=None, description="carla, bridge, merged, ... (uavsim list topologies); overrides the dataset's."
     )
     formation: str | None = Field(
         default=None,
-        description="cross, line, vee, ... (uavsim list formations) or a YAML file, instead of the dataset's.",
+        description="cross, line, vee, ... (uavsim list formations) or a YAML file; overrides the dataset's.",
     )
     rig: str | None = Field(
         default=None,
-        description="uav3d, nadir, uav3d_depth, ... (uavsim list rigs) or a YAML file, instead of the dataset's.",
+        description="uav3d, nadir, uav3d_depth, ... (uavsim list rigs) or a YAML file; overrides the dataset's.",
     )
     weather: str | None = Field(
         default=None,
-        description="clear_noon, night, hard_rain, ... (uavsim list weathers) or a YAML file, instead of the dataset's.",
+        description="clear_noon, night, hard_rain, ... (uavsim list weathers) or a YAML file; overrides the dataset's.",
     )
     settle: bool | None = Field(
-        default=None, description="RGB cameras draw before each image as their rig says, or not at all."
+        default=None, description="Draw RGB images before each image as the rig defines, or not at all."
     )
 
     def instead_of(self, **defaults: object) -> dict[str, Any]:
-        """Return the fields as words for another record; ``defaults`` stand where nothing is overridden."""
+        """Return the fields as keyword arguments; ``defaults`` replace those that are None."""
         return self.model_dump() | {name: value for name, value in defaults.items() if getattr(self, name) is None}
 
 

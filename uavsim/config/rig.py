@@ -21,14 +21,14 @@ __all__ = ["Block", "Camera", "Fov", "Lidar", "Mounted", "Pixels", "Radar", "Rig
 
 def _known(name: str) -> str:
     if name == LIDAR:
-        raise ValueError("a lidar is no sensor of a camera: give the rig a block lidar: {}")
+        raise ValueError("a lidar is not a sensor of a camera: add the block lidar: {} to the rig")
     try:
         return pick(camera_sensors(), name, what="sensor").name
     except UnknownNameError as error:
         raise ValueError(str(error)) from error
 
 
-def _bearable(parts: tuple[float, float, float]) -> tuple[float, float, float]:
+def _check_vignetting(parts: tuple[float, float, float]) -> tuple[float, float, float]:
     """Refuse vignetting that brightens, or that leaves no light."""
     square = np.linspace(0.0, 1.0, 257)
     taken = -np.polyval([*parts[::-1], 0.0], square)
@@ -45,12 +45,12 @@ def _bearable(parts: tuple[float, float, float]) -> tuple[float, float, float]:
 _DARKEST: Final = 0.95
 _SCHEMA: dict[str, Any] = {"anyOf": [{"enum": list(CAMERA_SENSORS)}, {"type": "string", "pattern": r"^[a-z0-9_]+$"}]}
 SensorName = Annotated[str, AfterValidator(_known), WithJsonSchema(_SCHEMA)]
-"""One of ours or of an installed package's; editors complete ours and take any other word."""
+"""A sensor of uavsim or of an installed package; editors complete the former and accept any word."""
 
 Pixels = Annotated[int, Field(ge=16, le=8192)]
 _ConeDeg = Annotated[float, Field(ge=1, le=160)]
 Fov = Annotated[float, Field(ge=5, le=170)]
-Vignetting = Annotated[tuple[float, float, float], AfterValidator(_bearable)]
+Vignetting = Annotated[tuple[float, float, float], AfterValidator(_check_vignetting)]
 Sensors = Annotated[tuple[SensorName, ...], Field(min_length=1)]
 
 
@@ -118,7 +118,7 @@ class Lidar(Block):
     """Elevation of the lowest beam; -90 is straight down where the lidar is mounted level."""
 
     @model_validator(mode="after")
-    def _upper_is_above_lower(self) -> Self:
+    def _check_fov_order(self) -> Self:
         if self.upper_fov_deg <= self.lower_fov_deg:
             raise ValueError(f"upper_fov_deg={self.upper_fov_deg:g} is not above lower_fov_deg={self.lower_fov_deg:g}")
         return self
@@ -165,7 +165,7 @@ class Radar(Block):
         """See ``Block``: a measurement has a ray at least."""
         if self.points_per_second * step_us < 1_000_000:
             fewest = -(-1_000_000 // step_us)
-            return "points_per_second", f"{self.points_per_second} are less than one a step; at least {fewest} are one"
+            return "points_per_second", f"{self.points_per_second} are fewer than one per step; set at least {fewest}"
         return None
 
     def params(self, *, step_us: int) -> RadarParams:
@@ -193,20 +193,20 @@ class Mounted(Model):
         return name, block
 
     @model_validator(mode="after")
-    def _one_sensor_that_is_known(self) -> Self:
+    def _parse_sensor(self) -> Self:
         extra = self.model_extra or {}
         if len(extra) + (self.lidar is not None) != 1:
-            raise ValueError("a mounted sensor is one modality with its block, as {lidar: {channels: 32}}")
+            raise ValueError("a mounted sensor needs exactly one modality, for example {lidar: {channels: 32}}")
         blocks = {name: m.block for name, m in modalities().items() if m.block}
-        for name, given in extra.items():
+        for name, values in extra.items():
             try:
                 block: type[Block] = Named(pick(blocks, name, what="sensor")).load()
-                extra[name] = block.model_validate(given)
+                extra[name] = block.model_validate(values)
             except UnknownNameError as error:
                 raise explain.wrong_key(name, str(error)) from error
             except ValidationError as error:
-                place, said, _ = explain.first(error, block, line_of=lambda _: 0)
-                raise explain.wrong_key(name, said, below=place) from error
+                key_path, message, _ = explain.first(error, block, line_of=lambda _: 0)
+                raise explain.wrong_key(name, message, below=key_path) from error
         return self
 
 
@@ -237,7 +237,7 @@ class Rig(Model):
     notes: Text = ""
 
     @model_validator(mode="after")
-    def _every_camera_has_what_labels_need(self) -> Self:
+    def _check_camera_sensors(self) -> Self:
         for name, camera in self.cameras.items():
             sensors = camera.sensors or self.sensors
             if len(set(sensors)) != len(sensors):
@@ -250,9 +250,9 @@ class Rig(Model):
                     raise ValueError(f"camera {name} lacks the sensor {needed!r}: {why}")
             known, lens = camera_sensors(), camera.lens or self.lens
             if lens and lens.focal_px and camera.fov_deg:
-                raise ValueError(f"camera {name} has fov_deg and the lens focal_px, which say the same: leave one out")
+                raise ValueError(f"camera {name} has both fov_deg and focal_px of its lens; remove one")
             for sensor in sensors if lens else ():
                 if known[sensor].through_lens is None:
-                    able = ", ".join(n for n, modality in known.items() if modality.through_lens)
-                    raise ValueError(f"camera {name} has a lens, through which no {sensor!r} is measured; {able} are")
+                    supported = ", ".join(n for n, modality in known.items() if modality.through_lens)
+                    raise ValueError(f"camera {name}: a lens does not support the sensor {sensor!r}, only {supported}")
         return self

@@ -51,7 +51,7 @@ class PathItem(Model):
 
 
 class Trajectories(Model):
-    """Trajectories from files, one for each drone of the formation, which then gives distances alone."""
+    """Trajectories from files, one for each drone; the formation then only gives distances."""
 
     files: Annotated[tuple[Reference, ...], Field(min_length=1, max_length=64)]
     """Of drone 0, 1, ...; lines of ``t x y z qx qy qz qw`` (TUM) or CSV with these names in its first line."""
@@ -75,15 +75,15 @@ class Route(Model):
     notes: Text = ""
 
     @model_validator(mode="after")
-    def _leads_somewhere(self) -> Self:
+    def _check_path(self) -> Self:
         if bool(self.path) == (self.trajectories is not None):
             raise ValueError("a route has either a path or trajectories")
         if self.trajectories is not None and self.model_fields_set - {"path", "trajectories", "notes"}:
-            raise ValueError("with trajectories, a route has no closed, speed_mps and altitude_m: the files say all")
+            raise ValueError("a route with trajectories excludes closed, speed_mps and altitude_m; remove them")
         places = [item.at for item in self.path]
         doubled = [a for a, b in itertools.pairwise(places) if a and b and math.dist(a, b) < _APART_M]
         if doubled:
-            raise ValueError(f"waypoint {list(doubled[0])} follows itself; use hover_s to stay")
+            raise ValueError(f"waypoint {list(doubled[0])} is repeated; use hover_s to hover")
         if self.closed and (len(places) < 3 or None in places):
             raise ValueError("a closed route needs three waypoints or more, and no orbit")
         return self

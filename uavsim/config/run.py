@@ -13,62 +13,62 @@ from uavsim.errors import InputError
 
 __all__ = ["CARLA_IMAGE", "RunConfig", "SimulatorConfig", "parse_simulator"]
 
-# By digest, as public projects pin it: a tag may be moved to another image by whoever owns it.
+# By digest: a tag's owner may move it to another image.
 CARLA_IMAGE: Final = "carlasim/carla:0.9.16@sha256:aaf1df22702780ece072069e23d03c4879b002ae028c79744b09c4c7ddbae953"
 _ADDRESS = re.compile(r"(?P<host>\[[0-9a-fA-F:]+\]|[A-Za-z0-9_.-]+)(?P<ports>(:([a-z][a-z0-9_]*=)?\d{1,5}){1,8})")
 _IN_ORDER = (CARLA.name, AIRSIM.name)  # of ports without a name: HOST:2000:41451
 Port = Annotated[int, Field(ge=0, le=65535)]
 
 
-class _Strict(Model):
+class _LaxModel(Model):
     # Prefect hands these over as JSON, where a tuple is a list and a path is text.
     model_config = ConfigDict(strict=False)
 
 
-class SimulatorConfig(_Strict):
+class SimulatorConfig(_LaxModel):
     """One simulator: its address, and its start unless attached."""
 
     kind: Literal["mock", "attach", "command", "docker"] = Field(
         default="mock",
         description="mock: the headless simulator; attach: a running server; command, docker: the run starts it",
     )
-    name: str = Field(default="", pattern=r"^[A-Za-z0-9_-]{0,40}$", description="in logs and on the screen")
+    name: str = Field(default="", pattern=r"^[A-Za-z0-9_-]{0,40}$", description="name in logs and messages")
     host: str = Field(default="127.0.0.1", pattern=r"^[A-Za-z0-9_.:\[\]-]+$")
     ports: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")], Port] = Field(
         default={},
-        description="of the servers by name, {carla: 2000, airsim: 41451}; 0: a free one (not for attach); CARLA also "
-        "uses the next two",
+        description="ports of the servers by name, {carla: 2000, airsim: 41451}; 0: any free port (not for attach); CARLA "
+        "also uses the next two",
     )
     client_python: str = Field(
-        default="", description="interpreter of the client process, when its clients are in an environment of their own"
+        default="", description="interpreter of the client process, if its clients are in a separate environment"
     )
     command: tuple[str, ...] = Field(
         default=(), description="kind command: the command to run; {carla_port}, {airsim_port} and {gpu} are filled in"
     )
-    image: str = Field(default=CARLA_IMAGE, description="kind docker")
-    docker_options: tuple[str, ...] = Field(default=(), description="kind docker: more options of docker run")
-    arguments: tuple[str, ...] = Field(default=(), description="added to the command line of mock, command or docker")
+    image: str = Field(default=CARLA_IMAGE, description="kind docker: image of the simulator")
+    docker_options: tuple[str, ...] = Field(default=(), description="kind docker: additional options of docker run")
+    arguments: tuple[str, ...] = Field(default=(), description="kind mock, command, docker: additional arguments")
     gpu: int | None = Field(default=None, ge=0, description="index of the graphics card")
     # The headless simulator compiles its renderer on its first start: a minute of a core, more on a busy machine. One that
     # ends is noticed at once; only one that hangs costs this long.
-    ready_s: float = Field(default=600.0, gt=0, description="from start until it answers")
+    ready_s: float = Field(default=600.0, gt=0, description="seconds from its start until it answers")
     wait_s: float = Field(default=0.0, ge=0, description="kind attach: seconds to wait for its first answer")
-    restart: bool = Field(default=True, description="restart it when it is lost")
-    recycle_scenes: int = Field(default=100, ge=1, description="restart it after so many scenes: servers leak")
-    recycle_rss_mb: float = Field(default=16_000.0, gt=0, description="restart it above this much memory")
+    restart: bool = Field(default=True, description="restart it after a failure")
+    recycle_scenes: int = Field(default=100, ge=1, description="restart it after this number of scenes: servers leak")
+    recycle_rss_mb: float = Field(default=16_000.0, gt=0, description="restart it above this memory, MB")
     recycle_below_pace: float = Field(
         default=0.25,
         ge=0,
         lt=1,
-        description="restart it when three scenes on end fly below this share of its best pace",
+        description="restart it after three successive scenes below this share of its best pace",
     )
 
     @model_validator(mode="after")
-    def _kind_has_what_it_needs(self) -> Self:
+    def _check_kind(self) -> Self:
         if self.kind == "attach" and not self.ports:
             raise ValueError("kind attach needs ports, for example ports: {carla: 2000}")
         if self.kind == "attach" and 0 in self.ports.values():
-            raise ValueError("kind attach needs the ports at which the servers listen; 0 is none")
+            raise ValueError("kind attach needs the ports at which the servers listen, not 0")
         if self.ports.get(CARLA.name, 0) > 65536 - CARLA.adjacent_ports:
             raise ValueError(f"ports: CARLA needs {CARLA.adjacent_ports} ports from {self.ports[CARLA.name]} on")
         if self.kind == "command" and not self.command:
@@ -80,7 +80,7 @@ class SimulatorConfig(_Strict):
         return self
 
 
-class RunConfig(_Strict):
+class RunConfig(_LaxModel):
     """A run, as in ``uavsim generate --run FILE``; the command line's options take precedence.
 
     Everything but ``dataset``, ``seed`` and ``topology`` may differ between two runs of one dataset.
@@ -88,28 +88,28 @@ class RunConfig(_Strict):
 
     dataset: Reference | None = Field(default=None, description="name in flight_plans/datasets, or a YAML file")
     out: Text | None = Field(default=None, description="folder, or fsspec URL")
-    towns: tuple[Name, ...] = Field(default=(), description="of the dataset's; all of them by default")
-    topology: Topology | None = Field(default=None, description="instead of the dataset's")
-    seed: int | None = Field(default=None, ge=0, le=2**31 - 1, description="instead of the dataset's")
+    towns: tuple[Name, ...] = Field(default=(), description="towns of the dataset; all by default")
+    topology: Topology | None = Field(default=None, description="overrides the dataset's topology")
+    seed: int | None = Field(default=None, ge=0, le=2**31 - 1, description="overrides the dataset's seed")
     simulators: tuple[SimulatorConfig, ...] = Field(default=(SimulatorConfig(),), min_length=1)
-    attempts: int = Field(default=3, ge=1, description="failures after which a scene is quarantined")
-    retry_delay_s: float = Field(default=2.0, ge=0, description="before the second attempt; doubled each time")
-    client_recycle_scenes: int = Field(default=50, ge=1, description="restart the client process after so many scenes")
+    attempts: int = Field(default=3, ge=1, description="number of failures after which a scene is quarantined")
+    retry_delay_s: float = Field(default=2.0, ge=0, description="seconds before the second attempt; doubled each time")
+    client_recycle_scenes: int = Field(default=50, ge=1, description="scenes until the client process restarts")
     client_recycle_rss_mb: float = Field(default=4_000.0, gt=0)
     deadlines: Deadlines = Deadlines()
     label_threads: int = Field(
-        default=1, ge=1, le=16, description="scenes of each simulator that are labelled while it flies on"
+        default=1, ge=1, le=16, description="number of scenes that are labelled while a simulator flies"
     )
     scratch: Path | None = Field(
         default=None, description="local folder for scenes in flight when the output is an object store"
     )
 
     @model_validator(mode="after")
-    def _names_are_different(self) -> Self:
+    def _check_unique_names(self) -> Self:
         names = [simulator.name for simulator in self.simulators if simulator.name]
-        twice = next((name for name in names if names.count(name) > 1), None)
-        if twice is not None:
-            raise ValueError(f"two simulators are named {twice}; each needs a name of its own, or none")
+        duplicate = next((name for name in names if names.count(name) > 1), None)
+        if duplicate is not None:
+            raise ValueError(f"two simulators are named {duplicate}; use different names")
         return self
 
 
@@ -133,11 +133,11 @@ def parse_simulator(text: str) -> SimulatorConfig:
 def _ports(words: list[str]) -> dict[str, int] | None:
     """Return ports by server; None when one is out of range, named twice, or has a place without a name."""
     ports: dict[str, int] = {}
-    for place, word in enumerate(words):
+    for index, word in enumerate(words):
         name, equals, number = word.rpartition("=")
-        if not equals and place >= len(_IN_ORDER):
+        if not equals and index >= len(_IN_ORDER):
             return None
-        name = name or _IN_ORDER[place]
+        name = name or _IN_ORDER[index]
         highest = 65536 - (CARLA.adjacent_ports if name == CARLA.name else 1)
         if name in ports or not 1 <= int(number) <= highest:
             return None

@@ -20,9 +20,9 @@ class CameraShutter(Model):
     """Exposure time of each row; 0 is an instant, without motion blur."""
 
     @model_validator(mode="after")
-    def _takes_time(self) -> Self:
+    def _check_times(self) -> Self:
         if not self.readout_s and not self.exposure_s:
-            raise ValueError("a shutter without readout_s and exposure_s is the camera's own image: leave it out")
+            raise ValueError("a shutter needs readout_s or exposure_s above 0; otherwise remove it")
         return self
 
     def shutter(self, *, step_us: int) -> Shutter:

@@ -31,10 +31,10 @@ class Colours(Model):
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
-        even = [key for key in ("hue_deg", "saturation", "value") if key in self.model_fields_set]
-        if self.draw and even:
-            raise ValueError(f"give either draw, or {even[0]}")
-        for key in even:
+        range_keys = [key for key in ("hue_deg", "saturation", "value") if key in self.model_fields_set]
+        if self.draw and range_keys:
+            raise ValueError(f"give either draw, or {range_keys[0]}")
+        for key in range_keys:
             low, high = getattr(self, key)
             if low > high:
                 raise ValueError(f"{key}: from smaller than to")
@@ -83,7 +83,7 @@ class Skin(Model):
     same: ClassVar[tuple[str, ...]] = ("twins", "traffic", "notes")
 
     @model_validator(mode="after")
-    def _changes_something(self) -> Self:
+    def _check_changes(self) -> Self:
         for key in ("sun_altitude_deg", "sun_azimuth_deg"):
             bounds: Any = getattr(self, key)
             if bounds is not None and bounds[0] > bounds[1]:
@@ -91,7 +91,7 @@ class Skin(Model):
         if self.traffic == "recorded" and not any(
             getattr(self, k) for k in type(self).model_fields if k not in self.same
         ):
-            raise ValueError("nothing differs: give weather, sun, vehicle_colours, textures, or traffic: other")
+            raise ValueError("the skin changes nothing: set weather, sun, vehicle_colours, textures, or traffic: other")
         if self.traffic == "other" and self.vehicle_colours is not None:
-            raise ValueError("vehicle_colours are of recorded vehicles: other traffic has colours of its own")
+            raise ValueError("vehicle_colours needs recorded traffic: remove vehicle_colours or traffic: other")
         return self

@@ -19,14 +19,14 @@ class Obstacle(Model):
     """Height of its roof above the town's ground."""
 
     @model_validator(mode="after")
-    def _ends_in_order(self) -> Self:
+    def _check_bounds_order(self) -> Self:
         if self.x_m[0] >= self.x_m[1] or self.y_m[0] >= self.y_m[1]:
             raise ValueError("x_m and y_m are [from, to] with from smaller than to")
         return self
 
 
 class Streaming(Model):
-    """A large map's world settings: CARLA loads its tiles, and moves its actors, near the spectator or a hero alone."""
+    """A large map's world settings: CARLA loads tiles and moves actors only near the spectator or a hero."""
 
     tile_stream_distance_m: Annotated[float, Field(ge=100, le=20_000)] = 3000.0
     """Distance from the hero within which tiles are loaded; CARLA's default."""
@@ -40,7 +40,7 @@ class Streaming(Model):
     """Blueprint of a vehicle without physics that is moved 200 m above the swarm as CARLA's hero, instead of the spectator."""
 
     @model_validator(mode="after")
-    def _inside_each_other(self) -> Self:
+    def _check_distance_order(self) -> Self:
         if not self.traffic_within_m <= self.actor_active_distance_m <= self.tile_stream_distance_m:
             raise ValueError("traffic_within_m, actor_active_distance_m and tile_stream_distance_m do not increase")
         return self
@@ -74,7 +74,7 @@ class TownConfig(Model):
     notes: Text = ""
 
     @model_validator(mode="after")
-    def _ends_in_order(self) -> Self:
+    def _check_bounds_order(self) -> Self:
         if self.x_m[0] >= self.x_m[1] or self.y_m[0] >= self.y_m[1]:
             raise ValueError("x_m and y_m are [from, to] with from smaller than to")
         room_m = min(self.x_m[1] - self.x_m[0], self.y_m[1] - self.y_m[0])

@@ -50,17 +50,17 @@ class Weather(WeatherState):
     notes: Text = ""
 
     @model_validator(mode="after")
-    def _still_or_changing(self) -> Self:
+    def _check_constant_or_changing(self) -> Self:
         still = [key for key in WeatherState.model_fields if getattr(self, key) is not None]
         changing = bool(self.model_fields_set & {"from_", "to", "start_s", "end_s"})
         if changing and still:
-            raise ValueError(f"{still[0]} belongs inside from and to when the weather changes")
+            raise ValueError(f"{still[0]} must be inside from and to when the weather changes")
         if changing and (self.from_ is None or self.to is None):
             raise ValueError("a change needs both from and to")
         return self
 
     @model_validator(mode="after")
-    def _ends_after_its_start(self) -> Self:
+    def _check_end_after_start(self) -> Self:
         if self.end_s is not None and self.end_s <= self.start_s:
             raise ValueError(f"end_s={self.end_s:g} is not after start_s={self.start_s:g}")
         return self

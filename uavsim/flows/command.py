@@ -53,7 +53,7 @@ def generate(request: Request, *, console: Screen) -> Result:
         simulator_s = ((context.pool.closed_s or time.monotonic()) - opening) * len(context.pool.slots)
     return Result.of(
         summary,
-        there=context.there,
+        unchanged=context.unchanged,
         address=context.output.address,
         seconds=time.monotonic() - began,
         simulator_s=simulator_s,

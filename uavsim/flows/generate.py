@@ -30,7 +30,7 @@ from uavsim.run.finish import Finished, ValidationSummary
 from uavsim.run.outcome import SceneOutcome
 from uavsim.run.request import OutputRequest, Request
 from uavsim.run.result import Summary
-from uavsim.run.town_scenes import TownScenes, retry_delays_s, worth_another_try
+from uavsim.run.town_scenes import TownScenes, may_retry, retry_delays_s
 from uavsim.run.worker import of_worker
 
 MINI = Request(dataset="uav3d-mini", out="data/uav3d-mini")
@@ -78,11 +78,11 @@ def generate_town(request: Request) -> Summary:
         return Summary(tuple(scenes.outcomes), finish_dataset(run) if is_deployment else Finished())
 
 
-def _worth_another_try(_: Task[..., object], __: TaskRun, state: State[object]) -> bool:
-    return worth_another_try(state.result(raise_on_failure=False))
+def _may_retry(_: Task[..., object], __: TaskRun, state: State[object]) -> bool:
+    return may_retry(state.result(raise_on_failure=False))
 
 
-@task(name="fly-scene", task_run_name="{scene}", cache_policy=NO_CACHE, retry_condition_fn=_worth_another_try)
+@task(name="fly-scene", task_run_name="{scene}", cache_policy=NO_CACHE, retry_condition_fn=_may_retry)
 def fly_scene(scene: str) -> SceneOutcome:
     """Fly one scene on the next free simulator, label it, commit it."""
     return stages.fly_scene(current_run().context, scene)

@@ -34,7 +34,7 @@ from uavsim.run.context import opened, prepared
 from uavsim.run.request import Request
 from uavsim.run.result import Summary
 from uavsim.run.stages import RunContext
-from uavsim.run.town_scenes import worth_another_try
+from uavsim.run.town_scenes import may_retry
 from uavsim.run.worker import of_worker
 from uavsim.supervise.simulator_slot import NoSlotLeft, SimulatorSlot
 from uavsim.terminal import line
@@ -175,7 +175,7 @@ class Run:
             try:
                 return part.fn(**arguments)
             except Exception as error:
-                if not worth_another_try(error):
+                if not may_retry(error):
                     raise
             self.context.wait_for_end(part.retry_delay_seconds[k])
         return part.fn(**arguments)
@@ -192,7 +192,7 @@ class Run:
         """Print once that the run continues without its server; further reports of this thread fail quickly."""
         if self.has_server:
             self.has_server = False
-            said = f": the server is gone ({' '.join(reason.split())[:100]}); the run goes on without it"
+            said = f": the server does not answer ({' '.join(reason.split())[:100]}); the run continues without it"
             self.context.progress.say(line(("yellow", "Prefect"), said))
         _SETTINGS.get().enter_context(temporary_settings(updates=_QUICK))
 

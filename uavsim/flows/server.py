@@ -89,19 +89,19 @@ def configured_api_url() -> str | None:
     Raises:
         InputError: Prefect refuses a variable of the environment.
     """
-    if _nothing_is_configured():
+    if _is_unconfigured():
         without_prefect()
         return None
     named = bool(os.environ.get("PREFECT_API_URL"))
-    taken = {} if named else without_prefect()
-    url = _url_of_settings(taken)
-    if url is not None and taken:  # a profile names a server: the user's variables are for it
-        os.environ.update(taken)
-        url = _url_of_settings(taken)
+    removed = {} if named else without_prefect()
+    url = _url_of_settings(removed)
+    if url is not None and removed:  # a profile names a server: the user's variables are for it
+        os.environ.update(removed)
+        url = _url_of_settings(removed)
     return url
 
 
-def _nothing_is_configured() -> bool:
+def _is_unconfigured() -> bool:
     """Return whether neither environment nor files configure Prefect, without importing it, which takes seconds."""
     if "prefect" in sys.modules or any(name.startswith("PREFECT_") and name not in _OURS for name in os.environ):
         return False  # a program that has imported Prefect may use its own settings
@@ -114,17 +114,17 @@ def _nothing_is_configured() -> bool:
     return False
 
 
-def _url_of_settings(taken: dict[str, str]) -> str | None:
+def _url_of_settings(removed: dict[str, str]) -> str | None:
     try:
         from prefect.context import refresh_global_settings_context
         from prefect.settings import PREFECT_API_URL
 
-        if taken:
+        if removed:
             refresh_global_settings_context()
         value = PREFECT_API_URL.value()
     except Exception as error:
-        said = redact(" ".join(str(error).split()))[:300]
-        raise InputError(f"Prefect refuses its variables in the environment or its profile: {said}") from error
+        reason = redact(" ".join(str(error).split()))[:300]
+        raise InputError(f"Prefect rejects its environment variables or its profile: {reason}") from error
     return str(value) if value else None
 
 

@@ -133,17 +133,17 @@ def _draw_route(
     )
     x, y = (line.min(axis=0) + line.max(axis=0)) / 2
     numbers = as_text([scene.scene_index for scene in scenes])
-    told = numbers if len(numbers) <= _LONGEST_LABEL else count(len(scenes), "scene")
-    for text, below_px in ((label, -4), (told, 16)):
+    scenes_label = numbers if len(numbers) <= _LONGEST_LABEL else count(len(scenes), "scene")
+    for text, below_px in ((label, -4), (scenes_label, 16)):
         at_px = (int(x) - 4 * len(text), int(y) + below_px)
         draw.draw_text(sheet.canvas, text, at_px, colour=INK, height_px=13, background=_GROUND)
 
 
 def _tint_footprints(sheet: Sheet, plan: ScenePlan, *, colour: draw.Colour) -> None:
     """Tint the cameras' footprints at the first image, up to ``_REACH_M``."""
-    seen = np.zeros(sheet.canvas.shape[:2], dtype=np.uint8)
-    draw.draw_polygons(seen, [sheet.px(quad) for quad in _footprints(plan)], colour=(1, 1, 1))
-    sheet.canvas[:] = draw.tinted(sheet.canvas, seen > 0, colour=colour, strength=_TINT)
+    footprint_mask = np.zeros(sheet.canvas.shape[:2], dtype=np.uint8)
+    draw.draw_polygons(footprint_mask, [sheet.px(quad) for quad in _footprints(plan)], colour=(1, 1, 1))
+    sheet.canvas[:] = draw.tinted(sheet.canvas, footprint_mask > 0, colour=colour, strength=_TINT)
 
 
 def _draw_scene(sheet: Sheet, plan: ScenePlan, *, colour: draw.Colour) -> None:
@@ -181,7 +181,7 @@ def _footprints(plan: ScenePlan) -> FloatArray:
 
 def _mixed(colour: draw.Colour) -> draw.Colour:
     """Return the mean of a colour and the ground's colour."""
-    r, g, b = ((own + ground) // 2 for own, ground in zip(colour, _GROUND, strict=True))
+    r, g, b = ((channel + ground) // 2 for channel, ground in zip(colour, _GROUND, strict=True))
     return r, g, b
 
 
@@ -197,12 +197,12 @@ def _draw_footer(
     _draw_legend(sheet, plans, y=height - 34, buildings=buildings)
     step_m = _round_length(120 / sheet.px_per_m)
     x0, y = _BORDER_PX, height - 62
-    seen = f"tint: seen by cameras within {_REACH_M:g} m"
+    tint_note = f"tint: seen by cameras within {_REACH_M:g} m"
     end = x0 + step_m * sheet.px_per_m
     draw.draw_polyline(sheet.canvas, np.array([[x0, y], [end, y]]), colour=INK, width_px=3)
     draw.draw_text(
         sheet.canvas,
-        f"{step_m:g} m   x right, y up (map frame)" + (f"   {seen}" if len(plans) <= _FEW else ""),
+        f"{step_m:g} m   x right, y up (map frame)" + (f"   {tint_note}" if len(plans) <= _FEW else ""),
         (int(end) + 8, y + 4),
         colour=INK,
     )

@@ -9,7 +9,7 @@ import numpy as np
 
 from uavsim.config.formation import Formation
 from uavsim.config.library import Library, kind_of, kinds
-from uavsim.config.load import Loaded, load, shown
+from uavsim.config.load import Loaded, display_path, load
 from uavsim.config.schema import SCHEMA_COMMENT
 from uavsim.errors import ConfigError, InputError, UnknownNameError
 from uavsim.geometry import quaternion
@@ -77,7 +77,7 @@ def _check(path: Path, library: Library) -> FileFinding:
     except ConfigError as error:
         return FileFinding(path, kind, str(error), error.every or (str(error),))
     except InputError as error:
-        said = f"{shown(path)}:1: {error}"
+        said = f"{display_path(path)}:1: {error}"
         return FileFinding(path, kind, said, (said,))
     return FileFinding(path, kind, None)
 
@@ -88,7 +88,7 @@ def _kind(path: Path) -> str:
         with path.open("rb") as file:
             first = file.readline(500).decode("utf-8", errors="replace")
     except OSError as error:
-        raise ConfigError(f"{shown(path)}: cannot be read: {error.strerror}") from error
+        raise ConfigError(f"{display_path(path)}: cannot be read: {error.strerror}") from error
     match = SCHEMA_COMMENT.match(first)
     kind = match[1] if match else kind_of(path)
     if kind in kinds():
@@ -96,11 +96,11 @@ def _kind(path: Path) -> str:
     if match:
         guess = nearest(match[1], kinds())
         hint = f"did you mean {guess}.json?" if guess else f"known: {', '.join(kinds())}"
-        raise ConfigError(f"{shown(path)}:1: there is no schema {match[1]}.json; {hint}")
+        raise ConfigError(f"{display_path(path)}:1: there is no schema {match[1]}.json; {hint}")
     raise ConfigError(
-        f"{shown(path)}:1: cannot say what this file is: put it into flight_plans/datasets, formations, "
+        f"{display_path(path)}:1: unknown kind of file: put it into flight_plans/datasets, formations, "
         f"rigs, weather, {', '.join(file.folder for file in file_kinds().values())}, "
-        f"or begin it with '# yaml-language-server: $schema=.schemas/KIND.json', KIND one of {', '.join(kinds())}"
+        f"or start it with '# yaml-language-server: $schema=.schemas/KIND.json', KIND one of {', '.join(kinds())}"
     )
 
 
@@ -124,7 +124,7 @@ def _routes(loaded: Loaded[Any], library: Library) -> None:
         out = ((xy < low) | (xy > high)).any(axis=1)
         if out.any():
             x, y = xy[int(out.argmax())]
-            raise loaded.error(("routes", name), f"comes to x={x:.1f} y={y:.1f}, outside {town.name}")
+            raise loaded.error(("routes", name), f"reaches x={x:.1f} y={y:.1f}, outside {town.name}")
 
 
 def _formation(loaded: Loaded[Any], _: Library) -> None:

@@ -25,7 +25,7 @@ def outside(swarm: SwarmTrajectory, town: TownConfig, *, step_s: float) -> str |
     step, drone = np.unravel_index(int(out.argmax()), out.shape)
     x, y = xy[step, drone]
     return (
-        f"drone {swarm.drone_ids[drone]} comes to x={x:.1f} y={y:.1f} at {step * step_s:.2f} s, outside {town.name} "
+        f"drone {swarm.drone_ids[drone]} reaches x={x:.1f} y={y:.1f} at {step * step_s:.2f} s, outside {town.name} "
         f"(x {low[0]:g}..{high[0]:g}, y {low[1]:g}..{high[1]:g} with its margin of {town.margin_m:g} m)"
     )
 

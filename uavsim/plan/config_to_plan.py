@@ -34,9 +34,9 @@ def sensors(rig: Loaded[Rig], *, step_us: int) -> tuple[SensorSpec, ...]:
     if model.lidar is not None:
         blocks.append((("lidar",), "", LIDAR, model.lidar))
     blocks += [(("mounted", name, mounted.sensor[0]), name, *mounted.sensor) for name, mounted in model.mounted.items()]
-    for place, _, _, block in blocks:
+    for key_path, _, _, block in blocks:
         if fault := block.fault(step_us=step_us):
-            raise rig.error((*place, fault[0]), fault[1])
+            raise rig.error((*key_path, fault[0]), fault[1])
     others = (block_sensor(block, name=name, modality=m, step_us=step_us) for _, name, m, block in blocks)
     return (*cameras(rig, step_us=step_us), *others)
 
@@ -67,7 +67,7 @@ def _camera(rig: Loaded[Rig], name: str, camera: Camera, *, step_us: int) -> Cam
     width_px, height_px = camera.width_px or rig.model.width_px, camera.height_px or rig.model.height_px
     fov_deg, lens = camera.fov_deg or rig.model.fov_deg, camera.lens or rig.model.lens
     shutter, vignetting = camera.shutter or rig.model.shutter, camera.vignetting or rig.model.vignetting or ()
-    seen = CameraParams(
+    pinhole = CameraParams(
         width_px,
         height_px,
         fov_deg,
@@ -77,20 +77,20 @@ def _camera(rig: Loaded[Rig], name: str, camera: Camera, *, step_us: int) -> Cam
         exposure=(camera.exposure or rig.model.exposure).exposure,
     )
     if lens is None:
-        return seen
+        return pinhole
     if fault := lens.fault(width_px=width_px, height_px=height_px, fov_deg=fov_deg):
         key, what = fault
         of_camera = camera.fov_deg if key == "fov_deg" else camera.lens
-        place = (*(("cameras", name) if of_camera else ()), *(() if key == "fov_deg" else ("lens",)), key)
+        key_path = (*(("cameras", name) if of_camera else ()), *(() if key == "fov_deg" else ("lens",)), key)
         if key == "coefficients":  # the largest bends most
-            place = (*place, int(np.argmax(np.abs(lens.coefficients))))
-        raise rig.error(place, f"{what} (camera {name})")
-    made = lens.lens(width_px=width_px, height_px=height_px, fov_deg=fov_deg)
+            key_path = (*key_path, int(np.argmax(np.abs(lens.coefficients))))
+        raise rig.error(key_path, f"{what} (camera {name})")
+    camera_lens = lens.lens(width_px=width_px, height_px=height_px, fov_deg=fov_deg)
     if lens.focal_px is not None:
-        middle = np.array([[0.0, made.centre_px[1]], [width_px, made.centre_px[1]]])
-        left, right = np.degrees(np.arctan(made.rays(middle)[:, 0])).tolist()
+        middle = np.array([[0.0, camera_lens.centre_px[1]], [width_px, camera_lens.centre_px[1]]])
+        left, right = np.degrees(np.arctan(camera_lens.rays(middle)[:, 0])).tolist()
         fov_deg = round(right - left, 6)
-    return replace(seen, fov_deg=fov_deg, lens=made)
+    return replace(pinhole, fov_deg=fov_deg, lens=camera_lens)
 
 
 def given_by(dataset: Loaded[DatasetConfig], rig: Loaded[Rig]) -> tuple[SensorSpec, ...]:
@@ -106,16 +106,17 @@ def given_by(dataset: Loaded[DatasetConfig], rig: Loaded[Rig]) -> tuple[SensorSp
     for spec in specs:
         for name in spec.modalities:
             if not modality(name).given_by(server):
-                given = ", ".join(n for n, sensor in camera_sensors().items() if sensor.given_by(server))
+                supported = ", ".join(n for n, sensor in camera_sensors().items() if sensor.given_by(server))
                 if not spec.params.is_optical:
                     raise rig.error(("mounted", spec.name), f"topology {topology} cannot give {name!r}")
-                here = ("cameras", spec.name, "sensors") if rig.model.cameras[spec.name].sensors else ("sensors",)
+                key_path = ("cameras", spec.name, "sensors") if rig.model.cameras[spec.name].sensors else ("sensors",)
                 raise rig.error(
-                    here, f"topology {topology} cannot give {name!r}; its cameras give {given} (camera {spec.name})"
+                    key_path,
+                    f"topology {topology} cannot give {name!r}; its cameras give {supported} (camera {spec.name})",
                 )
         if server == "airsim" and isinstance(spec.params, CameraParams) and spec.params.exposure.mode == "manual":
-            here = (*(("cameras", spec.name) if rig.model.cameras[spec.name].exposure else ()), "exposure", "mode")
-            raise rig.error(here, f"topology {topology} has no manual exposure: AirSim's settings have no such key")
+            key_path = (*(("cameras", spec.name) if rig.model.cameras[spec.name].exposure else ()), "exposure", "mode")
+            raise rig.error(key_path, f"topology {topology} has no manual exposure: AirSim's settings have no such key")
     return specs
 
 
@@ -126,8 +127,8 @@ def _check_shutters(dataset: DatasetConfig, rig: Loaded[Rig]) -> None:
     for name, camera in rig.model.cameras.items():
         shutter = camera.shutter or rig.model.shutter
         if shutter and (fault := shutter.fault(step_us=step_us, image_us=image_us)):
-            place = (*(("cameras", name) if camera.shutter else ()), "shutter", fault[0])
-            raise rig.error(place, f"{fault[1]} (camera {name})")
+            key_path = (*(("cameras", name) if camera.shutter else ()), "shutter", fault[0])
+            raise rig.error(key_path, f"{fault[1]} (camera {name})")
 
 
 def block_sensor(block: Block, *, name: str, modality: str, step_us: int) -> SensorSpec:

@@ -43,15 +43,15 @@ class SceneToFill:
         number: scene number in the dataset.
         turn: scene count in its town, from 0.
         weather: name of the weather.
-        whole: the flight with all samples of the dataset.
-        swarm: the flown steps of ``whole``.
+        full_swarm: the flight with all samples of the dataset.
+        swarm: the flown steps of ``full_swarm``.
         planned: records of the preceding ingredients.
     """
 
     number: int
     turn: int
     weather: str
-    whole: SwarmTrajectory
+    full_swarm: SwarmTrajectory
     swarm: SwarmTrajectory
     dataset_seed: int
     planned: Mapping[str, object]

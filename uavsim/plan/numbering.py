@@ -64,7 +64,7 @@ def town_scenes(dataset: Loaded[DatasetConfig], town: str) -> TownScenes:
     return pick(ranges, names.get(town.casefold(), town), what=f"town of the dataset {dataset.name!r}:")
 
 
-def town_of(dataset: Loaded[DatasetConfig], wanted: Sequence[int] | None) -> str:
+def town_of(dataset: Loaded[DatasetConfig], numbers: Sequence[int] | None) -> str:
     """Return the only town of a dataset, or the town of the first requested scene.
 
     Raises:
@@ -74,10 +74,10 @@ def town_of(dataset: Loaded[DatasetConfig], wanted: Sequence[int] | None) -> str
     ranges = _ranges(dataset)
     if len(ranges) == 1:
         return next(iter(ranges))
-    homes = [town for town, scenes in ranges.items() if wanted and wanted[0] in scenes.allowed]
-    if not homes:
+    matching_towns = [town for town, scenes in ranges.items() if numbers and numbers[0] in scenes.allowed]
+    if not matching_towns:
         raise InputError(f"name a town of the dataset {dataset.name!r}: {', '.join(ranges)}")
-    return homes[0]
+    return matching_towns[0]
 
 
 def _ranges(dataset: Loaded[DatasetConfig]) -> dict[str, TownScenes]:
@@ -90,8 +90,8 @@ def _ranges(dataset: Loaded[DatasetConfig]) -> dict[str, TownScenes]:
     ordered = sorted(ranges.values(), key=lambda scenes: scenes.allowed.start)
     for before, after in itertools.pairwise(ordered):
         if after.allowed.start < before.allowed.stop:
-            place = ("towns", after.town, "first_scene")
-            raise dataset.error(place, f"scene {after.allowed.start} belongs to {before.town} already")
+            key_path = ("towns", after.town, "first_scene")
+            raise dataset.error(key_path, f"scene {after.allowed.start} belongs to {before.town} already")
     _check_splits(dataset, [scenes.allowed for scenes in ordered])
     return ranges
 
@@ -99,10 +99,10 @@ def _ranges(dataset: Loaded[DatasetConfig]) -> dict[str, TownScenes]:
 def _check_splits(dataset: Loaded[DatasetConfig], allowed: Sequence[range]) -> None:
     """Refuse scene numbers in splits that no town has."""
     for name, numbers in dataset.model.splits.scenes.items():
-        for place, number in enumerate(numbers):
+        for index, number in enumerate(numbers):
             if not any(number in scenes for scenes in allowed):
                 what = f"scene {number} is not in the dataset, which has {_listed(allowed)}"
-                raise dataset.error(("splits", "scenes", name, place), what)
+                raise dataset.error(("splits", "scenes", name, index), what)
 
 
 def _listed(ranges: Sequence[range]) -> str:
@@ -140,31 +140,31 @@ def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
 
 
-def requested(scenes: TownScenes, wanted: Sequence[int] | None) -> Sequence[int]:
+def requested(scenes: TownScenes, numbers: Sequence[int] | None) -> Sequence[int]:
     """Return the requested numbers, sorted and unique.
 
     Raises:
         InputError: a number is not in this town.
     """
-    if wanted is None:
+    if numbers is None:
         return scenes.numbers
-    foreign = [number for number in wanted if number not in scenes.allowed]
+    foreign = [number for number in numbers if number not in scenes.allowed]
     if foreign:
         raise InputError(
             f"{scenes.town} has no scene {foreign[0]}, only {scenes.allowed.start}-{scenes.allowed.stop - 1} "
-            f"in this dataset{_counted_in_town(scenes, wanted)}"
+            f"in this dataset{_counted_in_town(scenes, numbers)}"
         )
-    if not wanted:
-        raise InputError("no scenes are asked for")
-    return sorted(set(wanted))
+    if not numbers:
+        raise InputError("no scene is requested; name at least one")
+    return sorted(set(numbers))
 
 
-def _counted_in_town(scenes: TownScenes, wanted: Sequence[int]) -> str:
+def _counted_in_town(scenes: TownScenes, numbers: Sequence[int]) -> str:
     """Suggest the correct numbers if the given ones count within the town."""
-    if max(wanted) >= len(scenes.allowed):
+    if max(numbers) >= len(scenes.allowed):
         return ""
-    meant = sorted({scenes.allowed[number] for number in wanted})
-    return f"; counted within {scenes.town} that is --scenes {as_text(meant)}"
+    scene_numbers = sorted({scenes.allowed[number] for number in numbers})
+    return f"; counted within {scenes.town} that is --scenes {as_text(scene_numbers)}"
 
 
 def as_text(numbers: Sequence[int]) -> str:

@@ -99,8 +99,8 @@ def fly_route(route: Route, *, altitude_m: float, fixed_altitude: bool = False) 
             knots.pop()
         knots.append(replace(knots[0], hover_s=0.0))
     if len(knots) == 1:
-        place = np.array([[knots[0].x_m, knots[0].y_m, knots[0].altitude_m]])
-        return FlightPath(np.zeros(1), np.zeros(1), place, np.zeros(1), closed=False)
+        point_m = np.array([[knots[0].x_m, knots[0].y_m, knots[0].altitude_m]])
+        return FlightPath(np.zeros(1), np.zeros(1), point_m, np.zeros(1), closed=False)
     position_m, heading_rad, knot_at = _sampled(knots, closed=route.closed)
     step_m = np.linalg.norm(np.diff(position_m, axis=0), axis=1)
     time_s, speed_mps = _times(knots, step_m, knot_at, closed=route.closed)
@@ -113,7 +113,7 @@ def _knots(route: Route, *, altitude_m: float, fixed_altitude: bool) -> list[_Kn
     for item in route.path:
         height_m = altitude_m if fixed_altitude else (item.altitude_m or route.altitude_m or altitude_m)
         speed_mps = item.speed_mps or route.speed_mps
-        places = _orbit_places(item.orbit, knots) if item.orbit is not None else _place(item)
+        places = _orbit_positions_m(item.orbit, knots) if item.orbit is not None else _place(item)
         new = [_Knot(x, y, height_m, speed_mps, 0.0) for x, y in places]
         new[-1] = replace(new[-1], hover_s=item.hover_s)
         for knot in new:
@@ -131,7 +131,7 @@ def _place(item: PathItem) -> list[tuple[float, float]]:
     return [item.at] if item.at is not None else []
 
 
-def _orbit_places(orbit: Orbit, before: list[_Knot]) -> list[tuple[float, float]]:
+def _orbit_positions_m(orbit: Orbit, before: list[_Knot]) -> list[tuple[float, float]]:
     """Return points of the circle, metres, from the one nearest to the previous knot; without one, from the east."""
     (cx, cy), start_rad = orbit.centre, 0.0
     if before:

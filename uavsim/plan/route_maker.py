@@ -35,7 +35,7 @@ def make_routes(town: TownConfig, *, rows: int, columns: int) -> str:
         InputError: a number is invalid, or the town is too small.
     """
     if not (1 <= rows <= 50 and 1 <= columns <= 50):
-        raise InputError(f"routes are made in 1 to 50 rows and columns, not {rows} x {columns}")
+        raise InputError(f"rows and columns must be 1 to 50, not {rows} x {columns}")
     low = np.array([town.x_m[0], town.y_m[0]]) + _EDGE_M
     high = np.array([town.x_m[1], town.y_m[1]]) - _EDGE_M
     room_m = high - low

@@ -154,39 +154,39 @@ class _TownPlanner:
     @classmethod
     def open(cls, of: DatasetPlanner, town: str) -> _TownPlanner:
         dataset, library, model = of.dataset, of.library, of.dataset.model
-        own = numbering.town_scenes(dataset, town)
-        site = _located(dataset, ("towns", own.town), lambda: library.town(own.town))
+        town_scenes = numbering.town_scenes(dataset, town)
+        site = _located(dataset, ("towns", town_scenes.town), lambda: library.town(town_scenes.town))
         routes = library.routes(site.model.name)
         rig = _located(dataset, ("rig",), lambda: library.rig(model.rig, named_in=dataset.source.path))
         specs = given_by(dataset, rig)
         cameras = tuple(spec for spec in specs if spec.params.is_optical)
-        fill = planners(dataset, library, share=model.towns[own.town], town=site.model, rig=cameras)
-        whole = any(INGREDIENTS.pick(name).whole_scenes for name in fill)
-        ground = (spec for plan in fill.values() if isinstance(plan, AgentsPlan) for spec in plan.rig)
+        ingredients = planners(dataset, library, share=model.towns[town_scenes.town], town=site.model, rig=cameras)
+        has_whole_scenes = any(INGREDIENTS.pick(name).whole_scenes for name in ingredients)
+        ground = (spec for plan in ingredients.values() if isinstance(plan, AgentsPlan) for spec in plan.rig)
         planner = cls(
             library=library,
             dataset=dataset,
-            share=model.towns[own.town],
-            scenes=own,
+            share=model.towns[town_scenes.town],
+            scenes=town_scenes,
             town=site,
             routes=routes,
-            route_names=_route_names(dataset, own.town, routes),
+            route_names=_route_names(dataset, town_scenes.town, routes),
             rig_file=rig,
             rig=specs,
-            ingredients=fill,
-            whole_samples=max(model.samples, of.named.model.samples if whole else 0),
+            ingredients=ingredients,
+            whole_samples=max(model.samples, of.named.model.samples if has_whole_scenes else 0),
             extra_steps=_shutter_steps(dataset, (*specs, *ground)),
         )
-        planner.look_up_every_name()
+        planner.check_names()
         return planner
 
-    def look_up_every_name(self) -> None:
+    def check_names(self) -> None:
         """Load all formations and weathers of the scenes, to find typos before the first flight."""
         if self.scene_us >= SCENE_SLOT_US:
             raise self.dataset.error(("samples",), f"a scene of {self.scene_us / 1e6:g} s is longer than an hour")
         if self.scene_us // self.step_us > MOST_STEPS:
             steps = self.scene_us // self.step_us
-            raise self.dataset.error(("samples",), f"a scene needs {steps} steps; {MOST_STEPS} is the most")
+            raise self.dataset.error(("samples",), f"a scene needs {steps} steps; at most {MOST_STEPS} are allowed")
         for name in self.dataset.model.formation.names:
             self.formation(name)
         for name in self.dataset.model.weather.names:
@@ -214,16 +214,16 @@ class _TownPlanner:
     def formation(self, name: str) -> Loaded[Formation]:
         if name not in self.formations:
             path = self.dataset.source.path
-            place = _place_of("formation", self.dataset.model.formation, name)
-            self.formations[name] = _located(self.dataset, place, lambda: self.library.formation(name, named_in=path))
+            keys = _key_path_of("formation", self.dataset.model.formation, name)
+            self.formations[name] = _located(self.dataset, keys, lambda: self.library.formation(name, named_in=path))
         return self.formations[name]
 
     def weather(self, name: str) -> Loaded[Weather] | None:
         """Return a weather's file; None for a preset of CARLA."""
         if name not in self.weathers:
             path, presets = self.dataset.source.path, tuple(PRESETS)
-            place = _place_of("weather", self.dataset.model.weather, name)
-            loaded = _located(self.dataset, place, lambda: self.library.weather(name, named_in=path, presets=presets))
+            keys = _key_path_of("weather", self.dataset.model.weather, name)
+            loaded = _located(self.dataset, keys, lambda: self.library.weather(name, named_in=path, presets=presets))
             if loaded is not None:
                 weather_track(loaded, scene_us=self.scene_us)  # which refuses an unknown preset
             self.weathers[name] = loaded
@@ -257,8 +257,8 @@ class _TownPlanner:
     def draw(self, of: Loaded[M], kind: str, number: int, numbers: dict[str, float]) -> Loaded[M]:
         """Return a file with this scene's drawn numbers, and add them to ``numbers``."""
         seed = self.dataset.model.seed
-        drawn, own = of.drawn(lambda key: numbering.scene_rng(seed, number, f"drawn {kind}.{key}"))
-        numbers |= {f"{kind}.{key}": value for key, value in own.items()}
+        drawn, drawn_by_key = of.drawn(lambda key: numbering.scene_rng(seed, number, f"drawn {kind}.{key}"))
+        numbers |= {f"{kind}.{key}": value for key, value in drawn_by_key.items()}
         return drawn
 
     def _plan(self, number: int) -> ScenePlan:
@@ -277,14 +277,14 @@ class _TownPlanner:
         )
         route, start_share = self.route_of(turn)
         altitude_m = numbering.altitude_of(model.altitude_m, numbering.scene_rng(seed, number, "altitude"), number=turn)
-        whole = self.fly(formation, route, start_share=start_share, altitude_m=altitude_m, number=number)
+        full_swarm = self.fly(formation, route, start_share=start_share, altitude_m=altitude_m, number=number)
         steps = (model.samples - 1) * self.keyframe_steps + self.extra_steps + 1
-        swarm = SwarmTrajectory(whole.drone_ids, whole.map_SE3_flu[:steps])
+        swarm = SwarmTrajectory(full_swarm.drone_ids, full_swarm.map_SE3_flu[:steps])
         planned: dict[str, object] = {}
-        scene = SceneToFill(number, turn, weather_name, whole, swarm, dataset_seed=seed, planned=planned)
+        scene = SceneToFill(number, turn, weather_name, full_swarm, swarm, dataset_seed=seed, planned=planned)
         for name, planner in self.ingredients.items():
-            if (made := planner(scene) if callable(planner) else planner) is not None:
-                planned[name] = made
+            if (plan := planner(scene) if callable(planner) else planner) is not None:
+                planned[name] = plan
         site = self.town.model
         return ScenePlan(
             dataset=self.dataset.name,
@@ -339,14 +339,14 @@ class _TownPlanner:
         Raises:
             ConfigError: a drone leaves the town, or comes too near to an obstacle or another drone.
         """
-        model, own = self.dataset.model, self.routes.model.routes[route]
+        model, config = self.dataset.model, self.routes.model.routes[route]
         total = (self.whole_samples - 1) * self.keyframe_steps + self.extra_steps
         time_s = np.asarray(np.arange(total + 1) * (self.step_us * 1e-6), dtype=np.float64)
-        if own.trajectories is not None:
-            swarm = self.fly_files(formation, route, own.trajectories, time_s=time_s, start_share=start_share)
+        if config.trajectories is not None:
+            swarm = self.fly_files(formation, route, config.trajectories, time_s=time_s, start_share=start_share)
             self._check(swarm, formation, route, step_s=model.step_s)
             return swarm
-        route_knows = own.altitude_m is not None or any(item.altitude_m is not None for item in own.path)
+        route_knows = config.altitude_m is not None or any(item.altitude_m is not None for item in config.path)
         by_formation = altitude_m is None and not route_knows
         base_m = altitude_m if altitude_m is not None else formation.model.altitude_m
         path = self.path(route, altitude_m=base_m, fixed=not (altitude_m is None and route_knows))
@@ -390,15 +390,15 @@ class _TownPlanner:
             raise self.routes.error(key, str(error)) from error
 
     def _check(self, swarm: SwarmTrajectory, formation: Loaded[Formation], route: str, *, step_s: float) -> None:
-        place = ("routes", route)
+        key_path = ("routes", route)
         with_formation = f"with formation {formation.name!r} "
         if (where := checks.outside(swarm, self.town.model, step_s=step_s)) is not None:
-            raise self.routes.error(place, with_formation + where)
+            raise self.routes.error(key_path, with_formation + where)
         if (where := checks.beyond_streaming(swarm, self.town.model, self.rig)) is not None:
-            raise self.routes.error(place, with_formation + where)
+            raise self.routes.error(key_path, with_formation + where)
         hit = checks.collision(swarm, self.town.model, clearance_m=formation.model.clearance_m, step_s=step_s)
         if hit is not None:
-            raise self.routes.error(place, with_formation + hit)
+            raise self.routes.error(key_path, with_formation + hit)
         distance_m, a, b, step = checks.nearest_pair(swarm)
         if distance_m < formation.model.min_separation_m:
             raise formation.error(
@@ -421,26 +421,26 @@ def _shutter_steps(dataset: Loaded[DatasetConfig], specs: tuple[SensorSpec, ...]
     if steps and changes:
         raise dataset.error(
             ("rig",),
-            f"{', '.join(sorted(changes))} report changes since a camera's image before, and a shutter in the scene takes "
-            "images in the ticks after it: leave one of them out",
+            f"{', '.join(sorted(changes))} measure changes since the previous image and exclude "
+            "a shutter, which needs images of the following ticks; remove one of them",
         )
     return steps
 
 
 def _check_sweeps(dataset: Loaded[DatasetConfig], specs: tuple[SensorSpec, ...]) -> None:
     """Refuse sweep cameras without a rig, and cameras without sweeps that report changes between images."""
-    filming, place = _filming(dataset.model), ("captures", "clip", "cameras")
+    filming, key_path = _filming(dataset.model), ("captures", "clip", "cameras")
     names = {spec.name: spec for spec in specs if spec.params.is_optical}
     for name in filming:
         if name not in names:
             guess = nearest(name, names)
             hint = f"did you mean {guess!r}?" if guess else f"they have {', '.join(names)}"
-            raise dataset.error(place, f"no rig has a camera {name!r}; {hint}")
+            raise dataset.error(key_path, f"no rig has a camera {name!r}; {hint}")
     for name, spec in names.items() if filming else ():
         changes = [word for word in spec.modalities if modality(word).first_frame_placeholder is not None]
         if name not in filming and changes:
             raise dataset.error(
-                place, f"{changes[0]} of camera {name} reports changes since the image before: let it film, too"
+                key_path, f"{changes[0]} of camera {name} measures changes between images: add {name} to the cameras"
             )
 
 
@@ -449,15 +449,15 @@ def _filming(model: DatasetConfig) -> tuple[str, ...]:
     return model.captures.clip.cameras if model.captures else ()
 
 
-def _located(dataset: Loaded[DatasetConfig], place: tuple[str | int, ...], look_up: Callable[[], T]) -> T:
+def _located(dataset: Loaded[DatasetConfig], key_path: tuple[str | int, ...], look_up: Callable[[], T]) -> T:
     """Look up a name in a dataset; an error points at its line."""
     try:
         return look_up()
     except UnknownNameError as error:
-        raise dataset.error(place, str(error)) from error
+        raise dataset.error(key_path, str(error)) from error
 
 
-def _place_of(key: str, schedule: NameSchedule, name: str) -> tuple[str | int, ...]:
+def _key_path_of(key: str, schedule: NameSchedule, name: str) -> tuple[str | int, ...]:
     if name in schedule.cycle:
         return (key, "cycle", schedule.cycle.index(name))
     return (key, "draw", name) if name in schedule.draw else (key,)

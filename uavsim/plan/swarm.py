@@ -20,8 +20,8 @@ def formation_offsets(formation: Formation, time_s: FloatArray) -> FloatArray:
 
 def formation_altitude(formation: Formation, time_s: FloatArray) -> FloatArray:
     """Return (K,) altitudes of the formation's reference point at (K,) times, metres above the ground."""
-    own = [formation.altitude_m if k.altitude_m is None else k.altitude_m for k in formation.keyframes]
-    return _glided(formation, np.array(own or [formation.altitude_m]), time_s)
+    altitudes_m = [formation.altitude_m if k.altitude_m is None else k.altitude_m for k in formation.keyframes]
+    return _glided(formation, np.array(altitudes_m or [formation.altitude_m]), time_s)
 
 
 def _glided(formation: Formation, keys: FloatArray, time_s: FloatArray) -> FloatArray:

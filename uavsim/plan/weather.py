@@ -68,11 +68,11 @@ def weather_track(weather: Loaded[Weather], *, scene_us: int) -> WeatherTrack:
     return WeatherTrack(weather.name, tuple(keys), np.stack(list(keys.values())))
 
 
-def _values(weather: Loaded[Weather], state: WeatherState, place: tuple[str, ...]) -> FloatArray:
+def _values(weather: Loaded[Weather], state: WeatherState, key_path: tuple[str, ...]) -> FloatArray:
     preset = state.preset or "ClearNoon"
     if preset not in PRESETS:
         guess = nearest(preset, PRESETS)
         hint = f"did you mean {guess!r}?" if guess else f"known: {', '.join(PRESETS)}"
-        raise weather.error((*place, "preset"), f"CARLA has no preset {preset!r}; {hint}")
-    given = [getattr(state, name) for name in WEATHER_PARAMETERS]
-    return np.array([base if own is None else own for base, own in zip(PRESETS[preset], given, strict=True)])
+        raise weather.error((*key_path, "preset"), f"CARLA has no preset {preset!r}; {hint}")
+    values = [getattr(state, name) for name in WEATHER_PARAMETERS]
+    return np.array([base if value is None else value for base, value in zip(PRESETS[preset], values, strict=True)])

@@ -289,7 +289,7 @@ class _Ends:
         finish.sheet(root)
         if request.check:
             table = sum((root / version / "sample_data.json").stat().st_size for version in versions)
-            finish.validate(root, pixels=finish.decodes(table * self._planned / samples, asked=request.pixels))
+            finish.validate(root, pixels=finish.decodes(table * self._planned / samples, requested=request.pixels))
         self.spans_s.append((samples, time.monotonic() - began))
 
     def probe(self) -> FinishProbe:

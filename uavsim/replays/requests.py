@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from uavsim.capture.recording_reader import read_recording
-from uavsim.config.kept import KEPT
 from uavsim.config.library import Library
 from uavsim.config.run import RunConfig
+from uavsim.config.stored import CONFIG_FILE
 from uavsim.errors import DatasetError, InputError
 from uavsim.files.result_folder import refuse_inside
 from uavsim.ingredients.replay import ReplayPlan
@@ -64,7 +64,7 @@ def request_of_recordings(
         refuse_inside(folder, Path(out).expanduser())
     dataset = kept_dataset(output)
     if dataset is None:
-        raise InputError(f"{folder}: {KEPT} is missing: an older version made the dataset; generate it again")
+        raise InputError(f"{folder}: {CONFIG_FILE} is missing: an older version made the dataset; generate it again")
     entries = _committed(output, folder)
     numbers = sorted(entries)
     if scenes is not None:

@@ -12,7 +12,7 @@ from uavsim.config.backends import AIRSIM, backend_of
 from uavsim.config.run import RunConfig, SimulatorConfig
 from uavsim.files.scratch import scratch_folder
 from uavsim.files.whole import make_folders, storage_errors
-from uavsim.run.edited import refuse_mixture
+from uavsim.run.edited import refuse_edits
 from uavsim.run.job import Job
 from uavsim.run.on_top import NOTHING, OnTop
 from uavsim.run.progress import RunProgress, start_up
@@ -47,18 +47,18 @@ class Prepared:
         request: the request.
         job: its scenes and plans.
         output: the dataset to write.
-        there: entries of committed scenes with an unchanged plan.
+        unchanged: entries of committed scenes with an unchanged plan.
     """
 
     request: Request
     job: Job
     output: Output
-    there: dict[str, LedgerEntry]
+    unchanged: dict[str, LedgerEntry]
 
     @property
     def to_fly(self) -> tuple[str, ...]:
         """Names of the scenes to fly."""
-        return tuple(scene.name for scene in self.job.scenes if scene.name not in self.there)
+        return tuple(scene.name for scene in self.job.scenes if scene.name not in self.unchanged)
 
 
 def prepared(request: Request, on_top: OnTop = NOTHING) -> Prepared:
@@ -77,7 +77,7 @@ def prepared(request: Request, on_top: OnTop = NOTHING) -> Prepared:
     job = decided(request)
     mark, config = str(job.identity["fingerprint"]), job.identity.get("config")
     check_identity(output, mark=mark, name=job.dataset, config=config)
-    refuse_mixture(request, job, output, resolve=decided)
+    refuse_edits(request, job, output, resolve=decided)
     return Prepared(request, job, output, _committed_as_planned(request, job, output))
 
 
@@ -99,10 +99,10 @@ def _with_kept_configuration(request: Request, output: Output) -> Request:
     named = request.dataset
     if not named.endswith((".yaml", ".yml")) or Path(named).exists():
         return request
-    kept, identity = kept_dataset(output), read_identity(output) or {}
-    if kept is None or identity.get("request", {}).get("dataset") != named:
+    stored_path, identity = kept_dataset(output), read_identity(output) or {}
+    if stored_path is None or identity.get("request", {}).get("dataset") != named:
         return request
-    return request.model_copy(update={"dataset": kept})
+    return request.model_copy(update={"dataset": stored_path})
 
 
 def refuse_foreign_servers(ready: Prepared, *, console: Screen) -> None:
@@ -121,8 +121,8 @@ def refuse_foreign_servers(ready: Prepared, *, console: Screen) -> None:
             name = config.name or f"{config.kind}{number}"
             simulator = Simulator(config, servers=backend.servers, name=name, logs=OutLayout(ready.output.root).logs)
             simulator.say = console.print
-            there = {server: Endpoint.parse(at, what=server) for server, at in simulator.ensure().items()}
-            refuse_foreign_servers_at(backend.topology, there, python=config.client_python or backend.python)
+            endpoints = {server: Endpoint.parse(address, what=server) for server, address in simulator.ensure().items()}
+            refuse_foreign_servers_at(backend.topology, endpoints, python=config.client_python or backend.python)
 
 
 @contextlib.contextmanager
@@ -138,14 +138,15 @@ def opened(ready: Prepared, *, console: Screen | None = None) -> Iterator[RunCon
     Raises:
         SimulatorError: a simulator is missing or has another version.
     """
-    job, output, console = ready.job, ready.output, console or Screen(stderr=True)
+    job, output, unchanged = ready.job, ready.output, ready.unchanged
+    console = console or Screen(stderr=True)
     run = ready.request.run_config()
     with scratch_folder("uavsim-run-") as temp, _pool(ready, run, temp=temp) as pool:
         if pool.slots:
             with start_up(console, "simulators and clients start") as say:
                 pool.ready_all(say=say)
         claim_output(output, identity=job.identity)
-        keep_configuration(output, job.kept)
+        keep_configuration(output, job.configuration)
         keep_asked(output, [scene.name for scene in job.scenes])
         sweep_orphans(output)
         context = RunContext(
@@ -154,8 +155,8 @@ def opened(ready: Prepared, *, console: Screen | None = None) -> Iterator[RunCon
             output=output,
             run=run,
             pool=pool,
-            progress=RunProgress(scenes=len(job.scenes), done=len(ready.there), samples=job.samples, console=console),
-            there=ready.there,
+            progress=RunProgress(scenes=len(job.scenes), done=len(unchanged), samples=job.samples, console=console),
+            unchanged=unchanged,
         )
         try:
             with context.progress:
@@ -172,8 +173,8 @@ def _pool(ready: Prepared, run: RunConfig, *, temp: Path) -> SlotPool:
         return SlotPool([])
     with storage_errors(f"write {ready.output.address}"):  # before the first log: the user named this path
         make_folders([logs])
-    ours = os.urandom(3).hex()  # ports are read from logs, so no other run, in any container, may write these files
-    names = [f"{config.name or f'{config.kind}{k}-{os.getpid()}'}-{ours}" for k, config in enumerate(run.simulators)]
+    run_id = os.urandom(3).hex()  # ports are read from logs, so no other run, in any container, may write these files
+    names = [f"{config.name or f'{config.kind}{k}-{os.getpid()}'}-{run_id}" for k, config in enumerate(run.simulators)]
     configs = [with_swarm(config, job, temp=temp) for config in run.simulators]
     return SlotPool(
         [

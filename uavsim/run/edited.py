@@ -6,7 +6,7 @@ Committed scenes stay valid while their plans are unchanged, so unrelated edits 
 from collections.abc import Callable
 from pathlib import Path
 
-from uavsim.config.kept import Kept, first_edit, read_kept
+from uavsim.config.stored import StoredConfig, first_edit, read_stored
 from uavsim.errors import ConfigError, InputError
 from uavsim.run.job import Job, PackedPlan
 from uavsim.run.request import Request
@@ -15,7 +15,7 @@ from uavsim.store.ledger import LedgerEntry, read_ledger
 from uavsim.store.output import Output
 
 
-def refuse_mixture(request: Request, job: Job, output: Output, *, resolve: Callable[[Request], Job]) -> None:
+def refuse_edits(request: Request, job: Job, output: Output, *, resolve: Callable[[Request], Job]) -> None:
     """Refuse to add scenes to committed ones that the current YAML would plan differently.
 
     Args:
@@ -27,8 +27,8 @@ def refuse_mixture(request: Request, job: Job, output: Output, *, resolve: Calla
     Raises:
         InputError: the configuration was edited; the message names file and key.
     """
-    kept = kept_dataset(output)
-    if kept is None or not job.kept or (edit := first_edit(_read(kept), job.kept)) is None:
+    stored = kept_dataset(output)
+    if stored is None or not job.configuration or (edit := first_edit(_read(stored), job.configuration)) is None:
         return
     restarted = {scene.name for scene in job.scenes} if request.force else set()
     for entry in read_ledger(output).values():
@@ -36,18 +36,18 @@ def refuse_mixture(request: Request, job: Job, output: Output, *, resolve: Calla
             continue
         if _current_plan(entry, request, job, resolve).digest != entry.plan_sha256:
             raise InputError(
-                f"{output.address} was begun with another {edit}, and {entry.scene} was flown with it: put it back, choose "
+                f"{output.address} was started with another {edit}, and {entry.scene} was flown with it: restore it, choose "
                 "another --out, or replace its scenes with --force-scenes"
             )
 
 
-def _read(kept: str) -> Kept:
+def _read(path: str) -> StoredConfig:
     try:
-        return read_kept(Path(kept))
+        return read_stored(Path(path))
     except ConfigError as error:
         raise InputError(
-            f"{kept} is damaged, so edits since the dataset's start cannot be found: put it back, or move it away if "
-            "nothing was, and run the same command again"
+            f"{path} is damaged, so edits of the configuration cannot be found: restore it, or move it away if nothing "
+            "was edited, and run the same command again"
         ) from error
 
 

@@ -142,11 +142,11 @@ def validate(root: Path, *, pixels: bool | None = None) -> ValidationSummary:
     """
     errors, lines, facts = 0, [], {}
     for version in versions_of(root):
-        look = decodes((root / version / "sample_data.json").stat().st_size, asked=pixels)
-        report = validate_version(root, version, pixels=look)
+        decode_pixels = decodes((root / version / "sample_data.json").stat().st_size, requested=pixels)
+        report = validate_version(root, version, pixels=decode_pixels)
         errors += report.errors
         lines += [f"{f.code} {f.place}: {f.message}" for f in report.findings if f.severity == "error"]
-        facts[version] = {**report.facts, "images decoded": look}
+        facts[version] = {**report.facts, "images decoded": decode_pixels}
     return ValidationSummary(errors=errors, facts=facts, lines=tuple(lines[:20]))
 
 
@@ -160,9 +160,9 @@ def sheet(root: Path, *, versions: list[str] | None = None) -> Path:
     return write_contact_sheet(root, root / SHEET, version=version)
 
 
-def decodes(table_bytes: float, *, asked: bool | None) -> bool:
+def decodes(table_bytes: float, *, requested: bool | None) -> bool:
     """Return whether validation decodes all images: as requested, else depending on the size of the table."""
-    return table_bytes < 500 * _FEW_IMAGES if asked is None else asked
+    return table_bytes < 500 * _FEW_IMAGES if requested is None else requested
 
 
 def _public_part(identity: JsonDict) -> RunInfo:
@@ -175,12 +175,12 @@ def _tables_lock(output: Output) -> Iterator[None]:
     """Hold the tables' lock: several workers may finish at the same time."""
     end = time.monotonic() + _WAIT_S
     while True:
-        with output.lock(_TABLES) as ours:
-            if ours:
+        with output.lock(_TABLES) as is_locked:
+            if is_locked:
                 yield
                 return
         if time.monotonic() > end:
             raise SystemFailure(
-                f"another process assembles the tables of {output.address} since {_WAIT_S:g} s; is it stuck?"
+                f"another process has locked the tables of {output.address} for {_WAIT_S:g} s; stop it if it hangs"
             )
         time.sleep(0.2)

@@ -19,7 +19,7 @@ class Intent:
         samples: samples per scene.
         images_per_scene: RGB images per scene.
         by_town: names of scenes to fly by town, in order.
-        kept: committed scenes that stay.
+        unchanged: committed scenes that stay.
         replaced: committed scenes among the scenes to fly.
     """
 
@@ -28,7 +28,7 @@ class Intent:
     samples: int
     images_per_scene: int
     by_town: dict[str, tuple[str, ...]]
-    kept: tuple[str, ...]
+    unchanged: tuple[str, ...]
     replaced: tuple[str, ...] = ()
 
     @property
@@ -44,7 +44,7 @@ class Intent:
             "samples": self.samples,
             "images": len(self.to_fly) * self.images_per_scene,
             "scenes": {town: list(names) for town, names in self.by_town.items()},
-            "kept": list(self.kept),
+            "kept": list(self.unchanged),
             "replaced": list(self.replaced),
         }
 
@@ -68,6 +68,6 @@ def intent_of(request: Request, on_top: OnTop = NOTHING) -> Intent:
         samples=job.samples,
         images_per_scene=job.images_per_scene,
         by_town={town: tuple(s.name for s in job.scenes_of(town) if s.name in flown) for town in job.towns},
-        kept=tuple(ready.there),
+        unchanged=tuple(ready.unchanged),
         replaced=tuple(name for name in ready.to_fly if name in ledger and ledger[name].state == "committed"),
     )

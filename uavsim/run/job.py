@@ -60,7 +60,7 @@ class Job:
         images_per_scene: RGB images per scene.
         plans: plans by scene.
         further: functions that label the finished dataset, by name (``labels: {occupancy: ...}``).
-        kept: content of ``.uavsim/configuration.json``; empty if the configuration came from it.
+        configuration: content of ``.uavsim/configuration.json``; empty if the configuration came from it.
     """
 
     dataset: str
@@ -71,7 +71,7 @@ class Job:
     samples: int
     images_per_scene: int
     plans: dict[str, PackedPlan]
-    kept: JsonDict = field(default_factory=dict)
+    configuration: JsonDict = field(default_factory=dict)
     further: dict[str, LabelFolder] = field(default_factory=dict)
 
     def plan_of(self, scene: str) -> ScenePlan:

@@ -91,9 +91,9 @@ def overview(out: str, *, scratch: Path | None = None) -> Overview:
     again = [entry.scene for entry in ledger if entry.replacing is not None and not entry.given_up]
     flying = tuple(scene for scene in (*begun, *again) if _held(output, scene))
     committed = tuple(entry for entry in ledger if entry.state == "committed")
-    left = _missing(out, identity, kept=kept_dataset(output), known={entry.scene for entry in ledger})
-    asked = read_asked(output)
-    missing = left if left is None or asked is None else tuple(name for name in left if name in asked)
+    unflown = _missing(out, identity, stored=kept_dataset(output), known={entry.scene for entry in ledger})
+    requested = read_asked(output)
+    missing = unflown if unflown is None or requested is None else tuple(name for name in unflown if name in requested)
     return Overview(
         address=output.address,
         dataset=str(identity["dataset"]),
@@ -103,7 +103,7 @@ def overview(out: str, *, scratch: Path | None = None) -> Overview:
         interrupted=tuple(scene for scene in begun if scene not in flying),
         quarantined=tuple(entry for entry in ledger if entry.given_up),
         missing=missing,
-        not_asked=len(left or ()) - len(missing or ()),
+        not_asked=len(unflown or ()) - len(missing or ()),
         images=sum(entry.facts.images for entry in committed if entry.facts),
         scene_s=_pace_s(committed),
         slots=len(flying),
@@ -111,18 +111,18 @@ def overview(out: str, *, scratch: Path | None = None) -> Overview:
 
 
 def _held(output: Output, scene: str) -> bool:
-    with output.lock(scene) as ours:
-        return not ours
+    with output.lock(scene) as is_locked:
+        return not is_locked
 
 
-def _missing(out: str, identity: dict[str, object], *, kept: str | None, known: set[str]) -> tuple[str, ...] | None:
+def _missing(out: str, identity: dict[str, object], *, stored: str | None, known: set[str]) -> tuple[str, ...] | None:
     """Return the scenes without an attempt; None if the dataset's YAML is missing or edited, and no copy exists."""
-    asked = identity.get("request")
-    if not isinstance(asked, dict):
+    request_values = identity.get("request")
+    if not isinstance(request_values, dict):
         return None
     try:
-        given = {key: value for key, value in asked.items() if value is not None}
-        request = Request(**(given | {"out": out} | ({"dataset": kept} if kept else {})))
+        arguments = {key: value for key, value in request_values.items() if value is not None}
+        request = Request(**(arguments | {"out": out} | ({"dataset": stored} if stored else {})))
         if identity_of(request)["fingerprint"] != identity["fingerprint"]:
             return None
         return tuple(scene.name for scene in all_scenes(request.dataset) if scene.name not in known)

@@ -32,14 +32,14 @@ def request_of_folder(
         if not numbers:
             raise InputError(f"{folder}: no scene is quarantined; name scenes with --scenes 3,7")
         scenes = ",".join(map(str, numbers))
-    asked = identity.get("request", {})
+    request_values = identity.get("request", {})
     request = Request(
-        dataset=kept_dataset(output) or str(asked.get("dataset", identity["dataset"])),
+        dataset=kept_dataset(output) or str(request_values.get("dataset", identity["dataset"])),
         out=str(folder),
-        towns=tuple(asked.get("towns", ())),
+        towns=tuple(request_values.get("towns", ())),
         scenes=scenes,
-        **{key: asked.get(key) for key in Overrides.model_fields},
-        replay=asked.get("replay"),
+        **{key: request_values.get(key) for key in Overrides.model_fields},
+        replay=request_values.get("replay"),
         simulators=simulators,
         force=True,
         run=run,
@@ -48,7 +48,7 @@ def request_of_folder(
     if unknown := [number for number in parse_numbers(scenes) if number not in known]:
         raise InputError(
             f"--scenes: {folder} has no scene {as_text(unknown)} to fly again; "
-            f"add it with {_command_for(request, str(asked.get('dataset', request.dataset)), unknown)}"
+            f"add it with {_command_for(request, str(request_values.get('dataset', request.dataset)), unknown)}"
         )
     return request
 

@@ -9,11 +9,11 @@ from pathlib import Path
 from uavsim.config.backends import AIRSIM, CARLA, HEADLESS, Backend, Server, backend_of
 from uavsim.config.dataset import DatasetConfig
 from uavsim.config.explain import key
-from uavsim.config.kept import KEPT, pack
 from uavsim.config.library import Library
 from uavsim.config.load import Loaded
 from uavsim.config.overrides import Overrides
 from uavsim.config.run import SimulatorConfig
+from uavsim.config.stored import CONFIG_FILE, pack
 from uavsim.environment import DISTRIBUTION
 from uavsim.errors import InputError
 from uavsim.files.parse import parse_json, read_regular
@@ -45,10 +45,10 @@ def resolve(request: Request, on_top: OnTop = NOTHING) -> Job:
         InputError: a name, key, number or flight is invalid; nothing was written.
     """
     planner = DatasetPlanner.open(request.dataset, overrides=request)
-    wanted = numbering.parse_numbers(request.scenes) if request.scenes else None
+    numbers = numbering.parse_numbers(request.scenes) if request.scenes else None
     towns = request.towns or tuple(planner.dataset.model.towns)
     first, scenes, packed, sensors = None, list[SceneRef](), dict[str, PackedPlan](), dict[str, SensorSpec]()
-    for plan in _plans(request, planner, towns, wanted, on_top):
+    for plan in _plans(request, planner, towns, numbers, on_top):
         first = first or plan
         scenes.append(SceneRef(check_name(plan.scene_name, what="scene"), plan.scene_index, plan.town.name))
         packed[plan.scene_name] = PackedPlan.of(plan)
@@ -66,7 +66,7 @@ def resolve(request: Request, on_top: OnTop = NOTHING) -> Job:
         samples=first.samples,
         images_per_scene=first.image_count,
         plans=packed,
-        kept=_configuration(request, planner, towns),
+        configuration=_configuration(request, planner, towns),
         further=_further_labels(request, planner.named, sensors, on_top),
     )
 
@@ -75,20 +75,20 @@ def _further_labels(
     request: Request, loaded: Loaded[DatasetConfig], sensors: Mapping[str, SensorSpec], on_top: OnTop
 ) -> dict[str, LabelFolder]:
     """Return the functions that label the finished dataset; refuse functions that cannot run here."""
-    if (wanted := loaded.model.labels.occupancy) is None:
+    if (settings := loaded.model.labels.occupancy) is None:
         return {}
     try:
         if not request.output().is_local:
-            raise InputError(f"voxels are made in a folder of this machine, not in {request.out}")
+            raise InputError(f"voxels need an output folder of this machine, not {request.out}")
         assert on_top.voxels is not None, "the flows hand it in"
-        return {"occupancy": on_top.voxels(wanted, sensors)}
+        return {"occupancy": on_top.voxels(settings, sensors)}
     except InputError as error:
         raise loaded.error(("labels", "occupancy"), str(error)) from error
 
 
 def _configuration(request: Request, planner: DatasetPlanner, towns: Sequence[str]) -> JsonDict:
     """Return all YAML texts of the dataset's towns, to regenerate it on any machine."""
-    if Path(request.dataset).name == KEPT and request.replay is None:
+    if Path(request.dataset).name == CONFIG_FILE and request.replay is None:
         return {}
     for name in _drawn_weathers(request):
         planner.library.weather(name, presets=tuple(PRESETS))
@@ -98,11 +98,11 @@ def _configuration(request: Request, planner: DatasetPlanner, towns: Sequence[st
         except InputError:
             if town in towns:
                 raise
-    made = pack(request.dataset, planner.library.used)
+    current = pack(request.dataset, planner.library.used)
     if request.replay is None:
-        return made
-    kept: JsonDict = parse_json(read_regular(Path(request.replay.folder) / ".uavsim" / KEPT))  # of what is shown again
-    return kept | {"files": {**kept["files"], **made["files"]}}
+        return current
+    recorded: JsonDict = parse_json(read_regular(Path(request.replay.folder) / ".uavsim" / CONFIG_FILE))
+    return recorded | {"files": {**recorded["files"], **current["files"]}}
 
 
 def _drawn_weathers(request: Request) -> tuple[str, ...]:
@@ -112,14 +112,14 @@ def _drawn_weathers(request: Request) -> tuple[str, ...]:
 
 
 def _plans(
-    request: Request, planner: DatasetPlanner, towns: Sequence[str], wanted: tuple[int, ...] | None, on_top: OnTop
+    request: Request, planner: DatasetPlanner, towns: Sequence[str], requested: tuple[int, ...] | None, on_top: OnTop
 ) -> Iterator[ScenePlan]:
     """Plan the requested scenes; a single town checks all numbers itself."""
     for town in towns:
-        numbers = wanted
-        if wanted is not None and len(towns) > 1:
+        numbers = requested
+        if requested is not None and len(towns) > 1:
             allowed = numbering.town_scenes(planner.dataset, town).allowed
-            numbers = tuple(number for number in wanted if number in allowed)
+            numbers = tuple(number for number in requested if number in allowed)
         for plan in planner.plans(town, numbers) if numbers != () else ():
             if request.replay is not None:
                 assert on_top.replayed is not None, "the flows hand it in"
@@ -170,12 +170,12 @@ def _identity(request: Request, loaded: Loaded[DatasetConfig]) -> JsonDict:
         **{key: value for key in ("formation", "rig", "weather") if (value := getattr(request, key)) is not None},
     }
     if loaded.draws:
-        config["drawn"] = {key(place): asdict(law) for place, law in loaded.draws.items()}
+        config["drawn"] = {key(key_path): asdict(law) for key_path, law in loaded.draws.items()}
     if request.replay is not None and request.replay.is_changed:
-        shown: JsonDict = {"sensors": list(request.replay.sensors), "hide": list(request.replay.hide)}
+        changes: JsonDict = {"sensors": list(request.replay.sensors), "hide": list(request.replay.hide)}
         if request.replay.skin is not None:
-            shown["skin"] = request.replay.skin.model_dump(mode="json")
-        config["replay"] = {"of": _recorded(request.replay.folder)["fingerprint"], **shown}
+            changes["skin"] = request.replay.skin.model_dump(mode="json")
+        config["replay"] = {"of": _recorded(request.replay.folder)["fingerprint"], **changes}
     clients = {client for server in backend_of(config["topology"]).servers for client in server.clients}
     used = (name for name in _VERSIONS if name != "airsim" or name in clients)
     versions = {name: installed_version(name) for name in used} | {"python": platform.python_version()}

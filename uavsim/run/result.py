@@ -60,7 +60,7 @@ class Result:
         cls,
         summary: Summary,
         *,
-        there: Collection[str],
+        unchanged: Collection[str],
         address: str,
         seconds: float,
         simulator_s: float,
@@ -79,7 +79,7 @@ class Result:
             contact_sheet=summary.finished.contact_sheet,
             findings=validation.lines if validation is not None else (),
             simulator_s=simulator_s,
-            flown=sum(scene not in there for scene in summary.named("committed")),
+            flown=sum(scene not in unchanged for scene in summary.named("committed")),
             size_bytes=size_bytes,
         )
 
@@ -92,7 +92,7 @@ class Result:
                 for what, names in (("quarantined", self.quarantined), ("unfinished", self.unfinished))
                 if names
             ]
-            return SystemFailure(f"{'; '.join(parts)} (uavsim status {self.address} says why)")
+            return SystemFailure(f"{'; '.join(parts)} (for the reasons: uavsim status {self.address})")
         if self.valid is False:
             return DatasetError(f"{self.address} is not valid: {self.findings[0] if self.findings else ''}")
         return None

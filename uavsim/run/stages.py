@@ -53,7 +53,7 @@ class SceneQuarantined(SystemFailure):
     """A scene exceeded its attempts; the message is the last failure."""
 
 
-Gate = Callable[[SimulatorSlot], AbstractContextManager[None]]
+Gate = Callable[[SimulatorSlot], AbstractContextManager[object]]
 
 
 @dataclass(slots=True)
@@ -63,11 +63,6 @@ class _AttemptCost:
     fly_s: float = 0.0
     core_s: float = 0.0
     slot: str = ""
-
-
-def _no_gate(slot: SimulatorSlot) -> AbstractContextManager[None]:
-    del slot
-    return nullcontext()
 
 
 @dataclass(eq=False)
@@ -82,7 +77,7 @@ class RunContext:
         pool: the simulators.
         progress: shows the progress.
         gate: held while a scene flies on a simulator shared with other runs.
-        there: entries of scenes committed before with an unchanged plan.
+        unchanged: entries of committed scenes with an unchanged plan.
     """
 
     request: Request
@@ -91,8 +86,8 @@ class RunContext:
     run: RunConfig
     pool: SlotPool
     progress: RunProgress
-    gate: Gate = _no_gate
-    there: Mapping[str, LedgerEntry] = field(default_factory=dict)
+    gate: Gate = nullcontext
+    unchanged: Mapping[str, LedgerEntry] = field(default_factory=dict)
     _stop: threading.Event = field(default_factory=threading.Event)
     _failure: UavsimError | None = None
     _begun: set[str] = field(default_factory=set)
@@ -152,8 +147,8 @@ def fly_scene(context: RunContext, scene: str) -> SceneOutcome:
     if context.stopped:
         return SceneOutcome(scene, "skipped")
     try:
-        with context.output.lock(scene) as ours:
-            if not ours:
+        with context.output.lock(scene) as is_locked:
+            if not is_locked:
                 return SceneOutcome(scene, "elsewhere")
             return _fly_locked(context, scene)
     except UavsimError as error:
@@ -242,15 +237,14 @@ def _attempt(context: RunContext, entry: LedgerEntry, *, plan: ScenePlan, packed
         give_back_freed_memory()  # of its rows
     except UavsimError as error:
         entry = replace(entry, lost_s=round(entry.lost_s + cost.fly_s, 2))
-        if (theirs := _committed_meanwhile(context, entry)) is not None:
+        if (other_entry := _committed_meanwhile(context, entry)) is not None:
             journal.add("committed elsewhere", kind=type(error).__name__, reason=str(error))
             context.settle(entry.scene)
-            return outcome_of(theirs)
-        if isinstance(error, RUN_ENDS):
+            return outcome_of(other_entry)
+        if context.stopped or isinstance(error, RUN_ENDS):
             journal.add("stopped", kind=type(error).__name__, reason=str(error))
-            raise
-        if context.stopped:
-            journal.add("stopped", kind=type(error).__name__, reason=str(error))
+            if isinstance(error, RUN_ENDS):
+                raise
             return SceneOutcome(entry.scene, "skipped", reason=str(error))
         raise _record_failure(context, entry, error=error, folder=folder, journal=journal) from error
     except Exception as error:  # a defect of uavsim ends this scene only, with a report
@@ -280,11 +274,11 @@ def _with_other_traffic(context: RunContext, entry: LedgerEntry, *, plan: SceneP
 def _committed_meanwhile(context: RunContext, entry: LedgerEntry) -> LedgerEntry | None:
     """Return the entry that another process committed while this frozen process had lost its lock."""
     try:
-        now = read_entry(context.output, entry.scene)
+        current = read_entry(context.output, entry.scene)
     except StorageError:  # the attempt's own error says more
         return None
-    ours = now is None or now == entry or now.state != "committed" or now.replacing is not None
-    return None if ours else now
+    is_unchanged = current is None or current == entry or current.state != "committed" or current.replacing is not None
+    return None if is_unchanged else current
 
 
 def _fly_label_commit(

@@ -73,7 +73,7 @@ class StoredScene:
         """
         marks = read_manifest(self.output, generation_of(self.entry))
         if marks is None:
-            raise DatasetError(f"{self.output.address}: no list of the files of scene {self.name}")
+            raise DatasetError(f"{self.output.address}: the file list of scene {self.name} is missing")
         return sorted(key for key in marks if not key.startswith(".uavsim/"))
 
 
@@ -133,11 +133,11 @@ class SceneFilter:
         ]
         if self.within_m is None or not boxes:
             return bool(boxes)
-        places = {row["token"]: row["translation"][:2] for row in rows.rows("ego_pose")}
+        positions_m = {row["token"]: row["translation"][:2] for row in rows.rows("ego_pose")}
         drones: dict[str, list[Any]] = {}
         for row in rows.rows("sample_data"):
             if row["is_key_frame"]:
-                drones.setdefault(row["sample_token"], []).append(places[row["ego_pose_token"]])
+                drones.setdefault(row["sample_token"], []).append(positions_m[row["ego_pose_token"]])
         return any(
             np.linalg.norm(np.subtract(drones[row["sample_token"]], row["translation"][:2]), axis=1).min()
             <= self.within_m
@@ -153,14 +153,14 @@ def scenes_of(folder: Path) -> list[StoredScene]:
     """
     output = LocalOutput(folder.absolute())
     if not folder.is_dir() or read_identity(output) is None:
-        raise InputError(f"{folder}: not a uavsim dataset (no {IDENTITY}); a converted or published one has none")
+        raise InputError(f"{folder}: not a uavsim dataset (no {IDENTITY}), or a converted or published one")
     scenes = [StoredScene(output, entry) for entry in committed_scenes(output)]
     if not scenes:
-        raise InputError(f"{folder}: no scene is finished")
+        raise InputError(f"{folder}: no scene is committed")
     return scenes
 
 
-def choose(folder: Path, wanted: SceneFilter) -> list[StoredScene]:
+def choose(folder: Path, scene_filter: SceneFilter) -> list[StoredScene]:
     """Return the scenes of a dataset that match a filter.
 
     Raises:
@@ -168,15 +168,15 @@ def choose(folder: Path, wanted: SceneFilter) -> list[StoredScene]:
     """
     scenes = scenes_of(folder)
     known = {scene.entry.index for scene in scenes}
-    if missing := sorted(set(wanted.numbers or ()) - known):
+    if missing := sorted(set(scene_filter.numbers or ()) - known):
         raise InputError(f"{folder}: no scene {missing[0]}; it has {min(known)} to {max(known)}")
     towns = {scene.entry.town for scene in scenes}
-    if unknown := sorted(set(wanted.towns) - towns):
+    if unknown := sorted(set(scene_filter.towns) - towns):
         raise InputError(f"{folder}: no scene in {unknown[0]}; it has {', '.join(sorted(towns))}")
-    chosen = [scene for scene in scenes if wanted.matches(scene)]
+    chosen = [scene for scene in scenes if scene_filter.matches(scene)]
     if not chosen:
         classes = {row["uav_label"] for scene in scenes for row in scene.rows().rows("instance")}
-        unknown = sorted(set(wanted.classes) - classes)
+        unknown = sorted(set(scene_filter.classes) - classes)
         hint = f"; no object is a {unknown[0]}, only {', '.join(sorted(classes))}" if unknown else ""
         raise InputError(f"{folder}: none of its {len(scenes)} scenes meets the conditions{hint}")
     return chosen
@@ -239,8 +239,8 @@ def merge(folders: Sequence[Path], target: Path) -> list[str]:
     for before, after in itertools.pairwise(scenes):
         if before.entry.index == after.entry.index:
             raise InputError(
-                f"{before.output.address} and {after.output.address} both have scene number {after.entry.index}: give the "
-                "towns of one another first_scene in its YAML and make it again, or leave the scene out with uavsim select"
+                f"{before.output.address} and {after.output.address} both have scene number {after.entry.index}: set "
+                "another first_scene in one YAML and generate it again, or exclude the scene with uavsim select"
             )
     identities = [read_identity(output) or {} for output in dict.fromkeys(scene.output for scene in scenes)]
     if len({identity["fingerprint"] for identity in identities}) == 1:
@@ -266,7 +266,7 @@ def split(folder: Path, target: Path, assigned: Mapping[str, Sequence[int]], *, 
     """
     for name in (*assigned, *([rest] if rest is not None else [])):
         if check_name(name, what="split") in RESERVED_SPLITS:
-            raise InputError(f"the nuScenes devkit keeps the split name {name!r} for itself; call it uav_{name}")
+            raise InputError(f"the nuScenes devkit reserves the split name {name!r}; use uav_{name}")
     scenes = scenes_of(folder)
     known = {scene.entry.index for scene in scenes}
     if missing := sorted({number for numbers in assigned.values() for number in numbers} - known):
@@ -286,30 +286,31 @@ def differences(first: Path, second: Path) -> Iterator[str]:
     Raises:
         InputError: a folder has no dataset of uavsim.
     """
-    ours, theirs = ({scene.name: scene for scene in scenes_of(folder)} for folder in (first, second))
-    for folder, own, other in ((first, ours, theirs), (second, theirs, ours)):
-        if alone := [name for name in own if name not in other]:
+    first_scenes, second_scenes = ({scene.name: scene for scene in scenes_of(folder)} for folder in (first, second))
+    for folder, scenes, other_scenes in ((first, first_scenes, second_scenes), (second, second_scenes, first_scenes)):
+        if alone := [name for name in scenes if name not in other_scenes]:
             yield f"only in {folder}: {', '.join(alone[:8])}{f' and {len(alone) - 8} more' if len(alone) > 8 else ''}"
-    for name in ours:
-        if name in theirs:
-            yield from (f"{name}: {line}" for line in _scene_differences(ours[name], theirs[name]))
+    for name in first_scenes:
+        if name in second_scenes:
+            yield from (f"{name}: {line}" for line in _scene_differences(first_scenes[name], second_scenes[name]))
 
 
 def _scene_differences(first: StoredScene, second: StoredScene) -> Iterator[str]:
-    mine, other = first.rows(), second.rows()
-    if mine.head.splits != other.head.splits:
-        yield f"splits {', '.join(mine.head.splits) or 'none'}, and {', '.join(other.head.splits) or 'none'}"
-    for table in sorted({*mine.compressed, *other.compressed}):
-        lines, their_lines = mine.lines(table).splitlines(), other.lines(table).splitlines()
-        if lines != their_lines:
-            unlike = sum(a != b for a, b in zip(lines, their_lines, strict=False))
-            yield f"{table}: {len(lines)} and {len(their_lines)} rows, {unlike} of those at the same place differ"
-    files, their_files = set(first.files()), set(second.files())
-    for folder, count in _by_folder(files ^ their_files).items():
-        yield f"{folder}: {count} files are in one of them only"
-    changed = {key for key in files & their_files if not _same(first.output.root / key, second.output.root / key)}
+    first_rows, second_rows = first.rows(), second.rows()
+    if first_rows.head.splits != second_rows.head.splits:
+        yield f"splits {', '.join(first_rows.head.splits) or 'none'}, and {', '.join(second_rows.head.splits) or 'none'}"
+    for table in sorted({*first_rows.compressed, *second_rows.compressed}):
+        first_lines, second_lines = first_rows.lines(table).splitlines(), second_rows.lines(table).splitlines()
+        if first_lines != second_lines:
+            unlike = sum(a != b for a, b in zip(first_lines, second_lines, strict=False))
+            yield f"{table}: {len(first_lines)} and {len(second_lines)} rows, {unlike} differ in the same position"
+    first_files, second_files = set(first.files()), set(second.files())
+    for folder, count in _by_folder(first_files ^ second_files).items():
+        yield f"{folder}: {count} files are in only one dataset"
+    roots = first.output.root, second.output.root
+    changed = {key for key in first_files & second_files if not _same(*(root / key for root in roots))}
     for folder, count in _by_folder(changed).items():
-        yield f"{folder}: {count} files have other bytes"
+        yield f"{folder}: {count} files differ"
 
 
 def _same(first: Path, second: Path) -> bool:
@@ -348,11 +349,11 @@ def _written(
     scenes: Sequence[StoredScene], output: LocalOutput, *, splits: Mapping[str, tuple[str, ...]] | None = None
 ) -> list[str]:
     for scene in scenes:
-        with output.lock(scene.name) as ours:
-            if not ours:
+        with output.lock(scene.name) as is_locked:
+            if not is_locked:
                 raise InputError(f"{output.address}: another process works on scene {scene.name}; try again later")
-            there = read_entry(output, scene.name)
-            if there is None or there.state != "committed":
+            ledger_entry = read_entry(output, scene.name)
+            if ledger_entry is None or ledger_entry.state != "committed":
                 _bring(scene, output, splits=None if splits is None else splits[scene.name])
     towns = {scene.entry.town for scene in scenes}
     for source in dict.fromkeys(scene.output for scene in scenes):

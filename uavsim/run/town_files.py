@@ -40,8 +40,8 @@ def keep_town_files(output: Output, recording: Recording) -> None:
                 output.create(key, json.dumps({"of_what": of_what}).encode("ascii"))
         if data is not None and parse_json(data)["of_what"] != of_what:
             raise DatasetError(
-                f"{recording.plan.scene_name}: {town} has other roads than in the scenes before, of which its maps were "
-                "made; fly all scenes of a dataset with the same simulator's towns"
+                f"{recording.plan.scene_name}: the roads of {town} differ from those of earlier scenes, of which its "
+                "maps were made; fly all scenes of a dataset with the same towns"
             )
 
 
@@ -55,5 +55,5 @@ def _make(output: Output, files: dict[str, bytes]) -> None:
     for path, data in files.items():
         if not output.create(path, data) and output.read(path) != data:
             raise StorageError(
-                f"{output.address}/{path} is there and is not ours; move it away and run the same command again"
+                f"{output.address}/{path} exists with other content; move it away and run the same command again"
             )

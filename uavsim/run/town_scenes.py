@@ -23,7 +23,8 @@ class TownScenes:
     def __init__(self, context: RunContext, town: str) -> None:
         self._context = context
         self._names = [scene.name for scene in context.job.scenes_of(town)]
-        self._outcomes = {name: outcome_of(context.there[name]) for name in self._names if name in context.there}
+        entries = context.unchanged
+        self._outcomes = {name: outcome_of(entries[name]) for name in self._names if name in entries}
 
     def rounds(self) -> Iterator[list[str]]:
         """Yield the names to submit: first all missing scenes, then scenes released by other processes.
@@ -56,8 +57,8 @@ class TownScenes:
 
 def is_held(context: RunContext, scene: str) -> bool:
     """Return whether another process holds the scene's lock."""
-    with context.output.lock(scene) as ours:
-        return not ours
+    with context.output.lock(scene) as is_locked:
+        return not is_locked
 
 
 def retry_delays_s(run: RunConfig) -> list[float]:
@@ -65,7 +66,7 @@ def retry_delays_s(run: RunConfig) -> list[float]:
     return [run.retry_delay_s * 2**k for k in range(run.attempts - 1)]
 
 
-def worth_another_try(error: object) -> bool:
+def may_retry(error: object) -> bool:
     """Return whether a failed scene may be tried again: it is not quarantined, and the run is not ending."""
     return isinstance(error, Exception) and not isinstance(error, (SceneQuarantined, *RUN_ENDS))
 

@@ -34,14 +34,14 @@ def of_worker(request: R) -> R:
     for key in _NAMES:
         value = getattr(request, key, None)
         if isinstance(value, str) and ("/" in value or value.endswith((".yaml", ".yml"))):
-            raise InputError(f"{key} {value!a}: a flow's parameters name what the worker's library holds, not files")
+            raise InputError(f"{key} {value!a}: a flow's parameter must be a name in the worker's library, not a file")
     named = os.environ.get(WORKER_RUN)
-    own = Library.of().run(named).model if named else RunConfig()
+    config = Library.of().run(named).model if named else RunConfig()
     if isinstance(request, Request) and request.simulators:
-        known = {"mock": SimulatorConfig()} | {s.name: s for s in own.simulators if s.name}
+        known = {"mock": SimulatorConfig()} | {s.name: s for s in config.simulators if s.name}
         chosen = tuple(
             pick(known, name, what=f"simulator of this worker ({WORKER_RUN})") for name in request.simulators
         )
-        own = own.model_copy(update={"simulators": chosen})
-        return request.model_copy(update={"run": own, "simulators": ()})
-    return request.model_copy(update={"run": own})
+        config = config.model_copy(update={"simulators": chosen})
+        return request.model_copy(update={"run": config, "simulators": ()})
+    return request.model_copy(update={"run": config})

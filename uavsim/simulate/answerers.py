@@ -34,8 +34,8 @@ def refuse_foreign_server(server: Server, where: Endpoint, *, topology: str, pyt
         return
     if topology == "merged" and server.answers == "airsim" and recognise(where, expected="airsim").kind == "cosys":
         raise SimulatorError(
-            f"{where.host}:{where.port} is Cosys-AirSim, which is built on Unreal 5: no build of it hosts the towns of "
-            "CARLA 0.9.16, so there is no topology merged with it; use topology cosys, beside a CARLA of its own"
+            f"{where.host}:{where.port} is Cosys-AirSim, which is built on Unreal 5: no build of it has the towns of "
+            "CARLA 0.9.16, so topology merged does not support it; use topology cosys with a separate CARLA"
         )
     found = require(server.answers, where)
     if server.answers == "carla" and not python:

@@ -40,11 +40,11 @@ class DrawSchedule:
     @property
     def totals(self) -> tuple[int, int]:
         """Number of images of a scene that are kept (all modalities), and of those that only settle."""
-        kept = sum(self.images(step, kept=True) for step in self.reading)
-        return kept, sum(self.images(step, kept=False) for step in self.settling)
+        captured = sum(self.images(step, captured=True) for step in self.reading)
+        return captured, sum(self.images(step, captured=False) for step in self.settling)
 
-    def images(self, step: int, *, kept: bool) -> int:
+    def images(self, step: int, *, captured: bool) -> int:
         """Return the number of images at a step: those that are kept, or those that only settle."""
-        sensors = (self.reading if kept else self.settling).get(step, {})
+        sensors = (self.reading if captured else self.settling).get(step, {})
         optical = (sensor.spec for sensor in sensors if sensor.spec.params.is_optical)
-        return sum(m.settles or kept for spec in optical for m in ordered(spec.modalities))
+        return sum(m.settles or captured for spec in optical for m in ordered(spec.modalities))

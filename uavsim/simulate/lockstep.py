@@ -78,7 +78,7 @@ class Lockstep:
             self._expect(step, self._at_start, poses_of=poses_of)
             self._watch.add(IN_WARMUP, self._world.tick(captured=False).motion)
             self._heartbeat("warmup", step + self._plan.warmup_ticks)
-        self._watch.judge(IN_WARMUP)
+        self._watch.check(IN_WARMUP)
 
     def capture(
         self, step: int, *, poses_of: PosesOf
@@ -136,7 +136,7 @@ class Lockstep:
         Raises:
             TrafficStalled: too few vehicles move.
         """
-        self._watch.judge(IN_SCENE)
+        self._watch.check(IN_SCENE)
         return self._watch.counts()
 
     def _advance_world(self, drones: Sequence[DroneState], *, captured: bool) -> TickState:
@@ -149,7 +149,7 @@ class Lockstep:
         elapsed_s, planned_s = state.elapsed_s - self._zero_s, step * self._plan.step_us / 1e6
         if abs(elapsed_s - planned_s) > _CLOCK_TOLERANCE_S:
             raise MissedTick(
-                f"step {step} is {elapsed_s:.6f} s into the scene by the simulator's clock, not {planned_s:.6f}"
+                f"step {step}: the simulator's clock is at {elapsed_s:.6f} s of the scene, not at {planned_s:.6f} s"
             )
         self._recorder.add(step, state.motion, drones)
         self._watch.add(IN_SCENE, state.motion)

@@ -25,9 +25,9 @@ from uavsim.simulate.ports import Heartbeat, TickState
 EngineWay = Literal["", "free", "ticks"]
 """When AirSim's calls are answered: unknown yet, at once, or within a tick."""
 _PATIENCE_S: Final = 2.0  # a call that needs no tick returns within it; a slower free engine gets useless ticks
-_PATIENT: Final = Deadlines()
+_DEFAULT_DEADLINES: Final = Deadlines()
 _REPORT_S: Final = 10.0  # a tick that takes longer is reported as progress
-_BREATH_S: Final = 0.002  # wait after a tick for a thread's next call
+_TICK_WAIT_S: Final = 0.002  # wait after a tick for a thread's next call
 _STILL_M: Final = 1e-4  # float32 at a kilometre
 _HEARTBEAT_TICKS: Final = 20
 _LAST_TICKS: Final = 200
@@ -56,7 +56,7 @@ class PausableWorld(Protocol):
 class MergedEngine:
     """Runs AirSim's calls in separate threads and passes the ticks that they need."""
 
-    def __init__(self, world: PausableWorld, *, deadlines: Deadlines = _PATIENT) -> None:
+    def __init__(self, world: PausableWorld, *, deadlines: Deadlines = _DEFAULT_DEADLINES) -> None:
         """Use the CARLA half ``world``; ``deadlines`` limits calls and ticks."""
         self._world, self.deadlines = world, deadlines
         self._threads: dict[str, ThreadPoolExecutor] = {}
@@ -95,7 +95,7 @@ class MergedEngine:
             try:
                 self._tick_until(list(futures.values()), doing, within_s=within_s or self.deadlines.airsim_s)
             except SystemFailure:
-                self._let_go(list(futures.values()))
+                self._pass_last_ticks(list(futures.values()))
                 raise
         return {name: future.result() for name, future in futures.items()}
 
@@ -106,19 +106,19 @@ class MergedEngine:
 
     def _tick_until(self, futures: list[Future[T]], doing: str, *, within_s: float) -> None:
         end = time.monotonic() + within_s
-        while wait(futures, timeout=_BREATH_S).not_done:
+        while wait(futures, timeout=_TICK_WAIT_S).not_done:
             self.pass_tick(within_s=within_s)
             if any(future.done() and future.exception() for future in futures):
-                self._let_go(futures)
+                self._pass_last_ticks(futures)
                 return
             if time.monotonic() > end:
                 raise SimulatorLost(f"AirSim did not answer within {within_s:g} s of ticks while {doing}")
 
-    def _let_go(self, futures: list[Future[T]]) -> None:
+    def _pass_last_ticks(self, futures: list[Future[T]]) -> None:
         """Pass ticks for calls that still wait, after a failure: the scene is void, but the threads are needed again."""
         self._captured = None
         for _ in range(_LAST_TICKS):
-            if not wait(futures, timeout=_BREATH_S).not_done:
+            if not wait(futures, timeout=_TICK_WAIT_S).not_done:
                 return
             self._world.cue()
 
@@ -140,7 +140,7 @@ class MergedEngine:
         state = self._newer_than(before.frame, within_s=within_s or self.deadlines.call_s)
         if state is None:
             raise SimulatorLost(
-                f"no snapshot came of the tick after {before.frame}, under simPause; this build cannot be captured"
+                f"no snapshot came after frame {before.frame} under simPause; topology merged does not support this build"
             )
         self._world.paused_s += state.elapsed_s - before.elapsed_s
         self.ticks_passed += 1
@@ -208,7 +208,7 @@ def largest_move_m(before: TickState, after: TickState) -> tuple[float, int]:
         SceneVoid: actors appeared or disappeared.
     """
     if not np.array_equal(before.actors.instance_id, after.actors.instance_id):
-        raise SceneVoid(f"actors came or went between frames {before.frame} and {after.frame}, under simPause")
+        raise SceneVoid(f"actors appeared or vanished between frames {before.frame} and {after.frame}, under simPause")
     if not len(before.actors.instance_id):
         return 0.0, 0
     off = after.actors.map_SE3_actor.translation_m - before.actors.map_SE3_actor.translation_m

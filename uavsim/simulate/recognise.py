@@ -15,7 +15,7 @@ import msgpack
 from uavsim.errors import SimulatorError
 from uavsim.simulate.ports import Endpoint
 
-Kind = Literal["carla", "airsim", "cosys", "nng", "rpc", "http", "text", "bytes", "silent", "closed", "nobody"]
+Kind = Literal["carla", "airsim", "cosys", "nng", "rpc", "http", "text", "bytes", "silent", "closed", "none"]
 _CONNECT_S: Final = 3.0
 _ANSWER_S: Final = 3.0
 _QUESTIONS: Final = {"carla": ("version", [[False]]), "airsim": ("getServerVersion", [])}
@@ -46,11 +46,11 @@ class Answerer:
             "nng": "Project AirSim, or another program that speaks NNG",
             "rpc": f"a msgpack-RPC server that is neither CARLA nor AirSim ({self.detail})",
             "http": f"a web server ({self.detail})",
-            "text": f"a program that says {self.detail!r}",
+            "text": f"a program that sends {self.detail!r}",
             "bytes": f"a program of another protocol (its first bytes are {self.detail})",
-            "silent": "a program that says nothing",
+            "silent": "a program that sends nothing",
             "closed": "a program that closes the connection",
-            "nobody": f"nobody ({self.detail})",
+            "none": f"no server ({self.detail})",
         }
         return names[self.kind]
 
@@ -58,16 +58,16 @@ class Answerer:
     def advice(self) -> str:
         """Return the remedy for an unexpected server."""
         if self.kind == "carla":
-            return "CARLA belongs to port carla of any topology: are the two ports swapped?"
+            return "CARLA belongs to port carla of any topology; swap the two ports"
         if self.kind == "airsim":
             return "AirSim belongs to port airsim of topology bridge, or of merged in a merged build"
         if self.kind == "cosys":
             return "Cosys-AirSim belongs to topology cosys"
         if self.kind == "nng":
-            return "no topology speaks it: docs/airsim-variants.md"
-        if self.kind in {"nobody", "silent", "closed"}:
-            return "is the simulator started, and is this its port?"
-        return "is this the simulator's port? CARLA's is 2000, AirSim's 41451 by default"
+            return "no topology supports it; see docs/airsim-variants.md"
+        if self.kind in {"none", "silent", "closed"}:
+            return "start the simulator, or correct its port"
+        return "correct its port; the defaults are 2000 for CARLA and 41451 for AirSim"
 
 
 def recognise(where: Endpoint, *, expected: str = "carla") -> Answerer:
@@ -105,7 +105,7 @@ def require(kind: Literal["carla", "airsim", "cosys"], where: Endpoint) -> Answe
     found = recognise(where, expected=kind)
     if found.kind != kind:
         at = f"{where.host}:{where.port}"
-        what = f"no simulator at {at}: {found.detail}" if found.kind == "nobody" else f"{at} is answered by {found}"
+        what = f"no simulator at {at}: {found.detail}" if found.kind == "none" else f"{at} is answered by {found}"
         raise SimulatorError(f"{what}; expected {_WANTED[kind]}: {found.advice}")
     return found
 
@@ -119,7 +119,7 @@ def _exchange(where: Endpoint, question: bytes) -> bytes | Answerer:
     try:
         connection = socket.create_connection((where.host, where.port), timeout=_CONNECT_S)
     except OSError as error:
-        return Answerer("nobody", (error.strerror or str(error) or "no answer").lower())
+        return Answerer("none", (error.strerror or str(error) or "no answer").lower())
     with connection:
         end, reply = time.monotonic() + _ANSWER_S, b""
         try:

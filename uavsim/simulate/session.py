@@ -13,7 +13,7 @@ from uavsim.simulate.lockstep import Lockstep
 from uavsim.simulate.ports import Endpoint, Heartbeat, Ports, SceneTraffic, SensorPort, SwarmPort, WorldPort
 
 Opener = Callable[[Mapping[str, Endpoint], Deadlines], Ports]
-_PATIENT: Final = Deadlines()
+_DEFAULT_DEADLINES: Final = Deadlines()
 
 
 @dataclass(slots=True, eq=False)
@@ -24,7 +24,7 @@ class Session:
     world: WorldPort
     swarm: SwarmPort
     sensors: SensorPort
-    deadlines: Deadlines = _PATIENT
+    deadlines: Deadlines = _DEFAULT_DEADLINES
 
     def begin_scene(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> tuple[Lockstep, SceneTraffic]:
         """Load and populate a scene; returns its lockstep, before the warm-up, and its traffic."""
@@ -45,7 +45,9 @@ class Session:
         self.world.close()
 
 
-def open_session(topology: str, endpoints: Mapping[str, Endpoint], *, deadlines: Deadlines = _PATIENT) -> Session:
+def open_session(
+    topology: str, endpoints: Mapping[str, Endpoint], *, deadlines: Deadlines = _DEFAULT_DEADLINES
+) -> Session:
     """Connect to a running simulator.
 
     Args:

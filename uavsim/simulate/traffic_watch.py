@@ -70,7 +70,7 @@ class TrafficWatch:
         if motion is not None and len(self._ids):
             self._spans[name].add(motion)
 
-    def judge(self, name: str) -> None:
+    def check(self, name: str) -> None:
         """Judge a finished span.
 
         Raises:

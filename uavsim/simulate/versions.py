@@ -21,11 +21,11 @@ def refuse_unserved(version: str, *, where: str) -> None:
         return
     if release in _ENVIRONMENTS:
         raise SimulatorError(
-            f"the server at {where} is CARLA {version}, and there is no environment with its client: run scripts/setup "
-            f"--carla {release}, or name an interpreter that has it as client_python"
+            f"the server at {where} is CARLA {version}, and its client is not installed: run scripts/setup "
+            f"--carla {release}, or set client_python to an interpreter with it"
         )
     raise SimulatorError(
-        f"the server at {where} is CARLA {version}; served are {', '.join((CLIENT_VERSION, *_ENVIRONMENTS))}: start "
+        f"the server at {where} is CARLA {version}; supported are {', '.join((CLIENT_VERSION, *_ENVIRONMENTS))}: start "
         f"carlasim/carla:{CLIENT_VERSION}"
     )
 
@@ -34,8 +34,8 @@ def refuse_other_client(client: str, *, server: str, where: str, python: str) ->
     """Raise ``SimulatorError`` unless the client library is of the server's version: their wire layouts differ."""
     if _release(client) != _release(server):
         raise SimulatorError(
-            f"the server at {where} is CARLA {server}, the module carla of {python} is {client}: name an interpreter that has "
-            f"{_release(server)} as client_python"
+            f"the server at {where} is CARLA {server}, the module carla of {python} is {client}: set client_python to an "
+            f"interpreter with {_release(server)}"
         )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-from uavsim.config.kept import KEPT, first_difference
+from uavsim.config.stored import CONFIG_FILE, first_difference
 from uavsim.errors import InputError, StorageError
 from uavsim.files.parse import parse_json
 from uavsim.files.result_folder import refuse_no_folder
@@ -94,7 +94,7 @@ def keep_configuration(output: Output, kept: JsonDict) -> None:
     """Write the YAML texts of the dataset beside its identity, and replace those of an earlier command."""
     if not kept:
         return
-    key, data = f".uavsim/{KEPT}", to_json_bytes(kept)
+    key, data = f".uavsim/{CONFIG_FILE}", to_json_bytes(kept)
     if not output.create(key, data) and output.read(key) != data:
         output.replace(key, data)
 
@@ -105,11 +105,11 @@ def read_configuration(output: Output) -> JsonDict | None:
     Raises:
         StorageError: the file is damaged.
     """
-    data = output.read(f".uavsim/{KEPT}")
+    data = output.read(f".uavsim/{CONFIG_FILE}")
     try:
         return None if data is None else dict(parse_json(data))
     except (ValueError, TypeError) as error:
-        raise StorageError(f"{output.address}/.uavsim/{KEPT} is damaged ({error}): {_REMEDY}") from error
+        raise StorageError(f"{output.address}/.uavsim/{CONFIG_FILE} is damaged ({error}): {_REMEDY}") from error
 
 
 def keep_asked(output: Output, scenes: Collection[str]) -> None:
@@ -138,7 +138,7 @@ def read_asked(output: Output) -> frozenset[str] | None:
 
 def kept_dataset(output: Output) -> str | None:
     """Return the value of ``--dataset`` for the configuration that a local dataset keeps; None if it keeps none."""
-    path = output.root / ".uavsim" / KEPT if output.is_local else None
+    path = output.root / ".uavsim" / CONFIG_FILE if output.is_local else None
     return str(path) if path is not None and path.is_file() and not path.is_symlink() else None
 
 

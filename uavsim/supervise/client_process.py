@@ -174,7 +174,7 @@ class ClientProcess:
         except (BrokenPipeError, ValueError):
             raise self._death() from None
 
-    def _until(self, wanted: type[E], *, end: float, on_event: Callable[[ClientEvent], None] | None = None) -> E:
+    def _until(self, event_type: type[E], *, end: float, on_event: Callable[[ClientEvent], None] | None = None) -> E:
         while True:
             event = self._next_event(end=end)
             if isinstance(event, Failure):
@@ -184,7 +184,7 @@ class ClientProcess:
                 self._phase = event.phase
             if on_event is not None:
                 on_event(event)
-            if isinstance(event, wanted):
+            if isinstance(event, event_type):
                 return event
 
     def _next_event(self, *, end: float) -> ClientEvent:
@@ -208,7 +208,7 @@ class ClientProcess:
         *lines, self._buffer = (self._buffer + chunk).split(b"\n")
         if len(self._buffer) > _LONGEST_LINE:
             self.stop(grace_s=0)
-            raise SimulatorLost(f"the client process talks nonsense: a line over {_LONGEST_LINE} bytes; killed")
+            raise SimulatorLost(f"the client process sent a line over {_LONGEST_LINE} bytes; killed")
         try:
             self._events.extend(event for line in lines if (event := parse_event(line)) is not None)
         except SimulatorError:

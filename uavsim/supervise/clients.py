@@ -25,7 +25,10 @@ def check_clients(backend: Backend, *, python: str = "") -> None:
     """
     python = python or sys.executable
     modules = [module for server in backend.servers for module in server.clients]
-    missing = _missing_here(modules) if python == sys.executable else _missing_there(python, [*modules, "uavsim"])
+    if python == sys.executable:
+        missing = [module for module in modules if importlib.util.find_spec(module) is None]
+    else:
+        missing = _missing_in(python, [*modules, "uavsim"])
     for server in backend.servers:
         for module in server.clients:
             if module in missing:
@@ -42,11 +45,7 @@ def _remedy(server: Server, python: str) -> str:
     return setup or server.install.replace("{pip}", pip_install(python))
 
 
-def _missing_here(modules: list[str]) -> list[str]:
-    return [module for module in modules if importlib.util.find_spec(module) is None]
-
-
-def _missing_there(python: str, modules: list[str]) -> list[str]:
+def _missing_in(python: str, modules: list[str]) -> list[str]:
     try:
         done = subprocess.run(
             [python, "-P", "-c", _ASK, *modules], capture_output=True, text=True, timeout=_ASK_S, check=True

@@ -108,7 +108,7 @@ class Simulator:
             tail = self._process.log_tail(lines=1)
             self.stop()
             if not self.config.restart:
-                raise SimulatorLost(f"{self.name} {exit_text(code)} and is not to be restarted: {tail}")
+                raise SimulatorLost(f"{self.name} {exit_text(code)} and its configuration forbids a restart: {tail}")
         if self._endpoints is None:
             self._endpoints = self._start() if self.is_ours else self._attach()
             self._answered_before = True
@@ -254,7 +254,7 @@ class Simulator:
         """
         if self.ending.wait(_POLL_S):
             self.lost()
-            raise SimulatorLost(f"{self.name}: the run ended while it came up")
+            raise SimulatorLost(f"{self.name}: the run ended during its start")
 
 
 def _end_of(what: str, code: int, tail: str) -> SimulatorError:

@@ -189,12 +189,12 @@ class SimulatorSlot:
         heavy = client is not None and client.rss_bytes > self._run.client_recycle_rss_mb * 1e6
         if client is not None and (heavy or client.scenes_flown >= self._run.client_recycle_scenes):
             self._stop_client(grace_s=_TIDY_S)
-        if self.simulator.due_for_recycling or self._is_ill():
+        if self.simulator.due_for_recycling or self._needs_recycling():
             self._stop_client(grace_s=0)
             self.pace.forget()
             self.simulator.stop()
 
-    def _is_ill(self) -> bool:
+    def _needs_recycling(self) -> bool:
         """Return whether a simulator should be restarted; False when attached or before its first scene."""
         if not self.simulator.is_ours or not self.simulator.scenes_flown:
             return False

@@ -23,8 +23,8 @@ def port(simulator: RunningSimulator) -> int:
 
 
 def connections_to(port: int) -> int:
-    mine = psutil.Process().net_connections(kind="tcp4")
-    return sum(bool(c.raddr) and c.raddr.port == port and c.status == psutil.CONN_ESTABLISHED for c in mine)
+    connections = psutil.Process().net_connections(kind="tcp4")
+    return sum(bool(c.raddr) and c.raddr.port == port and c.status == psutil.CONN_ESTABLISHED for c in connections)
 
 
 def test_links_of_a_thread_are_closed_one_by_one(port: int, caplog: pytest.LogCaptureFixture) -> None:
@@ -79,11 +79,11 @@ def pose_at(x_m: float) -> SE3:
 
 
 def test_await_pose() -> None:
-    shown = iter([0.0, 0.0, 0.0, 7.0])
-    await_pose(lambda _: pose_at(next(shown)), "uav0", pose_at(7.0), within_s=60)
-    assert next(shown, None) is None, "it was looked at until it was there"
+    positions_m = iter([0.0, 0.0, 0.0, 7.0])
+    await_pose(lambda _: pose_at(next(positions_m)), "uav0", pose_at(7.0), within_s=60)
+    assert next(positions_m, None) is None, "it was looked at until it was there"
 
 
 def test_late_pose_voids_the_scene() -> None:
-    with pytest.raises(SceneVoid, match=r"AirSim shows uav0 7\.000 m from where it was put, 0\.1 s later"):
+    with pytest.raises(SceneVoid, match=r"AirSim reports uav0 7\.000 m from its set pose after 0\.1 s"):
         await_pose(lambda _: pose_at(0.0), "uav0", pose_at(7.0), within_s=0.1)

@@ -47,11 +47,11 @@ def test_shared_image_types_are_listed_once() -> None:
 
 
 def test_cosys_airsim_settings() -> None:
-    theirs = airsim_settings(scene_plan(), client="cosys")
-    assert theirs["SettingsVersion"] == 2.0
-    assert theirs["InitialInstanceSegmentation"] is False
-    assert "SegmentationSettings" not in theirs
-    assert theirs["Vehicles"] == airsim_settings(scene_plan())["Vehicles"]
+    settings = airsim_settings(scene_plan(), client="cosys")
+    assert settings["SettingsVersion"] == 2.0
+    assert settings["InitialInstanceSegmentation"] is False
+    assert "SegmentationSettings" not in settings
+    assert settings["Vehicles"] == airsim_settings(scene_plan())["Vehicles"]
 
 
 def test_only_the_colour_image_has_auto_exposure() -> None:

@@ -73,12 +73,12 @@ def test_earlier_foreign_connection_is_noticed() -> None:
         early = socket.create_connection((HOST, port))
 
         def answer() -> None:
-            theirs, _ = server.accept()
-            ours, _ = server.accept()
-            with theirs, ours:
-                ours.recv(4096)
-                ours.sendall(replies(0))
-                ours.recv(1)
+            foreign, _ = server.accept()
+            connection, _ = server.accept()
+            with foreign, connection:
+                connection.recv(4096)
+                connection.sendall(replies(0))
+                connection.recv(1)
 
         thread = threading.Thread(target=answer)
         thread.start()
@@ -109,8 +109,8 @@ def test_connections_of_others_are_listed() -> None:
     with socket.create_server((HOST, 0)) as server:
         port = server.getsockname()[1]
         assert connections_at(port) == set()
-        with socket.create_connection((HOST, port)) as there:
-            assert connections_at(port) == {there.getsockname()[1]}
+        with socket.create_connection((HOST, port)) as client:
+            assert connections_at(port) == {client.getsockname()[1]}
 
 
 CLIENT = """

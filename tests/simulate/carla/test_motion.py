@@ -20,7 +20,7 @@ def car(actor_id: int, *, light: TrafficLightState | None = None, **control: Any
 
 class World:
     def __init__(self) -> None:
-        self.asked = 0
+        self.light_requests = 0
         walker = SimpleNamespace(id=12, type_id="walker.pedestrian.1", get_control=lambda: SimpleNamespace(speed=1.5))
         self.actors = [
             car(10, light=TrafficLightState.Green),
@@ -35,7 +35,7 @@ class World:
         return SimpleNamespace(filter=lambda _kind: self.lights)
 
     def get_vehicles_light_states(self) -> dict[int, int]:
-        self.asked += 1
+        self.light_requests += 1
         return {10: 8, 11: 0, 99: 4}
 
 
@@ -44,11 +44,11 @@ def test_motion_of_a_tick() -> None:
     reader = MotionReader(world, {10: 1, 11: 2, 12: 3})
     table = np.zeros((3, 16))
     table[:, 0], table[:, 1:7] = (1, 2, 3), np.arange(18).reshape(3, 6)
-    quiet, shown = reader.read(table, captured=False), reader.read(table, captured=True)
-    assert world.asked == 1  # where images show lights
+    quiet, captured = reader.read(table, captured=False), reader.read(table, captured=True)
+    assert world.light_requests == 1  # where images show lights
     assert quiet.lights.tolist() == [0, 0, 0]
-    assert shown.lights.tolist() == [8, 0, 0]
-    assert shown.control.tolist() == [[0.5, -0.25, 0, 0, 1], [0.5, -0.25, 1, 1, -1], [1.5, 0, 0, 0, 0]]
-    np.testing.assert_array_equal(shown.ue_pose, table[:, 1:7])
-    assert shown.is_held.tolist() == [False, True, False]
-    assert (shown.signal_id, shown.signals.tolist()) == (("20", "3"), [2, 1])
+    assert captured.lights.tolist() == [8, 0, 0]
+    assert captured.control.tolist() == [[0.5, -0.25, 0, 0, 1], [0.5, -0.25, 1, 1, -1], [1.5, 0, 0, 0, 0]]
+    np.testing.assert_array_equal(captured.ue_pose, table[:, 1:7])
+    assert captured.is_held.tolist() == [False, True, False]
+    assert (captured.signal_id, captured.signals.tolist()) == (("20", "3"), [2, 1])

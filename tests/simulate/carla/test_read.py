@@ -21,8 +21,8 @@ from uavsim.simulate.carla.read import (
 )
 
 
-def actor(place: carla.Location, *, yaw_deg: float = 0.0) -> Any:
-    box = carla.BoundingBox(place, carla.Vector3D(1.1, 0.4, 0.75))
+def actor(centre: carla.Location, *, yaw_deg: float = 0.0) -> Any:
+    box = carla.BoundingBox(centre, carla.Vector3D(1.1, 0.4, 0.75))
     box.rotation = carla.Rotation(yaw=yaw_deg)
     return SimpleNamespace(
         id=77,
@@ -56,10 +56,10 @@ def test_states_are_computed_lazily_and_once(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr("uavsim.simulate.carla.read.states_from_table", counted)
     table = np.array([[1.0, 10, 20, 0, 0, 0, 90, *[0.0] * 9]])
-    seen = lazy_states(table, NOTHING_PARKED)
+    states = lazy_states(table, NOTHING_PARKED)
     assert computed == []
-    np.testing.assert_allclose(seen().map_SE3_actor.translation_m, [[10, -20, 0]])  # ue's y is right, the map's left
-    assert seen() is seen()
+    np.testing.assert_allclose(states().map_SE3_actor.translation_m, [[10, -20, 0]])  # ue's y is right, the map's left
+    assert states() is states()
     assert computed == [1]
 
 
@@ -103,16 +103,16 @@ def test_nan_velocity_matters_in_captured_ticks_only() -> None:
 def test_snapshot_rows() -> None:
     def reported(number: int) -> Any:
         vectors = [carla.Vector3D(*(number + 10 * k + i for i in range(3))) for k in range(3)]
-        place = carla.Transform(carla.Location(1.5, 2.5, number), carla.Rotation(pitch=1, yaw=2, roll=3))
+        transform = carla.Transform(carla.Location(1.5, 2.5, number), carla.Rotation(pitch=1, yaw=2, roll=3))
         v, w, a = (lambda vector=vector: vector for vector in vectors)
         return SimpleNamespace(
-            id=number, get_transform=lambda: place, get_velocity=v, get_angular_velocity=w, get_acceleration=a
+            id=number, get_transform=lambda: transform, get_velocity=v, get_angular_velocity=w, get_acceleration=a
         )
 
     instance_of = {7: 2, 5: 1}
-    whole = snapshot_rows([reported(7), reported(6), reported(5)], instance_of)
-    assert whole[0].tolist() == [1, 1.5, 2.5, 5, 3, 1, 2, 5, 6, 7, 15, 16, 17, 25, 26, 27]
-    assert whole[:, 0].tolist() == [1, 2]
+    rows = snapshot_rows([reported(7), reported(6), reported(5)], instance_of)
+    assert rows[0].tolist() == [1, 1.5, 2.5, 5, 3, 1, 2, 5, 6, 7, 15, 16, 17, 25, 26, 27]
+    assert rows[:, 0].tolist() == [1, 2]
     assert snapshot_rows([], {}).shape == (0, 16)
 
 
@@ -121,5 +121,5 @@ def test_settings_to_restore(rendering: bool) -> None:
     found = carla.WorldSettings(synchronous_mode=False, no_rendering_mode=not rendering)
     assert to_leave_behind(found).no_rendering_mode is not rendering
     left = carla.WorldSettings(synchronous_mode=True, no_rendering_mode=True, fixed_delta_seconds=0.05)
-    given = to_leave_behind(left)
-    assert (given.synchronous_mode, given.no_rendering_mode, given.fixed_delta_seconds) == (False, False, None)
+    restored = to_leave_behind(left)
+    assert (restored.synchronous_mode, restored.no_rendering_mode, restored.fixed_delta_seconds) == (False, False, None)

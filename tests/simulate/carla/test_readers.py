@@ -50,8 +50,8 @@ def test_radar_axes() -> None:
     found = radar.RADAR.read(Measurement())["flu_m"]
     level = 10 * np.cos(np.pi / 6)
     np.testing.assert_allclose(found, [[level, -5, 0], [level, 0, 5]], atol=1e-5)
-    asked = RadarParams(10.0, 6000, 60.0, 20.0, 1)
-    assert radar.RADAR.fault(Measurement(), asked, {}) == ""
+    params = RadarParams(10.0, 6000, 60.0, 20.0, 1)
+    assert radar.RADAR.fault(Measurement(), params, {}) == ""
     assert "sees 10.0 m far" in radar.RADAR.fault(Measurement(), RadarParams(9.0, 6000, 60.0, 20.0, 1), {})
 
 
@@ -63,13 +63,13 @@ def test_mask_image_is_released_after_copying() -> None:
         raw_data = bytes([1, 2, 14, 255, 3, 0, 24, 255])  # ids' high byte is blue, low byte green; red is the tag
 
     image = Image()
-    gone = weakref.ref(image)
+    image_ref = weakref.ref(image)
     inbox = Inbox()
     inbox.expect(7)
     inbox.put(0, cast("carla.SensorData", image), copy=lambda taken: readers.INSTANCE.copy(taken, np.arange(256) == 14))
     del image
 
-    assert gone() is None
+    assert image_ref() is None
     found = inbox.get(timeout_s=1)
     assert found is not None
     mask: Any = found[1]

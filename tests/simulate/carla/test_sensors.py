@@ -38,7 +38,7 @@ class World:
 
     def __init__(self) -> None:
         self.sensors: list[tuple[Any, Any]] = []
-        self.places: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+        self.poses_by_sensor: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         self.carried: list[Any] = []
         self.moved: set[int] = set()
         self.listeners: dict[int, Any] = {}
@@ -46,20 +46,20 @@ class World:
     def spawn_sensor(self, blueprint, attributes, *, optional, carried=None):
         self.sensors.append((blueprint, attributes))
         self.carried.append(carried)
-        self.places[len(self.sensors) - 1] = (np.zeros(3), np.zeros(3))
+        self.poses_by_sensor[len(self.sensors) - 1] = (np.zeros(3), np.zeros(3))
         number = len(self.sensors) - 1
         listen, stop = partial(self.listeners.__setitem__, number), partial(self.listeners.pop, number)
         return SimpleNamespace(id=number, listen=listen, stop=stop)
 
     def move(self, ids, location, euler):
         self.moved |= set(ids)
-        self.places |= {i: (location[row], euler[row]) for row, i in enumerate(ids)}
+        self.poses_by_sensor |= {i: (location[row], euler[row]) for row, i in enumerate(ids)}
 
     def measure(self, *, frame: int = 7, angle: float = 0.3, silent: Collection[int] = (), **changes) -> None:
         for number, on_measurement in self.listeners.items():
             if number in silent:
                 continue
-            blueprint, (t, e) = self.sensors[number][0], self.places[number]
+            blueprint, (t, e) = self.sensors[number][0], self.poses_by_sensor[number]
             shared: dict[str, Any] = {"frame": frame, "timestamp": 1.5, "transform": _transform(t, e)}
             if blueprint == RAYS:
                 on_measurement(Turn(horizontal_angle=angle, **(shared | changes)))
@@ -199,7 +199,7 @@ def test_incomplete_turn_is_reported(world: World, cameras: CarlaSensors) -> Non
     world.frame = 16
     cameras.expect(10, planned_poses(PLAN))
     world.measure(frame=17, angle=0.3 + np.radians(36))
-    with pytest.raises(MissedTick, match=r"no whole turns since its first: it is 36.0 degrees farther"):
+    with pytest.raises(MissedTick, match=r"is 36\.0 degrees off a whole number of turns"):
         cameras.collect(replace(STATE, frame=17)).wait()
 
 
@@ -221,13 +221,13 @@ def test_images_of_two_ticks_in_flight(world: World, cameras: CarlaSensors) -> N
     cameras.begin(plan, traffic=SceneTraffic())
     swarm = planned_swarm(plan)
     cameras.expect(0, sensor_poses(plan, swarm.advance(0)))
-    first, places = cameras.collect(STATE), dict(world.places)
+    first, poses_by_sensor = cameras.collect(STATE), dict(world.poses_by_sensor)
     world.frame = 7
     cameras.expect(1, sensor_poses(plan, swarm.advance(1)))
-    second, moved = cameras.collect(replace(STATE, frame=8)), dict(world.places)
-    assert all((moved[number][0] != place_m).any() for number, (place_m, _) in places.items())
+    second, moved = cameras.collect(replace(STATE, frame=8)), dict(world.poses_by_sensor)
+    assert all((moved[number][0] != position_m).any() for number, (position_m, _) in poses_by_sensor.items())
 
-    for frame, world.places in ((7, places), (8, moved)):
+    for frame, world.poses_by_sensor in ((7, poses_by_sensor), (8, moved)):
         world.measure(frame=frame)
 
     assert len(second.wait()) == len(first.wait()) == len(world.sensors)
@@ -260,7 +260,7 @@ def test_carried_sensor_is_attached_and_never_moved(world: World) -> None:
 def test_carried_sensor_is_compared_with_its_actors_pose(world: World, off_m: float) -> None:
     sensors, (pose,) = _ridden(world)
     for number in (n for n, mount in enumerate(world.carried) if mount):
-        world.places[number] = (pose.ue_location_m + (off_m, 0, 0), np.array(pose.ue_euler_deg))
+        world.poses_by_sensor[number] = (pose.ue_location_m + (off_m, 0, 0), np.array(pose.ue_euler_deg))
     world.measure()
     pending = sensors.collect(replace(STATE, carried=(pose,)))
     if not off_m:

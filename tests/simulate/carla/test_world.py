@@ -55,14 +55,14 @@ def test_actors_of_a_killed_client_are_swept_from_a_silent_server() -> None:
 
 def test_every_proving_ingredient_checks_the_tick(monkeypatch: pytest.MonkeyPatch) -> None:
     """There may be two, such as drone bodies and a plug-in's ingredient."""
-    asked: list[str] = []
+    checked: list[str] = []
 
     class Proving(Spawned):
         proves = True
 
         def proven(self, states: ActorStates, motion: TickMotion) -> ActorStates:
             del motion
-            asked.append(self.kind)
+            checked.append(self.kind)
             return states
 
     world = CarlaWorld.__new__(CarlaWorld)
@@ -73,7 +73,7 @@ def test_every_proving_ingredient_checks_the_tick(monkeypatch: pytest.MonkeyPatc
 
     world._state(cast("Any", SimpleNamespace(frame=7)), 0.5, full=True)
 
-    assert asked == ["one", "other"]
+    assert checked == ["one", "other"]
 
 
 def test_dormant_actors_of_a_large_map_are_left_out() -> None:
@@ -113,6 +113,6 @@ def test_weather_that_takes_effect_late_is_awaited() -> None:
 
 def test_server_that_ignores_weather_is_refused() -> None:
     with pytest.raises(
-        InputError, match=r"127\.0\.0\.1:2000 keeps its own weather, .*: give the dataset that one, old"
+        InputError, match=r"127\.0\.0\.1:2000 cannot change its weather, .*: set the dataset's weather to old"
     ):
         weather_on(ForgetfulServer(questions=None))

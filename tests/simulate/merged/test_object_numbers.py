@@ -68,10 +68,10 @@ def test_first_pattern_wins(name: str, number: int) -> None:
 
 
 def test_objects_are_matched_to_actors_by_position() -> None:
-    here = state(7, x_m=5.0)  # actors 1 and 2, 5 m apart
-    first_m, second_m = here.actors.map_SE3_actor.translation_m
+    captured = state(7, x_m=5.0)  # actors 1 and 2, 5 m apart
+    first_m, second_m = captured.actors.map_SE3_actor.translation_m
     objects_m = {"a": first_m, "b": second_m + 0.3, "far": second_m + 2.0, "none": np.full(3, np.nan), "uav1": first_m}
-    assert object_numbers._owners(objects_m, here) == {"a": 1, "b": 2}
+    assert object_numbers._owners(objects_m, captured) == {"a": 1, "b": 2}
 
 
 def infos(count: int) -> dict[int, ActorInfo]:

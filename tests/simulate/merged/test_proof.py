@@ -75,20 +75,20 @@ def test_images_of_the_previous_capture_are_recognised() -> None:
     last = LastImages()
     last.take(readings(TRUE), poses(0.0), frame=1)
     last.take(readings(TRUE), poses(0.0), frame=2)  # a drone that hovers over a still town sees the same
-    with pytest.raises(MissedTick, match=r"tick 3: .*_id_0 shows what .*_id_0 showed in the capture before"):
+    with pytest.raises(MissedTick, match=r"tick 3: .*_id_0 shows the previous image of .*_id_0"):
         last.take(readings(TRUE), poses(2.5), frame=3)
     last = LastImages()
     last.take(readings(TRUE), poses(0.0), frame=1)
-    with pytest.raises(MissedTick, match="tick 2: CAMERA_FRONT_id_0 shows what CAMERA_FRONT_id_1 showed"):
+    with pytest.raises(MissedTick, match="tick 2: CAMERA_FRONT_id_0 shows the previous image of CAMERA_FRONT_id_1"):
         last.take(readings(np.stack([TRUE[1], OLD[1]])), poses(2.5), frame=2)
 
 
 def test_equal_images_of_two_cameras_are_refused() -> None:
     apart = [poses(0.0)[0], poses(40.0)[1]]
-    twice = readings(np.stack([TRUE[0], TRUE[0]]))
+    equal_images = readings(np.stack([TRUE[0], TRUE[0]]))
     with pytest.raises(
-        MissedTick, match="tick 4: CAMERA_FRONT_id_1 shows what CAMERA_FRONT_id_0 shows, from another pose"
+        MissedTick, match="tick 4: CAMERA_FRONT_id_1 shows the image of CAMERA_FRONT_id_0, which has another pose"
     ):
-        LastImages().take(twice, apart, frame=4)
-    LastImages().take(twice, poses(0.0), frame=4)  # two cameras in one place may
+        LastImages().take(equal_images, apart, frame=4)
+    LastImages().take(equal_images, poses(0.0), frame=4)  # two cameras in one place may
     LastImages().take(readings(np.full_like(TRUE, 90)), apart, frame=4)  # thick fog has no edges

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal, Self
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from uavsim.config.base import MESH, TAG, Metres3, Model, Name, Reference, Text
-from uavsim.config.explain import Place
+from uavsim.config.explain import KeyPath
 from uavsim.ingredients.corner_cases.case_plans import Facing, Ground, Light, Site
 from uavsim.records.classes import LABELS
 from uavsim.records.props import MESHES, PROP_MESH, PROPS
@@ -144,7 +144,7 @@ class Case(Model):
     parts: Annotated[tuple[Part, ...], Field(min_length=1, max_length=40)]
     on: Ground = "lane"
     at: Annotated[Site | None, Field(exclude_if=_is_none)] = None
-    """Place at a pedestrian crossing or a junction of the town's vector map; by default between junctions."""
+    """KeyPath at a pedestrian crossing or a junction of the town's vector map; by default between junctions."""
     facing: Facing = "any"
     clearance_m: Annotated[float, Field(ge=0, le=50)] = 1.0
     """Distance of its outline from the next vehicle or other case."""
@@ -169,9 +169,9 @@ class CornerCases(Model):
     training_sets: dict[Name, TrainingSet] = Field(default_factory=dict)
     cases: Annotated[dict[Name, Case], Field(min_length=1, max_length=1000)]
 
-    def first_tag_error(self) -> tuple[Place, str] | None:
+    def first_tag_error(self) -> tuple[KeyPath, str] | None:
         """Return the key of the first unknown or ambiguous tag and the correction; None if all are good."""
-        used_tags: list[tuple[Place, str]] = []
+        used_tags: list[tuple[KeyPath, str]] = []
         for name, case in self.cases.items():
             used_tags.append((("cases", name, "tag"), case.tag))
             parts = [(k, part.tag) for k, part in enumerate(case.parts) if part.tag]

@@ -63,7 +63,7 @@ def planner(town: TownPlan) -> ScenePlanner:
     every = round(dataset.model.keyframe_s / dataset.model.step_s) // (dataset.model.sweeps_per_keyframe + 1)
 
     def plan(scene: SceneToFill) -> IntrudersPlan | None:
-        inputs = EncounterScene(town.town, town.rig, scene.whole, dataset.model.step_s, image_every_steps=every)
+        inputs = EncounterScene(town.town, town.rig, scene.full_swarm, dataset.model.step_s, image_every_steps=every)
         found = scene_intruders(config, inputs, seed=scene.dataset_seed, number=scene.number)
         steps = len(scene.swarm.map_SE3_flu)  # the encounters' values refer to the whole scene
         flown = tuple(replace(intruder, map_SE3_flu=intruder.map_SE3_flu[:steps]) for intruder in found)

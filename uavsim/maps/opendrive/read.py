@@ -9,7 +9,7 @@ from typing import IO, Final
 
 import numpy as np
 
-from uavsim.config.load import shown
+from uavsim.config.load import display_path
 from uavsim.errors import DatasetError, InputError
 from uavsim.files.parse import open_regular
 from uavsim.geometry.geographic import origin_of_reference
@@ -46,7 +46,7 @@ def read_opendrive(path: Path) -> Network:
     except DatasetError as error:
         raise InputError(str(error)) from error
     with file:
-        return _network(file, name=shown(path))
+        return _network(file, name=display_path(path))
 
 
 def read_network(data: bytes, *, name: str) -> Network:

@@ -59,7 +59,7 @@ class AirSimLink:
         try:
             socket.create_connection((host, port), timeout=5).close()
         except OSError as error:
-            raise SimulatorError(f"no AirSim at {self._where} ({error.strerror or error}); is it started?") from error
+            raise SimulatorError(f"no AirSim at {self._where} ({error.strerror or error}); start it") from error
         self.vendor: Any = importlib.import_module(client)
         self.client: Any = self.vendor.MultirotorClient(ip=host, port=port, timeout_value=math.ceil(limit_s))
         self._map_SE3_ned = frames.map_SE3_ned(airsim_origin_ue_m=np.asarray(origin_ue_m, dtype=np.float64))
@@ -217,7 +217,7 @@ def await_pose(read: Callable[[str], SE3], name: str, target: SE3, *, within_s: 
     while not pose_close(pose := read(name), target):
         if time.monotonic() > end:
             off_m = float(np.linalg.norm(pose.translation_m - target.translation_m))
-            raise SceneVoid(f"AirSim shows {name} {off_m:.3f} m from where it was put, {within_s:g} s later")
+            raise SceneVoid(f"AirSim reports {name} {off_m:.3f} m from its set pose after {within_s:g} s")
         time.sleep(_POLL_S)
 
 

@@ -19,7 +19,7 @@ from uavsim.simulate.swarm import PlannedSwarm, on_grid, planned_velocity_mps, r
 from uavsim.typing import FloatArray
 
 MAIN = "airsim"  # thread of the swarm's own client
-_RUN_IN_STEPS = 120  # of approach before step 0: drones start from a standstill, scenes do not
+_APPROACH_STEPS = 120  # of approach before step 0: drones start from a standstill, scenes do not
 _POSITION_GAIN_PER_S = 2.5  # of the position error; the planned velocity is fed forward
 _CATCH_UP_MPS = 4.0  # maximum correction of the planned velocity
 _REST_STEPS, _REST_STEP_S = 40, 0.25  # a drone that flew at 15 m/s needs 5 s to stop
@@ -159,12 +159,12 @@ class AirSimFlight:
             if restless:
                 raise SceneVoid(
                     f"{restless[0]} did not come to rest in the air within {_REST_STEPS * _REST_STEP_S:g} s, "
-                    "and neither after AirSim's reset()"
+                    "not even after AirSim's reset()"
                 )
-        self._blow(plan.wind_map_mps)
+        self._set_wind(plan.wind_map_mps)
         self._put_at_start()
         self._clock_ns, self._ahead_ns = link.kinematics(self._names[0])[2], 0
-        self._run_in(heartbeat)
+        self._fly_approach(heartbeat)
         self.worst_lag_m = 0.0
 
     def _refuse_merged_build(self) -> None:
@@ -178,8 +178,8 @@ class AirSimFlight:
             link.learn()
         except SimulatorLost as error:
             raise InputError(
-                f"AirSim at {':'.join(map(str, self._endpoint))} answers a ping, but not which vehicles it has: in one "
-                "process with CARLA it waits for CARLA's ticks; use --topology merged, or an AirSim of its own beside CARLA "
+                f"AirSim at {':'.join(map(str, self._endpoint))} answers a ping but does not list its vehicles: in one "
+                "process with CARLA it waits for CARLA's ticks; use --topology merged, or run AirSim in a separate process "
                 "(mock-sim: --separate-worlds)"
             ) from error
         finally:
@@ -199,7 +199,7 @@ class AirSimFlight:
                 link.client.cancelLastTask(name)
                 link.client.enableApiControl(True, name)
                 link.client.armDisarm(False, name)
-        self._blow((0.0, 0.0, 0.0))  # drones drift in wind
+        self._set_wind((0.0, 0.0, 0.0))  # drones drift in wind
         self._put_at_start()
         with link.translated("arming"):
             for name in self._names:
@@ -207,9 +207,9 @@ class AirSimFlight:
                 link.client.moveByVelocityAsync(
                     0.0, 0.0, 0.0, duration=2 * _REST_STEPS * _REST_STEP_S, vehicle_name=name
                 )
-        return self._restless(heartbeat)
+        return self._wait_for_rest(heartbeat)
 
-    def _restless(self, heartbeat: Heartbeat) -> list[str]:
+    def _wait_for_rest(self, heartbeat: Heartbeat) -> list[str]:
         """Advance time until all drones hover; returns those that do not."""
         assert self._link is not None
         link = self._link
@@ -232,7 +232,7 @@ class AirSimFlight:
         with self._link.translated("resetting"):
             self._link.client.reset()
 
-    def _blow(self, wind_map_mps: tuple[float, float, float]) -> None:
+    def _set_wind(self, wind_map_mps: tuple[float, float, float]) -> None:
         assert self._link is not None
         wind_ned = frames.NED_SE3_MAP.rotate(np.array(wind_map_mps))
         with self._link.translated("setting the wind"):
@@ -242,26 +242,26 @@ class AirSimFlight:
         """Set the poses of all drones, and wait until they are reached."""
         assert self._link is not None
         link = self._link
-        target, _ = self._target(-_RUN_IN_STEPS)
+        target, _ = self._target(-_APPROACH_STEPS)
         start = {name: link.from_map(pose) for name, pose in zip(self._names, target, strict=True)}
         for name, ned_SE3_frd in start.items():
             link.put(name, ned_SE3_frd)
         for name, ned_SE3_frd in start.items():
             await_pose(link.physics_pose, name, ned_SE3_frd, within_s=self._plan.pose_read_back_s)
 
-    def _run_in(self, heartbeat: Heartbeat) -> None:
+    def _fly_approach(self, heartbeat: Heartbeat) -> None:
         """Fly a straight approach, so that the scene starts at the route's speed."""
-        for step in range(-_RUN_IN_STEPS, 0):
+        for step in range(-_APPROACH_STEPS, 0):
             self._fly_one_step(step)
-            heartbeat("swarm", step + _RUN_IN_STEPS)
+            heartbeat("swarm", step + _APPROACH_STEPS)
 
     def _target(self, step: int) -> tuple[SE3, FloatArray]:
         """Return the planned (D,) ``map_SE3_flu`` and (D, 3) velocities, m/s; before step 0 straight backwards."""
         planned_step = max(step, 0)
         planned = self._plan.swarm.map_SE3_flu[planned_step]
         velocity = planned_velocity_mps(self._plan, planned_step)
-        place_m = planned.translation_m + velocity * min(step, 0) * self._step_s
-        return SE3(planned.quat_wxyz, place_m), velocity
+        position_m = planned.translation_m + velocity * min(step, 0) * self._step_s
+        return SE3(planned.quat_wxyz, position_m), velocity
 
     def advance(self, step: int) -> tuple[DroneState, ...]:
         """See ``SwarmPort``.
@@ -278,7 +278,7 @@ class AirSimFlight:
             self.worst_lag_m = max(self.worst_lag_m, lag_m)
             if lag_m > self._plan.max_formation_error_m:
                 raise SceneVoid(
-                    f"drone {drone.drone_id} is {lag_m:.1f} m from its place at step {step}; "
+                    f"drone {drone.drone_id} is {lag_m:.1f} m from its planned position at step {step}; "
                     f"at most {self._plan.max_formation_error_m:g} m are allowed"
                 )
         return drones
@@ -304,10 +304,10 @@ class AirSimFlight:
                     vehicle_name=name,
                 )
         with link.translated("stepping"):
-            link.client.simContinueForTime(self._to_run_s())
+            link.client.simContinueForTime(self._run_duration_s())
         return self._read(step)
 
-    def _to_run_s(self) -> float:
+    def _run_duration_s(self) -> float:
         """Return the duration to run, seconds: a step, corrected by AirSim's deviation in earlier steps."""
         owed_ns = self._ahead_ns if abs(self._ahead_ns) >= _PHYSICS_STEP_NS else 0
         return max(0.0, self._step_s - owed_ns / 1e9)

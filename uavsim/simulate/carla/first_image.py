@@ -53,8 +53,8 @@ class FirstImage:
         if not self._all_came.wait(deadline_s):
             late = len(self._cameras) - len(self._first_frame)
             raise MissedTick(
-                f"step {step}: no image came within {deadline_s:g} s of the two ticks after listen(), from {late} of "
-                f"{len(self._cameras)} cameras"
+                f"step {step}: {late} of {len(self._cameras)} cameras sent no image within {deadline_s:g} s of the "
+                "two ticks after listen()"
             )
         lag = max(self._first_frame.values()) - (world.frame - (step - 1 - self._listened_at))
         if lag not in (0, 1):

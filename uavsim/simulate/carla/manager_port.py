@@ -121,8 +121,8 @@ class ManagerPort:
         return reply == expected
 
     def _refuse_others(self) -> None:
-        ours = self._own.getsockname()[1]
-        if others := connections_at(self._port) - {ours}:
+        own_port = self._own.getsockname()[1]
+        if others := connections_at(self._port) - {own_port}:
             raise SimulatorLost(f"another program connected to this flight's Traffic Manager, from port {min(others)}")
         try:
             with socket.create_connection((_HOST, self._port), timeout=_ANSWER_WITHIN_S):

@@ -36,7 +36,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="uavsim-opendrive")
     parser.add_argument("server")
     parser.add_argument("file", type=Path)
-    parser.add_argument("--buildings", action="store_true", help="answer with the town's buildings, too")
+    parser.add_argument("--buildings", action="store_true", help="also answer with the town's buildings")
     options = parser.parse_args()
     answer_in_one_line(
         lambda: _save(Endpoint.parse(options.server, what="server"), options.file, buildings=options.buildings)

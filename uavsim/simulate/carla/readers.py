@@ -147,7 +147,7 @@ def _other_turn(measurement: carla.SemanticLidarMeasurement, lidar: LidarParams,
     angle_rad = float(measurement.horizontal_angle)
     turned_rad = math.remainder(angle_rad - memory.setdefault("first_angle_rad", angle_rad), math.tau)
     if abs(turned_rad) > _TURN_TOLERANCE_RAD:
-        return f"made no whole turns since its first: it is {math.degrees(turned_rad):.1f} degrees farther"
+        return f"is {math.degrees(turned_rad):.1f} degrees off a whole number of turns since its first scan"
     return ""
 
 

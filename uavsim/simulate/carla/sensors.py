@@ -247,7 +247,7 @@ class CarlaSensors:
             bad = int(np.flatnonzero(~good)[0])
             raise MissedTick(
                 f"tick {state.frame}: {taken[bad][0].name} was taken {off_m[bad]:.3f} m and "
-                f"{np.degrees(np.sqrt(8 * max(off_q[bad], 0))):.3f} degrees from the pose asked for"
+                f"{np.degrees(np.sqrt(8 * max(off_q[bad], 0))):.3f} degrees from the requested pose"
             )
         for spawned, measurement in taken:
             if fault := spawned.reader.fault(measurement, spawned.sensor.spec.params, spawned.memory):

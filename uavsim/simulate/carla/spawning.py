@@ -137,8 +137,8 @@ def flying_prop(world: carla.World, name: str, *, role: str, what: str, where: s
         blueprint = world.get_blueprint_library().find(PROP_MESH if mesh else name)
     except (IndexError, RuntimeError) as error:
         raise SimulatorError(
-            f"the simulator has no blueprint {PROP_MESH if mesh else name!r} for {what}: a stock CARLA has nothing that "
-            f"flies; name a blueprint or a static mesh of yours in {where}"
+            f"the simulator has no blueprint {PROP_MESH if mesh else name!r} for {what}: a stock CARLA has no aircraft "
+            f"or birds; name a blueprint or a static mesh of your build in {where}"
         ) from error
     for key, value in ({"role_name": role} | ({"mesh_path": name} if mesh else {})).items():
         if blueprint.has_attribute(key):

@@ -30,7 +30,7 @@ from uavsim.simulate.ports import Endpoint, Heartbeat, SceneTraffic, TickState
 from uavsim.simulate.recognise import require
 from uavsim.typing import FloatArray
 
-_PATIENT = Deadlines()
+_DEFAULT_DEADLINES = Deadlines()
 _LANE_PIECE_M = 2.0
 _POLL_S = 0.0005
 _WEATHER_QUERIES = 50
@@ -41,7 +41,7 @@ _LEFT_BEHIND = ("controller.*", "walker.*", "vehicle.*", "sensor.*")
 class CarlaWorld:
     """A CARLA server with its town, traffic and clock (a ``WorldPort``)."""
 
-    def __init__(self, host: str, port: int, *, deadlines: Deadlines = _PATIENT) -> None:
+    def __init__(self, host: str, port: int, *, deadlines: Deadlines = _DEFAULT_DEADLINES) -> None:
         """Connect and compare versions; ``deadlines`` limits calls.
 
         Raises:
@@ -153,7 +153,7 @@ class CarlaWorld:
         self.generation += 1
         self._spawned, self._reader, self._carried, self._may_sleep, self._hero = {}, None, [], [], None
         if self.map_name != requested:
-            raise SimulatorError(f"asked the server at {self._where} for {requested}, it loaded {self.map_name}")
+            raise SimulatorError(f"the server at {self._where} loaded {self.map_name} instead of {requested}")
 
     def _apply_settings(self) -> None:
         """Set the clock. libcarla ticks in this call: until the step is right, and then once more."""
@@ -180,7 +180,7 @@ class CarlaWorld:
                 if (current := self._world.get_weather()) == requested:
                     return
         raise InputError(
-            f"the server at {self._where} keeps its own weather, as CARLA 0.10.0 does: give the dataset that one, {current}"
+            f"the server at {self._where} cannot change its weather, like CARLA 0.10.0: set the dataset's weather to {current}"
         )
 
     def tick(self, *, captured: bool) -> TickState:
@@ -189,7 +189,7 @@ class CarlaWorld:
             frame = self._next_tick()
             snapshot = self._world.get_snapshot()
         if snapshot.frame != frame:
-            raise MissedTick(f"asked for tick {frame}, the snapshot is of {snapshot.frame}")
+            raise MissedTick(f"tick {frame}: the snapshot is of tick {snapshot.frame}")
         if abs(snapshot.timestamp.delta_seconds - self._step_s) > 1e-6:
             raise MissedTick(
                 f"tick {frame} took {snapshot.timestamp.delta_seconds} s of simulation, not {self._step_s}"
@@ -214,7 +214,7 @@ class CarlaWorld:
         return int(self._world.get_snapshot().frame)
 
     def wake(self) -> bool:
-        """Wake a hanging Traffic Manager; returns False if there is none or it does not answer."""
+        """Wake a hanging Traffic Manager; returns False if it is missing or does not answer."""
         return self._manager is not None and self._manager.port.wake()
 
     def newer_than(self, frame: int, *, timeout_s: float) -> TickState | None:

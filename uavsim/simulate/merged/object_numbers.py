@@ -110,7 +110,7 @@ class ObjectNumbers:
         parts = self._engine.ask(
             {vehicle_name(drone): job for drone, job in jobs.items()}, doing="numbering objects", within_s=_MANY_CALLS_S
         )
-        return {name: place for part in parts.values() for name, place in part.items()}
+        return {name: position_m for part in parts.values() for name, position_m in part.items()}
 
     def _note(self, *, lost: int, visible: int) -> None:
         if lost:
@@ -142,7 +142,7 @@ def _measured_palette(link: AirSimLink, image: AirSimReader, *, vehicle: str, ca
         if before is not None and pixel is None:
             changed = np.flatnonzero((colours != before).any(axis=1))
             if not changed.size:
-                raise SimulatorError("AirSim's segmentation does not follow the numbers given; is it a custom build?")
+                raise SimulatorError("AirSim's segmentation ignores the object numbers; use a stock build of AirSim")
             pixel = int(changed[len(changed) // 2])
         before = colours
         if pixel is not None:

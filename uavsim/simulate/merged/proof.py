@@ -54,7 +54,7 @@ def agreed(take: Callable[[], list[TimedReading]], *, frame: int) -> list[TimedR
         if not differing:
             return now
         last = now
-    raise MissedTick(f"tick {frame}: {differing} changes although nothing moves: its pixels are of other ticks, too")
+    raise MissedTick(f"tick {frame}: {differing} changes although nothing moves: its pixels are of several ticks")
 
 
 def _first_difference(before: Sequence[TimedReading], after: Sequence[TimedReading]) -> str:
@@ -111,10 +111,10 @@ class LastImages:
             digest = hashlib.blake2b(np.ascontiguousarray(reading.data).tobytes(), digest_size=16).digest()
             before = self._channel_of.get(digest)
             if before is not None and (before != reading.channel or _moved(self._poses[before], now[before])):
-                raise MissedTick(f"tick {frame}: {reading.channel} shows what {before} showed in the capture before")
+                raise MissedTick(f"tick {frame}: {reading.channel} shows the previous image of {before}")
             other = channel_of.get(digest)
             if other is not None and _moved(now[other], now[reading.channel]) and _has_edges(reading.data):
-                raise MissedTick(f"tick {frame}: {reading.channel} shows what {other} shows, from another pose")
+                raise MissedTick(f"tick {frame}: {reading.channel} shows the image of {other}, which has another pose")
             channel_of[digest] = reading.channel
         self._channel_of, self._poses = channel_of, now
 

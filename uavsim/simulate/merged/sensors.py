@@ -73,10 +73,10 @@ class AirSimSensors:
         with self._engine.proven():
             self._learn_numbers(state)
             if self._engine.way == "free":
-                return [taken.reading for taken in self._shoot_all(state.frame)]
+                return [taken.reading for taken in self._take_all_images(state.frame)]
             began_ns = self._swarm.clock_ns()
             self._place_all()
-            taken = agreed(partial(self._shoot_all, state.frame), frame=state.frame)
+            taken = agreed(partial(self._take_all_images, state.frame), frame=state.frame)
             refuse_other_times(taken, began_ns, self._swarm.clock_ns(), frame=state.frame)
         readings = [t.reading for t in taken]
         self._last.take(readings, self._poses, frame=state.frame)
@@ -105,11 +105,11 @@ class AirSimSensors:
         assert self._swarm.link is not None
         return self._swarm.link
 
-    def _shoot_all(self, frame: int) -> list[TimedReading]:
+    def _take_all_images(self, frame: int) -> list[TimedReading]:
         """Capture every vehicle's images, each in its own thread with its own client."""
         jobs = {
             vehicle_name(drone_id): partial(
-                self._shoot, drone_id, [p for p in self._poses if p.sensor.agent == Agent(drone_id)], frame
+                self._take_images, drone_id, [p for p in self._poses if p.sensor.agent == Agent(drone_id)], frame
             )
             for drone_id in self._plan.swarm.drone_ids
         }
@@ -119,7 +119,7 @@ class AirSimSensors:
         self._images_drawn += sum(image.time_ns is not None for image in images)  # a lidar's turn has no time
         return images
 
-    def _shoot(self, drone_id: int, poses: Sequence[SensorPose], frame: int) -> list[TimedReading]:
+    def _take_images(self, drone_id: int, poses: Sequence[SensorPose], frame: int) -> list[TimedReading]:
         """Capture a vehicle's sensors: all images in one call, then each lidar's scan."""
         link, name = self._link_of(drone_id), vehicle_name(drone_id)
         requested = [(pose, m, reader_of(m)) for pose in poses for m in ordered(pose.sensor.spec.modalities)]
@@ -191,7 +191,7 @@ class AirSimSensors:
         assert self._meaning is not None
         numbers = np.take(self._palette, colour_code(colours))
         if (numbers > LAST_NUMBER + 1).any():
-            raise MissedTick(f"{what} shows a colour that is of no object number")
+            raise MissedTick(f"{what} shows a colour without an object number")
         id_of, tag_of = self._meaning
         ids, tags = np.take(id_of, numbers), np.take(tag_of, numbers)
         return np.stack([(ids >> 8).astype(np.uint8), (ids & 255).astype(np.uint8), tags], axis=-1)
@@ -212,4 +212,4 @@ def _check_pose(link: AirSimLink, pose: SensorPose, reported: tuple[Any, Any], *
     requested = link.from_map(map_SE3_sensor)
     if not pose_close(measured, requested):
         off_m = float(np.linalg.norm(measured.translation_m - requested.translation_m))
-        raise MissedTick(f"{what} was taken {off_m:.3f} m from the pose asked for, or turned")
+        raise MissedTick(f"{what} was taken {off_m:.3f} m from the requested pose, or turned")

@@ -8,8 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from uavsim.cli import build_app
-from uavsim.config.kept import KEPT
 from uavsim.config.library import packaged_root
+from uavsim.config.stored import CONFIG_FILE
 from uavsim.errors import ConfigError, InputError
 from uavsim.records.codec import pack_plan
 from uavsim.run.context import prepared
@@ -38,18 +38,18 @@ def copied(folder: Path, rig: str) -> Path:
 @pytest.fixture
 def begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, bytes]:
     """Return a dataset of YAML files with relative paths, after removal of their folder, and its first plan."""
-    theirs = tmp_path / "theirs"
-    copied(theirs, "parts/rig.yaml")
-    (theirs / "arrow.yaml").write_text((packaged_root() / "flight_plans/formations/cross.yaml").read_text())
-    monkeypatch.chdir(theirs)
+    user_folder = tmp_path / "theirs"
+    copied(user_folder, "parts/rig.yaml")
+    (user_folder / "arrow.yaml").write_text((packaged_root() / "flight_plans/formations/cross.yaml").read_text())
+    monkeypatch.chdir(user_folder)
     out = tmp_path / "out"
     job = resolve(Request(dataset="my.yaml", out=str(out), towns=("Town10HD",), scenes="0", formation="arrow.yaml"))
     claim_output(LocalOutput(out), identity=job.identity)
-    keep_configuration(LocalOutput(out), job.kept)
+    keep_configuration(LocalOutput(out), job.configuration)
     write_entry(LocalOutput(out), LedgerEntry(job.scenes[0].name, "quarantined", index=0, town="Town10HD"))
     plan = pack_plan(job.plan_of(job.scenes[0].name))
     monkeypatch.chdir(tmp_path)
-    theirs.rename(tmp_path / "gone")
+    user_folder.rename(tmp_path / "gone")
     return out, plan
 
 
@@ -79,7 +79,7 @@ def flown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Request, Pat
     request = Request(dataset="my.yaml", out=str(out.root), towns=("Town10HD",), scenes="0-1", samples=2)
     job = resolve(request)
     claim_output(out, identity=job.identity)
-    keep_configuration(out, job.kept)
+    keep_configuration(out, job.configuration)
     for scene in job.scenes:
         digest = job.plans[scene.name].digest
         write_entry(out, LedgerEntry(scene.name, "committed", index=scene.index, town=scene.town, plan_sha256=digest))
@@ -96,10 +96,10 @@ def wider(rig: Path) -> None:
 def test_scenes_of_an_edited_rig_are_not_mixed_with_old_ones(flown: tuple[Request, Path], scenes: str) -> None:
     request, rig = flown
     wider(rig)
-    with pytest.raises(InputError, match=r"begun with another rig.yaml \(width_px: \d+ there, 402 now\)") as caught:
+    with pytest.raises(InputError, match=r"another rig.yaml \(width_px: \d+ in the dataset, 402 now\)") as caught:
         prepared(request.model_copy(update={"scenes": scenes}))
     assert "--force-scenes" in str(caught.value)
-    with pytest.raises(InputError, match="begun with another"):
+    with pytest.raises(InputError, match="started with another"):
         intent_of(request)
 
 
@@ -111,24 +111,24 @@ def test_only_all_scenes_together_may_be_flown_again_with_an_edited_rig(flown: t
     assert intent_of(forced).replaced == ("scene_0000", "scene_0001")
     with pytest.raises(InputError, match="scene_0001 was flown with it"):
         prepared(forced.model_copy(update={"scenes": "0"}))
-    keep_configuration(ready.output, ready.job.kept)
-    assert "width_px: 402" in (ready.output.root / ".uavsim" / KEPT).read_text()
+    keep_configuration(ready.output, ready.job.configuration)
+    assert "width_px: 402" in (ready.output.root / ".uavsim" / CONFIG_FILE).read_text()
 
 
 def test_a_damaged_configuration_stops_a_run_and_says_what_to_do(flown: tuple[Request, Path]) -> None:
     request, _ = flown
-    kept = Path(request.out or "") / ".uavsim" / KEPT
-    kept.write_text("{")
+    configuration_file = Path(request.out or "") / ".uavsim" / CONFIG_FILE
+    configuration_file.write_text("{")
     with pytest.raises(InputError, match=r"configuration\.json is damaged.*or move it away if nothing was"):
         prepared(request)
-    kept.unlink()
-    assert intent_of(request).kept == ("scene_0000", "scene_0001")
+    configuration_file.unlink()
+    assert intent_of(request).unchanged == ("scene_0000", "scene_0001")
 
 
 def test_a_comment_or_a_description_is_no_edit(flown: tuple[Request, Path]) -> None:
     request, rig = flown
     rig.write_text(f"# new\n{rig.read_text()}\n")
-    assert intent_of(request).kept == ("scene_0000", "scene_0001")
+    assert intent_of(request).unchanged == ("scene_0000", "scene_0001")
 
 
 def test_a_scene_with_a_changed_plan_is_reported_as_replaced(flown: tuple[Request, Path]) -> None:
@@ -136,7 +136,8 @@ def test_a_scene_with_a_changed_plan_is_reported_as_replaced(flown: tuple[Reques
     out = LocalOutput(Path(request.out or ""))
     write_entry(out, LedgerEntry("scene_0001", "committed", index=1, town="Town10HD", plan_sha256="of another version"))
     reported = intent_of(request)
-    assert (reported.kept, reported.replaced, reported.to_fly) == (("scene_0000",), ("scene_0001",), ("scene_0001",))
+    assert (reported.unchanged, reported.replaced) == (("scene_0000",), ("scene_0001",))
+    assert reported.to_fly == ("scene_0001",)
 
 
 def test_regenerate_of_a_scene_never_flown_names_the_command_that_adds_it(flown: tuple[Request, Path]) -> None:
@@ -152,16 +153,16 @@ def test_regenerate_of_a_scene_never_flown_names_the_command_that_adds_it(flown:
 
 def test_another_dataset_in_the_folder_is_reported_with_the_differences(flown: tuple[Request, Path]) -> None:
     request, _ = flown
-    with pytest.raises(InputError, match=r"holds another dataset .* samples: 2 there, 3 now"):
+    with pytest.raises(InputError, match=r"holds another dataset .* samples: 2 in the dataset, 3 now"):
         prepared(request.model_copy(update={"samples": 3}))
 
 
 def test_a_configuration_holds_no_commands(begun: tuple[Path, bytes]) -> None:
     out, _ = begun
-    kept = out / ".uavsim" / KEPT
-    value = json.loads(kept.read_text())
+    configuration_file = out / ".uavsim" / CONFIG_FILE
+    value = json.loads(configuration_file.read_text())
     value["files"]["dataset:my.yaml"][1] += "\nsimulators: [{kind: command, command: [touch, /x]}]\n"
-    kept.write_text(json.dumps(value))
+    configuration_file.write_text(json.dumps(value))
     with pytest.raises(ConfigError, match="simulators"):
         resolve(request_of_folder(out, scenes="0", simulators=(), run=None))
 
@@ -169,7 +170,7 @@ def test_a_configuration_holds_no_commands(begun: tuple[Path, bytes]) -> None:
 @pytest.mark.parametrize("text", ["{", "[]", '{"format": "uavsim-configuration-1", "files": 3}', "[" * 200_000, "null"])
 def test_a_damaged_configuration_is_one_line(begun: tuple[Path, bytes], text: str) -> None:
     out, _ = begun
-    (out / ".uavsim" / KEPT).write_text(text)
+    (out / ".uavsim" / CONFIG_FILE).write_text(text)
     with pytest.raises(ConfigError) as caught:
         resolve(request_of_folder(out, scenes="0", simulators=(), run=None))
     assert "\n" not in str(caught.value)

@@ -1,6 +1,6 @@
-"""The configuration of a dataset, kept inside it: usable from any folder and after changes to the YAML.
+"""The configuration stored in a dataset, usable from any folder and after changes to the YAML.
 
-One JSON file holds every text that planning asked for, by what it was asked for as: a name, or a path as it was typed.
+One JSON file holds all texts that planning read, by the requested name or path.
 """
 
 import json
@@ -14,18 +14,18 @@ from uavsim.errors import ConfigError, DatasetError
 from uavsim.files.parse import parse_json, read_regular
 from uavsim.typing import JsonDict
 
-KEPT: Final = "configuration.json"
+CONFIG_FILE: Final = "configuration.json"
 _FORMAT: Final = "uavsim-configuration-1"
 _MOST_BYTES: Final = 64 << 20
 _LONGEST_VALUE: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """Texts by key.
+class StoredConfig:
+    """Stored texts.
 
     Attributes:
-        dataset: what the dataset was asked for as.
+        dataset: requested name or path of the dataset.
         files: key -> (file name, text).
     """
 
@@ -33,13 +33,13 @@ class Kept:
     files: Mapping[str, tuple[str, str]] | None = None
 
     def find(self, kind: str, name: str) -> tuple[Path, str] | None:
-        """Return name and text of a file; None when it was not kept."""
+        """Return name and text of a file; None if it is not stored."""
         found = (self.files or {}).get(key_of(kind, name))
         return (Path(found[0]), found[1]) if found is not None else None
 
 
 def key_of(kind: str, name: str) -> str:
-    """Return the key of a kept file; the case of names does not matter, that of paths does."""
+    """Return the key of a stored file; names ignore case, paths do not."""
     is_path = kind == "trajectory" or name.endswith((".yaml", ".yml"))
     return f"{kind}:{name if is_path else name.casefold()}"
 
@@ -50,17 +50,17 @@ def pack(dataset: str, used: Mapping[str, Path]) -> JsonDict:
     return {"format": _FORMAT, "dataset": dataset, "files": files}
 
 
-def read_kept(path: Path) -> Kept:
-    """Read what was kept.
+def read_stored(path: Path) -> StoredConfig:
+    """Read a stored configuration.
 
     Raises:
-        ConfigError: it is damaged, or not there.
+        ConfigError: the file is damaged or missing.
     """
     try:
         value = parse_json(read_regular(path, most_bytes=_MOST_BYTES))
     except (DatasetError, ValueError) as error:
         raise ConfigError(
-            f"{path}: the configuration of this dataset cannot be read ({error}); name it with --dataset"
+            f"{path}: the configuration of this dataset cannot be read ({error}); give its YAML with --dataset"
         ) from error
     files = value.get("files") if isinstance(value, dict) and value.get("format") == _FORMAT else None
     if (
@@ -68,22 +68,22 @@ def read_kept(path: Path) -> Kept:
         or not isinstance(value.get("dataset"), str)
         or not all(map(_is_file, files.values()))
     ):
-        raise ConfigError(f"{path}: the configuration of this dataset is damaged; name it with --dataset")
-    return Kept(value["dataset"], {str(key): (Path(name).name, text) for key, (name, text) in files.items()})
+        raise ConfigError(f"{path}: the configuration of this dataset is damaged; give its YAML with --dataset")
+    return StoredConfig(value["dataset"], {str(key): (Path(name).name, text) for key, (name, text) in files.items()})
 
 
-def first_edit(there: Kept, now: JsonDict) -> str | None:
-    """Describe the first edit of the kept files; comments and descriptions do not count.
+def first_edit(stored: StoredConfig, current: JsonDict) -> str | None:
+    """Describe the first edit of the stored files; comments and descriptions do not count.
 
     Args:
-        there: what was kept.
-        now: as ``pack`` gives it.
+        stored: the stored configuration.
+        current: the current one, from ``pack``.
 
     Returns:
-        File, key and both values; None where nothing differs that is in both.
+        File, key and both values; None if no file of both differs.
     """
-    for key, (name, text) in sorted((there.files or {}).items()):
-        new = now.get("files", {}).get(key)
+    for key, (name, text) in sorted((stored.files or {}).items()):
+        new = current.get("files", {}).get(key)
         if new is None or new[1] == text:
             continue
         if key.startswith("trajectory:"):
@@ -98,20 +98,20 @@ def _reported(value: Any) -> Any:
     return {k: v for k, v in value.items() if k != "description"} if isinstance(value, dict) else value
 
 
-def first_difference(before: Any, after: Any, place: str = "") -> str | None:
+def first_difference(before: Any, after: Any, key_path: str = "") -> str | None:
     """Describe the first difference of two values of plain data; None if they are equal."""
     if before == after:
         return None
     if isinstance(before, dict) and isinstance(after, dict):
         for key in dict.fromkeys((*before, *after)):
-            at = f"{place}.{key}" if place else str(key)
-            if (found := first_difference(before.get(key), after.get(key), at)) is not None:
+            inner_path = f"{key_path}.{key}" if key_path else str(key)
+            if (found := first_difference(before.get(key), after.get(key), inner_path)) is not None:
                 return found
     if isinstance(before, tuple | list) and isinstance(after, tuple | list) and len(before) == len(after):
-        for number, (one, other) in enumerate(zip(before, after, strict=True)):
-            if (found := first_difference(one, other, f"{place}[{number}]")) is not None:
+        for index, (one, other) in enumerate(zip(before, after, strict=True)):
+            if (found := first_difference(one, other, f"{key_path}[{index}]")) is not None:
                 return found
-    return f"{place}: {_short(before)} there, {_short(after)} now"
+    return f"{key_path}: {_short(before)} in the dataset, {_short(after)} now"
 
 
 def _short(value: Any) -> str:
