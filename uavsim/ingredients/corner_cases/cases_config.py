@@ -144,7 +144,7 @@ class Case(Model):
     parts: Annotated[tuple[Part, ...], Field(min_length=1, max_length=40)]
     on: Ground = "lane"
     at: Annotated[Site | None, Field(exclude_if=_is_none)] = None
-    """KeyPath at a pedestrian crossing or a junction of the town's vector map; by default between junctions."""
+    """Place at a pedestrian crossing or a junction of the town's vector map; by default between junctions."""
     facing: Facing = "any"
     clearance_m: Annotated[float, Field(ge=0, le=50)] = 1.0
     """Distance of its outline from the next vehicle or other case."""
