@@ -12,13 +12,13 @@ from uavsim.images.codec import decode_rgb
 
 
 def test_plan_shows_a_table_and_draws_when_asked(here, run):
-    asked = ("plan", "--dataset", "smoke", "--town", "Town10HD", "--scenes", "0-2")
-    code, out, err = run(*asked)
+    arguments = ("plan", "--dataset", "smoke", "--town", "Town10HD", "--scenes", "0-2")
+    code, out, err = run(*arguments)
     assert (code, err) == (0, "")
     assert "scene_0002" in out
     assert "town10_row3_col3" in out
     assert list(here.iterdir()) == []
-    code, out, _ = run(*asked, "--png", "plan.png")
+    code, out, _ = run(*arguments, "--png", "plan.png")
     assert code == 0
     assert "no roads" not in out  # the headless simulator's own town has them
     assert decode_rgb((here / "plan.png").read_bytes()).shape[1] == 1400 + 120
@@ -26,10 +26,10 @@ def test_plan_shows_a_table_and_draws_when_asked(here, run):
 
 def test_plan_of_many_scenes_fits_a_narrow_terminal_with_whole_names(here):
     command = f"stty cols 80; {sys.executable} -m uavsim plan --dataset uav3d --town Town03"
-    shown = subprocess.run(
+    done = subprocess.run(
         ["script", "-qec", command, "/dev/null"], capture_output=True, text=True, check=True, cwd=here
     )
-    lines = [re.sub(r"\x1b\[[0-9;]*m", "", line).rstrip() for line in shown.stdout.splitlines()]
+    lines = [re.sub(r"\x1b\[[0-9;]*m", "", line).rstrip() for line in done.stdout.splitlines()]
     assert len(lines) < 24
     assert max(map(len, lines)) <= 80
     assert "scene_0009  town03_row1_col1  uav_train  1966785642" in lines

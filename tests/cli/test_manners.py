@@ -32,10 +32,10 @@ def test_every_example_is_a_command_line_that_is_accepted() -> None:
 
 @pytest.mark.parametrize("command", ["generate", "check"])
 def test_help_shows_the_examples(command: str) -> None:
-    shown = uavsim(command, "--help", env=os.environ | {"COLUMNS": "200"}).stdout
-    assert "Examples:" in shown
-    assert all(line in shown for line in COMMANDS.pick(command).examples)
-    assert "--quiet" in shown
+    help_text = uavsim(command, "--help", env=os.environ | {"COLUMNS": "200"}).stdout
+    assert "Examples:" in help_text
+    assert all(line in help_text for line in COMMANDS.pick(command).examples)
+    assert "--quiet" in help_text
 
 
 def test_version(run: Run) -> None:
@@ -45,14 +45,14 @@ def test_version(run: Run) -> None:
 
 
 def test_a_shell_gets_commands_and_the_options_of_one() -> None:
-    def completed(words: str, place: int) -> list[str]:
+    def completed(words: str, word_index: int) -> list[str]:
         script = "import sys; sys.argv = ['uavsim']; from uavsim.cli import main; main()"
         done = subprocess.run(
             [sys.executable, "-c", script],
             capture_output=True,
             text=True,
             check=False,
-            env={**os.environ, "_UAVSIM_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(place)},
+            env={**os.environ, "_UAVSIM_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(word_index)},
         )
         return done.stdout.split()
 

@@ -117,9 +117,9 @@ def test_a_missing_folder_is_bad_input_in_every_command(
     ],
     ids=lambda command: command.split()[0],
 )
-def test_no_result_goes_into_the_dataset(clean: Path, command: str, place: str) -> None:
+def test_no_result_goes_into_the_dataset(clean: Path, command: str, out_path: str) -> None:
     before = sorted(clean.rglob("*"))
-    _, error = run(*command.format(set=clean, out=place.format(set=clean)).split())
+    _, error = run(*command.format(set=clean, out=out_path.format(set=clean)).split())
     assert isinstance(error, InputError), error
     assert "is the dataset itself, or in it" in str(error)
     assert sorted(clean.rglob("*")) == before

@@ -88,10 +88,10 @@ def test_in_a_merged_build_the_others_see_airsims_own_body(tmp_path: Path) -> No
         bodies = sample.boxes.pick(np.array([name == "vehicle.ego" for name in sample.boxes.categories]))
         assert len(bodies) == 5
         assert bodies.seen_by[1] == (0, 3, 4)  # those behind and above the first one in front
-        shown = {view["channel"]: view["visible_px"] for view in bodies.views[1] if view["visible_px"]}
+        visible_px = {view["channel"]: view["visible_px"] for view in bodies.views[1] if view["visible_px"]}
         for image in sample.images:
             ids, _ = image.mask()
-            assert int((ids == bodies.instance_id[1]).sum()) == shown.get(image.channel, 0)
+            assert int((ids == bodies.instance_id[1]).sum()) == visible_px.get(image.channel, 0)
         tracks.add(bodies.instance_tokens)
     assert len(tracks) == 1
 

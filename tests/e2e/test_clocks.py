@@ -48,14 +48,14 @@ def test_boxes_are_where_objects_are_at_the_images_own_time(out: Path) -> None:
     """With ``boxes_at`` at the image's time, object centres are in their masks; half a keyframe later they are not."""
     scene = uavsim.open(out).scene("scene_0000")
     keyframe = scene.samples[1].timestamp_us
-    own, later = [], []
+    at_image_px, at_keyframe_px = [], []
     for image in (image for drone in range(5) for image in scene.images_of(f"CAMERA_FRONT_id_{drone}")):
         if image.timestamp_us < keyframe:
-            own += off_middle(image, scene.boxes_at(image.timestamp_us))
-            later += off_middle(image, scene.boxes_at(keyframe))
-    assert len(own) >= 5
-    assert np.median(own) < 2.0
-    assert np.max(later) > 1.5 * np.max(own), "nothing moves here: the test shows nothing"
+            at_image_px += off_middle(image, scene.boxes_at(image.timestamp_us))
+            at_keyframe_px += off_middle(image, scene.boxes_at(keyframe))
+    assert len(at_image_px) >= 5
+    assert np.median(at_image_px) < 2.0
+    assert np.max(at_keyframe_px) > 1.5 * np.max(at_image_px), "nothing moves here: the test shows nothing"
 
 
 @pytest.mark.parametrize("agent", ["0", "v0", "r0"])
@@ -76,7 +76,7 @@ def test_an_export_as_received_has_others_images_as_old_as_they_are(out: Path, t
     export_opv2v(ExportRequest(out, tmp_path, received=True))
     scene = uavsim.open(out).scene("scene_0000")
     frames = sorted(path.stem for path in (tmp_path / "all/scene_0000/0").glob("*.yaml"))
-    assert frames == [f"{sample.number:06d}" for sample in scene.samples[1:]], "nobody has heard anybody at the begin"
+    assert frames == [f"{sample.number:06d}" for sample in scene.samples[1:]], "no message has arrived at the begin"
     sample = scene.samples[1]
     for name, known in scene.known_at(sample.timestamp_us, 0).items():
         content = yaml.safe_load((tmp_path / f"all/scene_0000/{FOLDERS.get(name, name)}/000001.yaml").read_text())
@@ -91,10 +91,10 @@ def test_v2xsims_tables_as_received_have_what_the_car_has(out: Path, tmp_path: P
     scene, received = (uavsim.open(root).scene("scene_0000") for root in (out, folder))
     first, sample = received.samples
     assert {image.channel.rpartition("_id_")[2] for image in first.images} == {"1"}, (
-        "nobody has heard anybody at the begin"
+        "no message has arrived at the begin"
     )
     known = scene.known_at(sample.timestamp_us, "v0")
-    had = {(out / image.filename).stat().st_ino: image for own in known.values() for image in own.images}
+    had = {(out / image.filename).stat().st_ino: image for agent in known.values() for image in agent.images}
     others = [image for image in sample.images if not image.channel.endswith("_id_1")]
     assert len(others) == 2 * 6
     for image in others:

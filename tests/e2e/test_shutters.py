@@ -112,16 +112,16 @@ def test_the_other_dialect_keeps_shutters(out: Path, tmp_path: Path) -> None:
 def test_blur_keeps_the_light_and_takes_the_edges(out: Path) -> None:
     for image, _ in images(out, "BLURRED"):
         sharp, soft = image.pixels().astype(float), image.shutter.pixels().astype(float)
-        lights = [float(light_of(shown).mean()) for shown in (image.pixels(), image.shutter.pixels())]
+        lights = [float(light_of(rgb).mean()) for rgb in (image.pixels(), image.shutter.pixels())]
         assert lights[1] == pytest.approx(lights[0], rel=0.02)
         assert np.abs(np.diff(soft, axis=0)).mean() < 0.97 * np.abs(np.diff(sharp, axis=0)).mean()
 
 
 def test_a_camera_without_a_shutter_has_none(out: Path) -> None:
     image, boxes = next(images(out, "PLAIN"))
-    own = [view for views in boxes.views for view in views if view["sample_data_token"] == image.token]
-    assert own
-    assert not any("shutter_px" in view for view in own)
+    image_views = [view for views in boxes.views for view in views if view["sample_data_token"] == image.token]
+    assert image_views
+    assert not any("shutter_px" in view for view in image_views)
     with pytest.raises(DatasetError, match="its camera has no shutter"):
         _ = image.shutter
 

@@ -23,9 +23,10 @@ def blocks() -> list[tuple[str, str]]:
 
 
 def environment(home: Path) -> dict[str, str]:
-    kept = {key: value for key, value in os.environ.items() if key not in {"PYTHONPATH", "VIRTUAL_ENV"}}
+    inherited = {key: value for key, value in os.environ.items() if key not in {"PYTHONPATH", "VIRTUAL_ENV"}}
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    return kept | {"PATH": path, "HF_HUB_OFFLINE": "1", "HF_HOME": str(home), "HF_DATASETS_DISABLE_PROGRESS_BARS": "1"}
+    hub = {"HF_HUB_OFFLINE": "1", "HF_HOME": str(home), "HF_DATASETS_DISABLE_PROGRESS_BARS": "1"}
+    return inherited | hub | {"PATH": path}
 
 
 def run_block(kind: str, source: str, folder: Path, home: Path) -> str:

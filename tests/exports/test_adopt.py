@@ -53,8 +53,8 @@ def videos(clips: Path, out: Path, *names: str) -> Path:
         old = (
             json.loads((out / clip / "manifest.json").read_text()) if (out / clip / "manifest.json").exists() else None
         )
-        own = {f"rgb/{channel}": f"rgb_{channel}.mp4"} | (old["videos"] if old else {})
-        (out / clip / "manifest.json").write_text(json.dumps(manifest | {"videos": own}))
+        rgb_videos = {f"rgb/{channel}": f"rgb_{channel}.mp4"} | (old["videos"] if old else {})
+        (out / clip / "manifest.json").write_text(json.dumps(manifest | {"videos": rgb_videos}))
         shutil.copy(clips / clip / f"rgb_{channel}.mp4", out / clip)
     return out
 
@@ -65,19 +65,19 @@ def test_adopting_all_videos_keeps_tables_and_links_every_image(tmp_path: Path) 
     clips = tmp_path / "clips"
     export_cosmos(ExportRequest(data, clips))
     result = adopt(clips, data, tmp_path, name="skin")
-    own, twin = uavsim.open(data), uavsim.open(tmp_path / "skin")
+    source, twin = uavsim.open(data), uavsim.open(tmp_path / "skin")
     assert valid(tmp_path / "skin")
     assert result.images == 5 * 6
     for table in ("sample", "sample_data", "sample_annotation", "instance", "visibility_detail", "scene"):
         assert read_rows(tmp_path / f"skin/v1.0-mini/{table}.json") == read_rows(data / f"v1.0-mini/{table}.json")
-    before, after = (data.scene("scene_00").images_of(BOTTOM) for data in (own, twin))
-    for image, shown in zip(before, after, strict=True):
-        assert psnr_db(grey(image.pixels()), grey(shown.pixels())) > 35
-        assert (image.mask()[0] == shown.mask()[0]).all()
+    before, after = (data.scene("scene_00").images_of(BOTTOM) for data in (source, twin))
+    for image, adopted in zip(before, after, strict=True):
+        assert psnr_db(grey(image.pixels()), grey(adopted.pixels())) > 35
+        assert (image.mask()[0] == adopted.mask()[0]).all()
     links = json.loads((tmp_path / "twin.json").read_text())
     assert {row["kind"] for row in links} == {"adopted"}
     assert {row["sample_data_token"] for row in links} == {
-        i.token for s in own for c in channels(s) for i in s.images_of(c)
+        i.token for s in source for c in channels(s) for i in s.images_of(c)
     }
 
 

@@ -62,8 +62,8 @@ def test_recoloured_noisy_or_blurred_object_is_kept(ground: np.ndarray) -> None:
 
 
 def test_object_without_contrast_is_unclear(ground: np.ndarray) -> None:
-    seen = agreement(painted(ground, square()), square())
-    assert label_state(agreement(ground, square()), seen) == "unclear"
+    result = agreement(painted(ground, square()), square())
+    assert label_state(agreement(ground, square()), result) == "unclear"
 
 
 def test_object_at_the_image_border_is_measured(ground: np.ndarray) -> None:

@@ -71,11 +71,11 @@ def test_poses_add_up_and_extrinsic_maps_lidar_to_camera(data: Path, out: Path) 
     sample = uavsim.open(data).scene("scene_00").samples[1]
     known = read(out / NOW / "agent_002000/metadata.pkl")
     assert known["agent_type"] == "rsu"
-    own = np.array(known["odometry"]["ego_pos"])
-    lidar = world_from((own + known["lidar"]["lidar_pose"]).tolist())
+    ego_pose = np.array(known["odometry"]["ego_pos"])
+    lidar = world_from((ego_pose + known["lidar"]["lidar_pose"]).tolist())
     for image in (image for image in sample.images if image.channel.endswith("_r0") and image.camera != "BOTTOM"):
         said = known[f"{image.camera.lower()}_camera"]
-        camera = world_from((own + said["cords"]).tolist())
+        camera = world_from((ego_pose + said["cords"]).tolist())
         np.testing.assert_allclose(camera[:3, 3] * [1, -1, 1], image.map_SE3_optical.translation_m, atol=1e-9)
         np.testing.assert_allclose(camera @ np.array(said["extrinsic"]), lidar, atol=1e-9)
         ahead = np.array([1.0, -1.0, 1.0]) * camera[:3, 0]  # x of Unreal's camera, in the map

@@ -44,8 +44,8 @@ def states(step: int) -> tuple[object, ...]:
     """Return the recorded state of the same car at 20 Hz."""
     angle = 0.01 * step
     half = (angle + np.pi / 2) / 2
-    place, turn = (10 * np.cos(angle), 10 * np.sin(angle), 0.0), (np.cos(half), 0.0, 0.0, np.sin(half))
-    return 1_700_000_000_000_000 + 50_000 * step, place, turn, 0.25, -0.1, 0.0, 0.0, 1.0, 0x20
+    position_m, quat_wxyz = (10 * np.cos(angle), 10 * np.sin(angle), 0.0), (np.cos(half), 0.0, 0.0, np.sin(half))
+    return 1_700_000_000_000_000 + 50_000 * step, position_m, quat_wxyz, 0.25, -0.1, 0.0, 0.0, 1.0, 0x20
 
 
 @pytest.fixture(scope="module")

@@ -92,14 +92,14 @@ def test_lerobot_dataset_class_reads_it(data: Path, made: Path) -> None:
     found = json.loads(run.stdout.splitlines()[-1])
     assert (found["fps"], found["lengths"], len(found["rows"])) == (10, [6] * 4, 24)
     assert found["cameras"] == [f"observation.images.{name}" for name in ("front", "back", "left", "right", "bottom")]
-    scene, seen = uavsim.open(data).scene("scene_01"), []
+    scene, image_colours = uavsim.open(data).scene("scene_01"), []
     for number, row in enumerate(found["rows"][18:]):
         images = [scene.images_of(f"CAMERA_{key.rpartition('.')[2].upper()}_id_1")[number] for key in found["cameras"]]
         assert (row["episode"], row["task"], row["time_s"]) == (3, scene.description, pytest.approx(number / 10))
         np.testing.assert_allclose(row["state"][:3], images[0].map_SE3_flu.translation_m, rtol=1e-6)
         assert row["shapes"] == [[3, 34, 64]] * 5
-        seen.append([image.pixels()[:34].mean(axis=(0, 1)) / 255 for image in images])
-    of_video, of_images = np.array([row["colours"] for row in found["rows"][18:]]), np.array(seen)
+        image_colours.append([image.pixels()[:34].mean(axis=(0, 1)) / 255 for image in images])
+    of_video, of_images = np.array([row["colours"] for row in found["rows"][18:]]), np.array(image_colours)
     np.testing.assert_allclose(of_video, of_images, atol=0.03)
     changes = (of_video - of_video.mean(axis=0))[:, None] - (of_images - of_images.mean(axis=0))
     off = np.abs(changes).mean(axis=(2, 3))

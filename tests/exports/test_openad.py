@@ -96,8 +96,8 @@ def test_3d_box_centres_project_into_2d_boxes(exported: Path) -> None:
 def test_ground_truth_as_result_scores_one(exported: Path, tmp_path: Path, dimensions: int) -> None:
     with (exported / "gt.pkl").open("rb") as file:
         scenes, tags, features = pickle.load(file)
-    own = slice(0, 4) if dimensions == 2 else slice(4, 11)
-    found = [[[*row[own], row[-1]] for row in scene] for scene in scenes]
+    box_columns = slice(0, 4) if dimensions == 2 else slice(4, 11)
+    found = [[[*row[box_columns], row[-1]] for row in scene] for scene in scenes]
     trained = {name: name == "nuscenes" for name in SOURCES}
     result = tmp_path / "result.pkl"
     result.write_bytes(pickle.dumps([found, tags, features, trained]))

@@ -32,9 +32,9 @@ def test_poses_cameras_and_vehicles_are_in_simulator_axes(strict: Path, tmp_path
             np.testing.assert_allclose(content["lidar_pose"][3:], [rpy[0], rpy[2], rpy[1]], atol=1e-6)
             for n, spec in enumerate(specs):
                 camera = content[f"camera{n}"]
-                place, turn = camera_pose_ue(spec, drone, number * 0.5)
+                position_m, turn = camera_pose_ue(spec, drone, number * 0.5)
                 np.testing.assert_allclose(matrix(camera["cords"])[:3, :3], turn, atol=1e-6)
-                np.testing.assert_allclose(camera["cords"][:3], place, atol=1e-6)
+                np.testing.assert_allclose(camera["cords"][:3], position_m, atol=1e-6)
                 back = matrix(content["lidar_pose"]) @ np.array(camera["extrinsic"])
                 np.testing.assert_allclose(back, matrix(camera["cords"]), atol=1e-6)
                 assert (folder / f"scene_00/{drone}/{number:06d}_camera{n}.png").is_file()

@@ -36,10 +36,10 @@ def test_mmdet3d_dataset_class_reads_infos(strict: Path, tmp_path: Path) -> None
     samples = list(uavsim.open(strict).samples())
     assert [info["token"] for info in got] == [sample.token for sample in samples]
     for info, sample in zip(got, samples, strict=True):
-        seen = sample.boxes.pick(sample.boxes.lidar_points > 0)  # use_valid_flag drops invisible boxes
+        visible = sample.boxes.pick(sample.boxes.lidar_points > 0)  # use_valid_flag drops invisible boxes
         top = next(scan for scan in sample.lidars if scan.channel == "LIDAR_TOP").map_SE3_sensor
-        np.testing.assert_allclose(info["centres"], top.apply_inverse(seen.map_SE3_box.translation_m), atol=1e-4)
-        np.testing.assert_allclose(info["sizes"], seen.size_lwh_m, atol=1e-5)
+        np.testing.assert_allclose(info["centres"], top.apply_inverse(visible.map_SE3_box.translation_m), atol=1e-4)
+        np.testing.assert_allclose(info["sizes"], visible.size_lwh_m, atol=1e-5)
         assert {f"{c}" for c in info["classes"]} <= {"car", "truck", "bus", "motorcycle", "bicycle", "pedestrian"}
         assert Path(info["lidar"]).is_file()
         assert set(info["images"]) == {image.channel for image in sample.images}

@@ -36,13 +36,13 @@ _GROUPS: Final = ("Make", "Look", "Check", "Label", "Share", "Simulate")
 _QUIET_HELP: Final = "Print only errors and --json output."
 
 
-def _set_quiet(asked: bool) -> None:
-    if asked:
+def _set_quiet(enabled: bool) -> None:
+    if enabled:
         be_quiet()
 
 
-def _print_version(asked: bool) -> None:
-    if asked:
+def _print_version(requested: bool) -> None:
+    if requested:
         typer.echo(f"uavsim {importlib.metadata.version(DISTRIBUTION)}")
         raise typer.Exit
 

@@ -109,26 +109,26 @@ def plan(
         return
     from uavsim.plan import numbering, plan_scenes
 
-    given = _roads(xodr) if xodr is not None else []
+    xodr_roads = _roads(xodr) if xodr is not None else []
     plans = plan_scenes(
         dataset,
         town=town,
         scenes=numbering.parse_numbers(scenes) if scenes is not None else None,
         overrides=overrides,
     )
-    _refuse_far(plans, given)
+    _refuse_far(plans, xodr_roads)
     if as_json:
         reported = {"dataset": plans[0].dataset, "scenes": [_scene_as_json(scene) for scene in plans]}
         for part in (one.show_json for one in _used(plans) if one.show_json is not None):
             reported |= part.load()(dataset, plans)
         write_out(json.dumps(reported))
         if png is not None:
-            _draw(dataset, plans, given or _headless_roads(plans[0].town.carla_map), png, as_json=True)
+            _draw(dataset, plans, xodr_roads or _headless_roads(plans[0].town.carla_map), png, as_json=True)
         return
     screen = columns_screen()
     _print_scenes(screen, plans)
     if png is not None:
-        _draw(dataset, plans, given or _headless_roads(plans[0].town.carla_map), png)
+        _draw(dataset, plans, xodr_roads or _headless_roads(plans[0].town.carla_map), png)
     for part in (one.show for one in _used(plans) if one.show is not None):
         part.load()(dataset, plans, png)
 
@@ -138,7 +138,7 @@ def _used(plans: Sequence[ScenePlan]) -> list[Ingredient]:
     return [used.ingredient for used in ingredients_of({name: None for plan in plans for name in plan.ingredients})]
 
 
-def _refuse_far(plans: Sequence[ScenePlan], given: Sequence[FloatArray] | RoadMap) -> None:
+def _refuse_far(plans: Sequence[ScenePlan], xodr_roads: Sequence[FloatArray] | RoadMap) -> None:
     """Refuse scenes that need a crossing or a junction but have no such site near their flight.
 
     Raises:
@@ -151,7 +151,7 @@ def _refuse_far(plans: Sequence[ScenePlan], given: Sequence[FloatArray] | RoadMa
             for site, what in needed.items():
                 town = scene.town.carla_map
                 if town not in maps:
-                    maps[town] = given or _headless_roads(town)
+                    maps[town] = xodr_roads or _headless_roads(town)
                 roads = maps[town]
                 if isinstance(roads, Sequence):  # outlines of roads alone, or no map
                     continue

@@ -61,8 +61,8 @@ def annotate_again(
     known = {entry.scene: entry for entry in committed_scenes(output)} if (target / ".uavsim").is_dir() else {}
     if not known:
         raise InputError(f"{target}: neither a recording ({LOG_NAME}) nor a dataset of ours with scenes in it")
-    wanted = [name.strip() for name in scenes.split(",")] if scenes else list(known)
-    for entry in [pick(known, name, what="scene") for name in wanted]:
+    requested_names = [name.strip() for name in scenes.split(",")] if scenes else list(known)
+    for entry in [pick(known, name, what="scene") for name in requested_names]:
         _label_committed(output, entry, options=options)
         Screen().print(f"labelled {entry.scene}")
     versions = assemble_tables(output)
@@ -72,12 +72,12 @@ def annotate_again(
 
 def _label_committed(output: Output, entry: LedgerEntry, *, options: Callable[[ScenePlan], AnnotateOptions]) -> None:
     generation = generation_of(entry)
-    kept = read_recording(output.root / generation.recording)
-    recording = in_dataset(kept, output.root, generation=generation.number)
+    stored_recording = read_recording(output.root / generation.recording)
+    recording = in_dataset(stored_recording, output.root, generation=generation.number)
     with reading(output.root / generation.recording):
         rows = scene_fragment(annotate(recording, options=options(recording.plan)))
-    with output.lock(entry.scene) as ours:
-        if not ours:
+    with output.lock(entry.scene) as locked:
+        if not locked:
             raise InputError(f"scene {entry.scene} is being flown by another process; try again later")
         output.replace(generation.fragment, pack_fragment(in_generation(rows, generation.number)))
 

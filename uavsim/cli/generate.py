@@ -159,8 +159,8 @@ def _print_next_steps(out: Screen, folder: str) -> None:
     command = own_command()
     out.print("next:")
     out.print(f"  {command} report {name} --out {page}")
-    there = all(map(importlib.util.find_spec, ("rerun", "uavsim.viewing")))
-    without = "" if there else f"   # needs the viewer: {install_line('viewer')}"
+    has_viewer = all(map(importlib.util.find_spec, ("rerun", "uavsim.viewing")))
+    without = "" if has_viewer else f"   # needs the viewer: {install_line('viewer')}"
     out.print(f"  {command} view {name} --web{without}")
     out.print(f"  {own_command('python')} -c \"import uavsim; print(uavsim.open('{folder}').scene_names)\"")
 

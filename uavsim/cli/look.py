@@ -54,7 +54,7 @@ def view(
     with open_viewer(web=web, port=port, web_port=web_port) as viewer:
         if viewer.page:
             screen.print(f"{viewer.page} until Ctrl-C")
-        summary = send_recording(data, viewer.url, request, wanted=viewer.is_open)
+        summary = send_recording(data, viewer.url, request, is_open=viewer.is_open)
         try:
             _print(summary, "shown")
             viewer.wait()

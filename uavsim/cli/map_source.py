@@ -87,9 +87,9 @@ def _ask_headless(town: str, file: Path) -> tuple[str, list[Building]]:
 def _ask(server: str, file: Path, *, buildings: bool) -> tuple[str, list[Building]]:
     """Write the map of a server into a file, by a client process; return the town's name and its buildings."""
     more = ["--buildings"] if buildings else []
-    own = python_command("uavsim.simulate.carla.opendrive", server, str(file), *more)
+    arguments = python_command("uavsim.simulate.carla.opendrive", server, str(file), *more)
     where = Endpoint.parse(server, what="server")
-    command = [client_python_of("carla", {"carla": where}) or own[0], *own[1:]]
+    command = [client_python_of("carla", {"carla": where}) or arguments[0], *arguments[1:]]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False)
     except subprocess.TimeoutExpired as error:

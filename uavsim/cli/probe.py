@@ -103,9 +103,9 @@ def conform(
         write_answers(folder / "answers.json", so_far)
         console.print(line(("dim", f"{probe:18}"), f" {count(len(so_far.answers), 'answer')} in all, {seconds:.1f} s"))
 
-    given = ask_everything(simulator, airsim, heard=keep)
-    found = compare(given, reference)
-    write_whole(folder / "index.html", page_of(given, reference, found).encode())
+    answer_file = ask_everything(simulator, airsim, heard=keep)
+    found = compare(answer_file, reference)
+    write_whole(folder / "index.html", page_of(answer_file, reference, found).encode())
     bad = []
     for capability, result, questions in by_capability(found):
         differ = [c for c in questions if c.result in {"other", "not there"}]
@@ -116,15 +116,15 @@ def conform(
             )
         )
         bad += [f"{capability}: {c.answer.question}" for c in differ]
-    console.print(f"{out / 'index.html'}: {count(len(found), 'question')}, {given.seconds:.0f} s")
-    selected = behaviours.selected(given)
+    console.print(f"{out / 'index.html'}: {count(len(found), 'question')}, {answer_file.seconds:.0f} s")
+    selected = behaviours.selected(answer_file)
     words = " ".join(f"--behaviour {name}={value}" for name, value in selected.items())
     console.print(f"a simulator that behaves alike: headless-simulator {words}".rstrip())
-    if entries := behaviours.faults(given):
+    if entries := behaviours.faults(answer_file):
         console.print(f"with --faults FILE, and in FILE: faults: [{', '.join(entries)}]")
     if as_json:
         write_out(json.dumps({"answers": str(out / "answers.json"), "differ": bad, "behaviours": selected}))
-    if unasked := [a.capability for a in given.answers if a.note == NOT_ASKED]:
+    if unasked := [a.capability for a in answer_file.answers if a.note == NOT_ASKED]:
         raise SimulatorError(
             f"the simulator stopped answering; not asked: {', '.join(unasked)} (see {out / 'index.html'})"
         )

@@ -89,22 +89,24 @@ def twins(
     """Run ``uavsim twins``."""
     from uavsim.replays.twins import make_twins, requested_twins, requests_of
 
-    asked = requested_twins(
+    requested = requested_twins(
         folder, weather=weather or (), without=without or (), occluders=occluders, skins=skin or (), scenes=scenes
     )
-    requests = requests_of(folder, out, asked, scenes=scenes, simulators=tuple(simulator or ()), run=run_config(run))
+    requests = requests_of(
+        folder, out, requested, scenes=scenes, simulators=tuple(simulator or ()), run=run_config(run)
+    )
     screen = Screen(quiet=as_json)
     if dry_run:
         if as_json:
-            write_out(json.dumps([asdict(replace(twin, skin=None)) for twin in asked]))
-        for twin in asked:
+            write_out(json.dumps([asdict(replace(twin, skin=None)) for twin in requested]))
+        for twin in requested:
             screen.print(f"{twin.name}: {len(twin.words)} changes, into {out / twin.name}")
         screen.print("nothing was started or written (--dry-run)")
         return
     from uavsim.flows.command import generate
 
     console = Screen(stderr=True)
-    result = make_twins(folder, out, asked, requests, generate=partial(generate, console=console))
+    result = make_twins(folder, out, requested, requests, generate=partial(generate, console=console))
     if as_json:
         write_out(json.dumps(asdict(result)))
     for name, images in result.images.items():

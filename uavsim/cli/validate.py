@@ -71,11 +71,11 @@ def _number(of: list[str], what: str) -> str:
 
 def _show(console: Screen, report: Report) -> None:
     facts = report.facts
-    shown = counts(scene=facts["scenes"], sample=facts["samples"], image=facts["images"])
+    size_text = counts(scene=facts["scenes"], sample=facts["samples"], image=facts["images"])
     console.print(
         line(
             ("bold", report.version),
-            f" ({report.dialect}): {shown}, {facts['boxes']:,} box{'' if facts['boxes'] == 1 else 'es'}",
+            f" ({report.dialect}): {size_text}, {facts['boxes']:,} box{'' if facts['boxes'] == 1 else 'es'}",
         )
     )
     if report.findings:

@@ -46,11 +46,11 @@ class ResultPath:
     """A path in an open folder; it is no ``os.PathLike``, so that no code opens it by its name.
 
     Attributes:
-        shown: path for messages.
+        display_path: path for messages.
         key: ``/``-separated name in the folder; "" for the folder itself.
     """
 
-    shown: Path
+    display_path: Path
     held: _Held
     key: str = ""
 
@@ -74,7 +74,7 @@ class ResultPath:
             StorageError: the folder cannot be created or opened.
         """
         refuse_no_folder(path.parent)
-        return replace(cls._opened(path.parent), shown=path, key=path.name)
+        return replace(cls._opened(path.parent), display_path=path, key=path.name)
 
     @classmethod
     def _opened(cls, out: Path) -> Self:
@@ -92,21 +92,21 @@ class ResultPath:
                 os.close(parent)
 
     def __truediv__(self, name: str) -> Self:
-        return replace(self, shown=self.shown / name, key=f"{self.key}/{name}".lstrip("/"))
+        return replace(self, display_path=self.display_path / name, key=f"{self.key}/{name}".lstrip("/"))
 
     def __str__(self) -> str:
-        return str(self.shown)
+        return str(self.display_path)
 
     @property
     def name(self) -> str:
         """The last path component."""
-        return self.shown.name
+        return self.display_path.name
 
     def with_suffix(self, suffix: str) -> Self:
         """Return the path with another suffix."""
-        shown = self.shown.with_suffix(suffix)
+        display_path = self.display_path.with_suffix(suffix)
         head, slash, _ = self.key.rpartition("/")
-        return replace(self, shown=shown, key=f"{head}{slash}{shown.name}")
+        return replace(self, display_path=display_path, key=f"{head}{slash}{display_path.name}")
 
     @contextmanager
     def parent(self) -> Iterator[int]:
@@ -116,7 +116,7 @@ class ResultPath:
             StorageError: a path component is a link or no folder.
             OSError: the file system failed.
         """
-        with self.held.folder.parent(self.key, make=True, shown=self.shown) as (folder, _):
+        with self.held.folder.parent(self.key, make=True, display_path=self.display_path) as (folder, _):
             key = self.key.rpartition("/")[0]
             if key not in self.held.swept:
                 self.held.swept.add(key)

@@ -122,7 +122,7 @@ def replace_bytes(path: Path, data: bytes) -> None:
     """
     make_folders([path.parent])
     with open_folder(path.parent) as folder:
-        replace_in(folder, path.name, data, shown=path)
+        replace_in(folder, path.name, data, display_path=path)
 
 
 class HeldPath(Protocol):
@@ -184,7 +184,7 @@ def whole_file(path: Path | HeldPath, *, again: str = AGAIN) -> Iterator[BinaryI
         StorageError: the file cannot be written.
     """
     with storage_errors(f"write {path}", again=again), parent_of(path) as folder:
-        refuse_special(folder, path.name, shown=path, error=InputError)
+        refuse_special(folder, path.name, display_path=path, error=InputError)
         temp, file = begin_temp(folder, path.name)
         try:
             with file:
@@ -220,9 +220,9 @@ def open_folder(path: Path) -> Iterator[int]:
         os.close(descriptor)
 
 
-def replace_in(folder: int, name: str, data: bytes, *, shown: object) -> None:
+def replace_in(folder: int, name: str, data: bytes, *, display_path: object) -> None:
     """Write ``name`` in an open folder atomically; see ``replace_bytes``."""
-    refuse_special(folder, name, shown=shown)
+    refuse_special(folder, name, display_path=display_path)
     with _written_temp(folder, name, data) as temp:
         os.rename(temp, name, src_dir_fd=folder, dst_dir_fd=folder)
     os.fsync(folder)
@@ -239,7 +239,7 @@ def create_in(folder: int, name: str, data: bytes) -> bool:
     return True
 
 
-def refuse_special(folder: int, name: str, *, shown: object, error: type[UavsimError] = StorageError) -> None:
+def refuse_special(folder: int, name: str, *, display_path: object, error: type[UavsimError] = StorageError) -> None:
     """Refuse to replace anything but a regular file.
 
     Raises:
@@ -251,7 +251,7 @@ def refuse_special(folder: int, name: str, *, shown: object, error: type[UavsimE
         return
     if not stat.S_ISREG(mode):
         kind = "a link" if stat.S_ISLNK(mode) else "a folder" if stat.S_ISDIR(mode) else "a device or pipe"
-        raise error(f"cannot write {shown}: {kind} is there, not a regular file; choose another path")
+        raise error(f"cannot write {display_path}: {kind} is there, not a regular file; choose another path")
 
 
 def to_json_bytes(value: object) -> bytes:

@@ -291,8 +291,8 @@ def class_of(info: ActorInfo) -> ObjectClass | None:
     if not kind.has_box:
         return None
     if kind.label is not None:
-        own = None if kind.is_drone else class_of_blueprint(info.blueprint)
-        named = _PROP_BY_BLUEPRINT.get(info.blueprint) if kind.is_prop else own
+        blueprint_class = None if kind.is_drone else class_of_blueprint(info.blueprint)
+        named = _PROP_BY_BLUEPRINT.get(info.blueprint) if kind.is_prop else blueprint_class
         return named or _BY_LABEL[kind.label]
     named = _BY_BLUEPRINT.get(info.blueprint) or _BY_BASE_TYPE.get(info.base_type.casefold())
     return named or _BY_TAG.get(info.semantic_tag) or class_of_blueprint(info.blueprint)

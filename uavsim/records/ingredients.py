@@ -219,9 +219,9 @@ def owner_of_kind(kind: str) -> tuple[str, ActorKind]:
         DatasetError: no ingredient has the kind.
     """
     for name, ingredient in every():
-        for own in ingredient.kinds:
-            if own.name == kind:
-                return name, own
+        for actor_kind in ingredient.kinds:
+            if actor_kind.name == kind:
+                return name, actor_kind
     raise DatasetError(f"no ingredient has actors of kind {kind!r}; install the package that the scene was made with")
 
 

@@ -134,8 +134,8 @@ def drop_retired(output: Output, entries: Iterable[LedgerEntry]) -> None:
     for entry in entries:
         if not entry.retired:
             continue
-        with output.lock(entry.scene) as ours:
-            now = read_entry(output, entry.scene) if ours else None
+        with output.lock(entry.scene) as locked:
+            now = read_entry(output, entry.scene) if locked else None
             if now is None:  # another process holds the scene: try again in the next run
                 continue
             for number in entry.retired:
@@ -158,8 +158,8 @@ def sweep_orphans(output: Output) -> list[str]:
     for generation in known_generations(output):
         if generation.number in _generations(ledger.get(generation.scene)):
             continue
-        with output.lock(generation.scene) as ours:
-            if not ours:
+        with output.lock(generation.scene) as locked:
+            if not locked:
                 continue
             entry = read_entry(output, generation.scene)  # read again, under the lock
             if generation.number not in _generations(entry):

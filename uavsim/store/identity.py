@@ -16,7 +16,7 @@ from uavsim.store.output import Output
 from uavsim.typing import JsonDict
 
 IDENTITY = ".uavsim/dataset.json"
-_ASKED = ".uavsim/asked"
+_REQUESTED = ".uavsim/asked"
 _REMEDY = "restore it, or choose another --out"
 NOTES = ("asked", "fragments", "ledger", "logs", "manifests", "maps", "quarantine", "recordings", "staging")
 
@@ -90,11 +90,11 @@ def claim_output(output: Output, *, identity: JsonDict) -> None:
         check_identity(output, mark=mark, name=name, config=config)
 
 
-def keep_configuration(output: Output, kept: JsonDict) -> None:
+def keep_configuration(output: Output, texts: JsonDict) -> None:
     """Write the YAML texts of the dataset beside its identity, and replace those of an earlier command."""
-    if not kept:
+    if not texts:
         return
-    key, data = f".uavsim/{KEPT}", to_json_bytes(kept)
+    key, data = f".uavsim/{KEPT}", to_json_bytes(texts)
     if not output.create(key, data) and output.read(key) != data:
         output.replace(key, data)
 
@@ -115,7 +115,7 @@ def read_configuration(output: Output) -> JsonDict | None:
 def keep_asked(output: Output, scenes: Collection[str]) -> None:
     """Record the scenes that a command requests; each set has a file of its own, so that processes do not conflict."""
     data = to_json_bytes({"scenes": sorted(scenes)})
-    output.create(f"{_ASKED}/{hashlib.sha256(data).hexdigest()[:16]}.json", data)
+    output.create(f"{_REQUESTED}/{hashlib.sha256(data).hexdigest()[:16]}.json", data)
 
 
 def read_asked(output: Output) -> frozenset[str] | None:
@@ -125,7 +125,7 @@ def read_asked(output: Output) -> frozenset[str] | None:
         StorageError: a record is damaged.
     """
     found: set[str] = set()
-    keys = output.keys(_ASKED)
+    keys = output.keys(_REQUESTED)
     for key in keys:
         try:
             found.update(map(str, parse_json(output.read(key) or b"")["scenes"]))

@@ -140,9 +140,9 @@ def hdmap_bbox(image: Image, lines: MapLines, boxes: Boxes) -> UInt8Array:
         pixels = image.project(near)
         keep = _visible(image, near.mean(axis=1), pixels.mean(axis=1), depth_m)
         draw.draw_segments(canvas, pixels[keep] - _CENTRE_PX, colour=_LINES[layer], width_px=2)
-    shown = boxes_in_mask(boxes, image)
-    far = np.linalg.norm(boxes.map_SE3_box.translation_m[shown] - eye, axis=1)
-    for row in shown[np.argsort(-far)].tolist():
+    visible_rows = boxes_in_mask(boxes, image)
+    far = np.linalg.norm(boxes.map_SE3_box.translation_m[visible_rows] - eye, axis=1)
+    for row in visible_rows[np.argsort(-far)].tolist():
         corners = image.project(boxes.corners_map_m[row], beyond=True) - _CENTRE_PX
         colour = _BOXES.get(boxes.categories[row].partition(".")[0], _OTHER_BOX)
         draw.draw_polygons(canvas, list(corners[_FACES]), colour=colour)

@@ -54,7 +54,7 @@ def export_euroc(request: ExportRequest) -> list[Path]:
             kind, number = agent_of(stream.channel)
             folder = out / scene.name / f"{kind}_{number}" / "mav0"
             _write(folder, scene, stream)
-            written.append(folder.shown)
+            written.append(folder.display_path)
     if not written:
         raise InputError(f"{request.root}: no IMU, which EuRoC's folders are about; add flight_sensors: {{imu: {{}}}}")
     return written

@@ -95,7 +95,7 @@ def export_griffin(request: ExportRequest) -> list[Path]:
         raise InputError("nothing was written: vehicle v0 has images of drone 0 at no keyframe")
     for side in _SIDES.values():
         write_json(folder / side / "scene_infos.json", scenes)
-    return [folder.shown]
+    return [folder.display_path]
 
 
 def _tenths(sample: Sample, first: Sample) -> int:

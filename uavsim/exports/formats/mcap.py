@@ -45,7 +45,7 @@ def export_mcap(request: ExportRequest) -> list[Path]:
         context = foxglove.Context()
         with patient_file(path) as file, foxglove.open_mcap(file, context=context):
             _Topics(foxglove, context).write(scene)
-        written.append(path.shown)
+        written.append(path.display_path)
     return written
 
 

@@ -36,7 +36,7 @@ def export_nerfstudio(request: ExportRequest) -> list[Path]:
         DatasetError: an image is missing.
     """
     out = ResultPath.open(request.out)
-    return [_scene(scene, out / scene.name).shown for scene in request.scenes()]
+    return [_scene(scene, out / scene.name).display_path for scene in request.scenes()]
 
 
 def _scene(scene: Scene, folder: ResultPath) -> ResultPath:

@@ -165,8 +165,8 @@ def write_as_png(target: ResultPath, image: Image) -> None:
 
 def lidar_of(sample: Sample, drone_id: int) -> LidarScan | None:
     """Return the scan of a drone's lidar other than LIDAR_TOP; None without a lidar."""
-    own = (scan for scan in sample.lidars if scan.drone_id == drone_id and scan.channel != BEV_CHANNEL)
-    return next(own, None)
+    scans = (scan for scan in sample.lidars if scan.drone_id == drone_id and scan.channel != BEV_CHANNEL)
+    return next(scans, None)
 
 
 def filmed(scene: Scene) -> dict[str, list[Image]]:

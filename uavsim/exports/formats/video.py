@@ -123,9 +123,8 @@ def _tile(image: Image, boxes: Boxes | None, colours: dict[str, draw.Colour], ti
     scale = tile_px / width
     canvas = np.ascontiguousarray(draw.resized(image.pixels(), width_px=tile_px, height_px=round(height * scale)))
     if boxes is not None and len(boxes):
-        shown = boxes_in_mask(boxes, image)
-        box_colours = [colours[boxes.instance_tokens[row]] for row in shown.tolist()]
-        draw.draw_boxes_3d(
-            canvas, image.project(boxes.corners_map_m[shown], beyond=True) * scale, colours=box_colours, width_px=1
-        )
+        rows = boxes_in_mask(boxes, image)
+        box_colours = [colours[boxes.instance_tokens[row]] for row in rows.tolist()]
+        corners_px = image.project(boxes.corners_map_m[rows], beyond=True) * scale
+        draw.draw_boxes_3d(canvas, corners_px, colours=box_colours, width_px=1)
     return canvas

@@ -32,9 +32,9 @@ def log_boxes(
         return
     boxes = [sample.boxes for sample in samples]
     colours = [
-        of_class.get(name, _UNSEEN_COLOUR) if seen else _UNSEEN_COLOUR
+        of_class.get(name, _UNSEEN_COLOUR) if is_visible else _UNSEEN_COLOUR
         for b in boxes
-        for name, seen in zip(b.categories, b.seen, strict=True)
+        for name, is_visible in zip(b.categories, b.seen, strict=True)
     ]
     labels = [
         f"{name} {number or ''}".strip()

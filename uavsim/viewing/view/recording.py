@@ -87,14 +87,14 @@ def write_recording(data: Dataset, path: Path, request: ViewRequest) -> ViewSumm
     return writer.summary()
 
 
-def send_recording(data: Dataset, url: str, request: ViewRequest, *, wanted: Callable[[], bool]) -> ViewSummary:
+def send_recording(data: Dataset, url: str, request: ViewRequest, *, is_open: Callable[[], bool]) -> ViewSummary:
     """Send a recording to a viewer while it is made, so that the first keyframes show early.
 
     Args:
         data: the dataset.
         url: Rerun's address of the viewer.
         request: the options.
-        wanted: whether the viewer is still open; called between keyframes.
+        is_open: whether the viewer is still open; called between keyframes.
 
     Raises:
         UnknownNameError: no such scene.
@@ -104,7 +104,7 @@ def send_recording(data: Dataset, url: str, request: ViewRequest, *, wanted: Cal
         writer = _Writer(data, request)
         try:
             writer.recording.connect_grpc(url, default_blueprint=writer.blueprint)
-            writer.add_all(wanted)
+            writer.add_all(is_open)
         finally:
             writer.recording.disconnect()
     return writer.summary()
@@ -130,16 +130,16 @@ class _Writer:
         self._expected = min(max(total, 1), request.most_samples)
         self._width_px = request.image_width_px or 0
 
-    def add_all(self, wanted: Callable[[], bool] = lambda: True) -> None:
+    def add_all(self, is_open: Callable[[], bool] = lambda: True) -> None:
         """Write scenes until the recording is full or the viewer is closed."""
         self.recording.log("world", rr.ViewCoordinates.RIGHT_HAND_Z_UP, static=True)
         for name in self._names:
-            if not self._add(self._data.scene(name), wanted):
+            if not self._add(self._data.scene(name), is_open):
                 break
-        if wanted():
+        if is_open():
             self.recording.flush()
 
-    def _add(self, scene: Scene, wanted: Callable[[], bool]) -> bool:
+    def _add(self, scene: Scene, is_open: Callable[[], bool]) -> bool:
         """Write a scene; returns False if the recording is full or the viewer is closed."""
         samples = list(islice(scene.samples, self._request.most_samples - self._samples))
         if not samples:
@@ -153,7 +153,7 @@ class _Writer:
         self._log_scene(scene, samples)
         self._scenes += 1
         for start in range(0, len(samples), _AT_ONCE):
-            if not wanted():
+            if not is_open():
                 return False
             self._add_samples(samples[start : start + _AT_ONCE])
         return True

@@ -65,7 +65,7 @@ def export_rosbag2(request: ExportRequest) -> list[Path]:
                 for time_us, topic, message in _messages(scene, RosMessages(store.types), style=request.topics):
                     bag.write(topic, message, time_us)
         write_whole(folder / "metadata.yaml", to_json_bytes(bag.metadata(name)))
-        written.append(folder.shown)
+        written.append(folder.display_path)
     return written
 
 
