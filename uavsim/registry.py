@@ -85,7 +85,7 @@ class Registry(Generic[T]):
         entries = self._found.get(name, [])
         owners = ["uavsim"] * (name in self.builtin) + [_package(entry) for entry in entries]
         if len(owners) > 1:
-            raise InputError(f"{self._what} {name!r} is claimed by {' and '.join(owners)}; uninstall all but one")
+            raise InputError(f"{self._what} {name!r} is defined by {' and '.join(owners)}; uninstall all but one")
         found = self._objects.get(name) or self._loaded(entries[0])
         picked: T = found.load() if isinstance(found, Named) else found
         self._objects[name] = self._settled[name] = picked

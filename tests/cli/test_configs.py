@@ -41,7 +41,7 @@ def test_plan_of_many_scenes_fits_a_narrow_terminal_with_whole_names(here):
     [
         (["plan", "--dataset", "smok"], "error: unknown dataset 'smok'; did you mean 'smoke'?"),
         (["plan", "--dataset", "smoke"], "error: name a town of the dataset 'smoke': Town10HD, Town03"),
-        (["plan"], "error: name a dataset"),
+        (["plan"], "error: --dataset is missing"),
         (
             ["plan", "--dataset", "smoke", "--town", "Town10HD", "--png", "plan.jpg"],
             "error: --png plan.jpg: a PNG image is written; give it a name that ends with .png",
@@ -90,8 +90,8 @@ def test_a_flight_that_passes_no_crossing_is_refused_where_a_case_needs_one(here
     code, out, err = run("plan", "--dataset", "mine.yaml", "--xodr", "street.xodr", "--json")
     assert (code, out) == (2, "")
     assert err == (
-        "error: scene_0000: corner case 'cone' needs a crossing within 150 m of the flight, and on the map of street there is"
-        " none; fly another route, or name the town's own map with --xodr FILE\n"
+        "error: scene_0000: corner case 'cone' needs a crossing within 150 m of the flight; the map of street has none; "
+        "fly another route, or give the town's own map with --xodr FILE\n"
     )
 
 
@@ -110,7 +110,7 @@ def test_make_routes_then_edit_then_plan(here, run):
     code, _, err = run("plan", "--make-routes", "Town07")
     assert (code, err) == (
         2,
-        "error: flight_plans/town07.yaml: is there already; move it away, or replace it with --force\n",
+        "error: flight_plans/town07.yaml exists already; move it away, or replace it with --force\n",
     )
     assert run("plan", "--make-routes", "Town07", "--force")[0] == 0
     assert routes.read_text().count("path:") == 25

@@ -57,7 +57,7 @@ def test_a_plug_in_that_raises_whatever_is_one_line_with_its_name(strict: Path, 
         lines[::2], ("SystemExit: 0", "Ends: of their own", "ZeroDivisionError: division"), strict=True
     ):
         assert line.startswith(f"error: the package raising 1.2 raised {raised}")
-        assert line.endswith("report it there")
+        assert line.endswith("report it to its authors")
 
 
 def ran(site: str, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -97,4 +97,4 @@ def test_too_little_memory_for_a_library_is_no_mistake(capsys: pytest.CaptureFix
 
 def test_a_host_that_gives_no_more_threads_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert _unexpected(RuntimeError("can't start new thread")) == 3
-    assert "this host gives no more processes or threads; raise its limit (ulimit -u)" in capsys.readouterr().err
+    assert "this host's limit of processes or threads is reached; raise it (ulimit -u)" in capsys.readouterr().err

@@ -100,7 +100,7 @@ def test_a_missing_folder_is_bad_input_in_every_command(
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("place", ["{set}", "{set}/v1.0-mini"])
+@pytest.mark.parametrize("out_path", ["{set}", "{set}/v1.0-mini"])
 @pytest.mark.parametrize(
     "command",
     [

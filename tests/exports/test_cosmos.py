@@ -160,7 +160,7 @@ def test_short_clip_repeats_its_last_frame(data: Path, tmp_path: Path) -> None:
 def test_model_refuses_other_rates_and_names_its_cameras(data: Path, tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match=r"transfer2\.5"):
         export_cosmos(ExportRequest(data, tmp_path / "out", model="transfer25"))
-    with pytest.raises(InputError, match=r"transfer2.5 takes 16 frames a second, and there are 10; captures: \{clip: "):
+    with pytest.raises(InputError, match=r"transfer2.5 needs 16 frames per second, not 10; captures: \{clip: "):
         export_cosmos(ExportRequest(data, tmp_path / "out", model="transfer2.5"))
     assert view_name("FRONT_WIDE_120FOV", "CAM_FRONT_WIDE_120FOV_id_v0") == AV_VIEWS[0]
     assert view_name("FRONT", CHANNEL) == CHANNEL

@@ -95,5 +95,5 @@ def test_evo_reads_the_ground_truth(data: Path, mav0: Path) -> None:
 
 
 def test_dataset_without_an_imu_is_refused(strict: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"no IMU, which EuRoC's folders are about; add flight_sensors: \{imu: \{\}\}"):
+    with pytest.raises(InputError, match=r"no IMU, which EuRoC requires; add flight_sensors: \{imu: \{\}\}"):
         export_euroc(ExportRequest(strict, tmp_path))

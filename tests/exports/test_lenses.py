@@ -71,7 +71,7 @@ def test_ros_messages_hold_the_lens(kind: str, topic: str, fisheye: str, lenses:
 
 def test_nerfstudio_refuses_two_camera_models(strict: Path, lenses: Path, tmp_path: Path) -> None:
     export = EXPORTERS.pick("nerfstudio")
-    with pytest.raises(InputError, match="one camera model a file"):
+    with pytest.raises(InputError, match="one camera model per file"):
         export(ExportRequest(lenses, tmp_path / "both"))
     for name, lens, model, keys in (
         ("fisheye", FISHEYE, "OPENCV_FISHEYE", ("k1", "k2", "k3", "k4")),

@@ -158,7 +158,7 @@ def test_temp_files_of_dead_writers_go_and_of_live_ones_stay(output: LocalOutput
 
 def test_an_image_of_another_scene_is_refused(output: LocalOutput) -> None:
     folder, moves = stage(output, "scene_00")
-    with pytest.raises(StorageError, match="not named after it"):
+    with pytest.raises(StorageError, match="is not named after the scene"):
         commit_scene(
             output, LedgerEntry("scene_01", "flying"), folder=folder, moves=moves, log="log.msgpack", fragment=b""
         )

@@ -170,7 +170,7 @@ def test_waiting_for_a_silent_store_ends_with_the_run(tmp_path: Path, monkeypatc
         with silent.accept()[0]:
             store.give_up()
             thread.join(30)
-            assert said == ["s3://nobody/x does not answer, and the run is ending"]
+            assert said == ["s3://nobody/x did not answer before the end of the run"]
 
 
 @pytest.mark.parametrize("url", ["nosuch://x/y", "https://example.org/x", "s3://"])

@@ -99,7 +99,7 @@ def _empty_app() -> typer.Typer:
 def _options_of_all(
     *,
     version: Annotated[
-        bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Print the version and end.")
+        bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Print the version and exit.")
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", is_eager=True, callback=_set_quiet, help=_QUIET_HELP)] = False,
 ) -> None:
@@ -216,7 +216,7 @@ def _run(stop: StopSignals) -> int:
     if result == INTERRUPTED:  # typer's result of an interrupt
         if stop.is_unasked:
             return _print_error(
-                "an installed package raised KeyboardInterrupt, and no signal came; report it there", code=2
+                "an installed package raised KeyboardInterrupt without a signal; report it to its authors", code=2
             )
         raise KeyboardInterrupt
     return result if isinstance(result, int) else 0
@@ -261,12 +261,13 @@ def _unexpected(error: BaseException) -> int:
         said = " ".join(str(error).split())[:300]
         where = f"{frames[-1].filename}:{frames[-1].lineno}"
         return _print_error(
-            f"the package {package} raised {type(error).__name__}: {said} at {where}; report it there", code=2
+            f"the package {package} raised {type(error).__name__}: {said} at {where}; report it to its authors", code=2
         )
     where = next((f"{f.filename}:{f.lineno}" for f in reversed(frames) if "uavsim" in f.filename), "?")
     said = " ".join(str(error).split())[:300]
     return _print_error(
-        f"this is a mistake of uavsim, report it: {type(error).__name__}: {said} at {where} (UAVSIM_TRACEBACK=1 says more)",
+        f"this is a bug in uavsim, report it: {type(error).__name__}: {said} at {where} "
+        "(UAVSIM_TRACEBACK=1 prints the traceback)",
         code=1,
     )
 

@@ -72,7 +72,7 @@ def generate(
     name, address = dataset or config.dataset, out or config.out
     if name is None or address is None:
         missing = "--dataset" if name is None else "--out"
-        raise InputError(f"{missing} is missing; uavsim generate --dataset smoke --out data/smoke")
+        raise InputError(f"{missing} is missing; for example: uavsim generate --dataset smoke --out data/smoke")
     request = Request(
         dataset=name,
         out=address,
@@ -97,7 +97,7 @@ def refuse_lists(towns: Sequence[str]) -> None:
     for name in towns:
         if "," in name:
             each = " ".join(f"--town {part.strip()}" for part in name.split(",") if part.strip())
-            raise InputError(f"--town {name}: one name an option: {each}")
+            raise InputError(f"--town {name}: give one town per option: {each}")
 
 
 def regenerate(
@@ -140,7 +140,7 @@ def run_request(request: Request, *, dry_run: bool, as_json: bool) -> None:
         out.print(f"{what} in {result.seconds:.0f} s: {result.address}")
         out.print(f"{duration(result.simulator_s)} of simulators, {size(result.size_bytes)} of files")
     elif not result.unfinished and not result.quarantined:
-        out.print(f"nothing to do: {what} are there already, no simulator was asked: {result.address}")
+        out.print(f"nothing to do: {what} exist already: {result.address}")
     if result.contact_sheet is not None:
         out.print(f"contact sheet: {result.contact_sheet}")
     if result.valid is not None:

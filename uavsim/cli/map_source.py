@@ -96,7 +96,7 @@ def _ask(server: str, file: Path, *, buildings: bool) -> tuple[str, list[Buildin
         raise SimulatorError(f"the simulator at {server} did not answer within {_TIMEOUT_S} s") from error
     if not done.stdout.strip():
         last = done.stderr.strip().splitlines()[-1:]
-        raise SimulatorError(f"the client process died: {last[0] if last else 'without a word'}")
+        raise SimulatorError(f"the client process ended without an answer: {last[0] if last else 'no output'}")
     answer = json.loads(done.stdout.splitlines()[-1])
     if "error" in answer:
         raise SimulatorError(answer["error"])

@@ -10,7 +10,7 @@ from uavsim.terminal import Screen, line
 
 
 def ui(
-    *, port: Annotated[int, typer.Option(min=1, max=65535, help="Port of its pages; if taken, a free one.")] = 4200
+    *, port: Annotated[int, typer.Option(min=1, max=65535, help="Port of the web pages; if taken, a free one.")] = 4200
 ) -> None:
     """Run ``uavsim ui``."""
     from uavsim.flows.server import account_folder, account_server, open_runs
@@ -32,14 +32,14 @@ def deploy(
     *,
     pool: Annotated[str, typer.Option(help="Work pool; created if missing.")] = "uavsim",
     kind: Annotated[Literal["process", "docker", "kubernetes"], typer.Option(help="Kind of a new pool.")] = "process",
-    cron: Annotated[str | None, typer.Option(help='Schedule of regenerate-mini, as "0 3 * * 1".')] = None,
+    cron: Annotated[str | None, typer.Option(help='Schedule of regenerate-mini, such as "0 3 * * 1".')] = None,
 ) -> None:
     """Run ``uavsim deploy``."""
     from uavsim.flows.server import check_api, configured_api_url
 
     url = configured_api_url()
     if url is None:
-        raise InputError("no Prefect server is named: start one (prefect server start) and set PREFECT_API_URL")
+        raise InputError("PREFECT_API_URL is not set: start a server (prefect server start) and set its URL")
     check_api(url)
     from uavsim.flows.deploy import deploy as register_flows
 

@@ -126,14 +126,14 @@ def conform(
         write_out(json.dumps({"answers": str(out / "answers.json"), "differ": bad, "behaviours": selected}))
     if unasked := [a.capability for a in answer_file.answers if a.note == NOT_ASKED]:
         raise SimulatorError(
-            f"the simulator stopped answering; not asked: {', '.join(unasked)} (see {out / 'index.html'})"
+            f"the simulator stopped answering; not tested: {', '.join(unasked)} (see {out / 'index.html'})"
         )
     if strict and bad:
-        raise SystemFailure(f"{count(len(bad), 'answer')} not as in the reference, the first: {bad[0]}")
+        raise SystemFailure(f"{count(len(bad), 'answer')} differ from the reference; the first: {bad[0]}")
 
 
 def calibrate(
-    simulator: Annotated[str, typer.Option(help="HOST:CARLA_PORT:AIRSIM_PORT of a running merged simulator")],
+    simulator: Annotated[str, typer.Option(help="HOST:CARLA_PORT:AIRSIM_PORT of a running merged simulator.")],
     town: Annotated[
         str, typer.Option(help="Town03, Town10HD, Town12, ... (uavsim list towns); copy the result into its YAML.")
     ],
@@ -153,7 +153,9 @@ def calibrate(
             f"the simulator at {simulator} did not answer within {_CALIBRATION_TIMEOUT_S} s"
         ) from error
     if not done.stdout.strip():
-        raise SimulatorError(f"the measuring process died: {done.stderr.strip().splitlines()[-1:] or 'without a word'}")
+        raise SimulatorError(
+            f"the measuring process ended without an answer: {done.stderr.strip().splitlines()[-1:] or 'no output'}"
+        )
     answer = json.loads(done.stdout)
     if "error" in answer:
         raise SimulatorError(answer["error"])

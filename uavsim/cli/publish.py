@@ -73,7 +73,7 @@ def publish(
     certified = (
         f"{count(done.certified_scenes, 'scene')} certified"
         if done.certified_scenes
-        else "no certificate: no ledger is there"
+        else "no certificate: the dataset has no ledger"
     )
     Screen().print(f"wrote {out}: {done.files} files, {done.rows} rows, {done.size_bytes / 1e6:.1f} MB; {certified}")
     Screen().print(f"sha256 of SHA256SUMS, by which uavsim verify --sums-sha256 proves the pack: {done.sums_sha256}")
@@ -139,9 +139,9 @@ def reproduce(
         words = [f"{name} {'equal' if same else 'differ'}" for name, same in parts.items()]
         screen.print(line(f"{result.scene}: ", ("green" if result.equal else "red", ", ".join(words))))
     if not all(result.equal for result in results):
-        raise DatasetError(f"{card}: {sum(not r.equal for r in results)} of {len(results)} scenes are not the card's")
+        raise DatasetError(f"{card}: {sum(not r.equal for r in results)} of {len(results)} scenes differ from the card")
 
 
 def _refuse_full(out: Path) -> None:
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise InputError(f"{out}: holds something already; name a new folder")
+        raise InputError(f"{out}: is not empty; name a new folder")

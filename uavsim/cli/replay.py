@@ -27,7 +27,7 @@ __all__ = ["replay", "twins"]
 
 
 def replay(
-    folder: Annotated[Path, typer.Argument(help="The dataset that was recorded.")],
+    folder: Annotated[Path, typer.Argument(help="Folder of the recorded dataset.")],
     *,
     out: Annotated[str, typer.Option(help="Folder of the new dataset, or an object store's URL.")],
     scenes: Annotated[str | None, typer.Option(help="Numbers in the dataset, 0-4,7; default: all.")] = None,
@@ -37,7 +37,7 @@ def replay(
     formation: FormationOption = None,
     topology: TopologyOption = None,
     hide: Annotated[
-        list[str] | None, typer.Option(help="Without this actor (instance id or blueprint) or class; repeat for more.")
+        list[str] | None, typer.Option(help="Actor (instance id or blueprint) or class to leave out; repeat for more.")
     ] = None,
     simulator: SimulatorOption = None,
     run: RunOption = None,
@@ -62,7 +62,7 @@ def replay(
 
 
 def twins(
-    folder: Annotated[Path, typer.Argument(help="The dataset that was recorded.")],
+    folder: Annotated[Path, typer.Argument(help="Folder of the recorded dataset.")],
     *,
     out: Annotated[Path, typer.Option(help="Folder of the twins and their tables.")],
     scenes: Annotated[str | None, typer.Option(help="Numbers in the dataset, 0-4,7; default: all.")] = None,

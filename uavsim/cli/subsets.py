@@ -38,7 +38,7 @@ def select(
     within_m: Annotated[
         float | None, typer.Option(min=0.0, help="With --class: greatest distance of that object from a drone, metres.")
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Name the scenes; write nothing.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the scenes; write nothing.")] = False,
 ) -> None:
     """Run ``uavsim select``."""
     if (event is None) != (events is None):

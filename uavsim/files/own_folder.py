@@ -107,8 +107,7 @@ class OwnFolder:
         except OSError as error:
             if error.errno in {errno.ELOOP, errno.ENOTDIR}:
                 raise StorageError(
-                    f"{display_path} is a link or a file where a folder of our own belongs; move it away, or choose "
-                    "another --out"
+                    f"{display_path} is a link or a file, not a folder; move it away, or choose another --out"
                 ) from error
             raise
 
@@ -147,7 +146,7 @@ class OwnFolder:
             return file.readall()
 
     def _special(self, key: str) -> StorageError:
-        return StorageError(f"{self.root}/{key} is a link, a device or too large, not a file of ours; move it away")
+        return StorageError(f"{self.root}/{key} is a link, a device or too large; move it away")
 
     def replace(self, key: str, data: bytes) -> None:
         """Write a file atomically, replacing a regular file."""
@@ -200,11 +199,11 @@ class OwnFolder:
                 if error.errno not in _NO_HARD_LINKS:
                     raise
                 if _exists(folder, name):
-                    raise FileExistsError(errno.EEXIST, "there already", key) from error
+                    raise FileExistsError(errno.EEXIST, "exists already", key) from error
                 os.rename(source, name, dst_dir_fd=folder)
         except FileExistsError as error:
             raise StorageError(
-                f"{self.root}/{key} is there and nothing says that it is ours; move it away and run the same command again"
+                f"{self.root}/{key} exists, and no manifest lists it; move it away and run the same command again"
             ) from error
 
     def remove(self, marks: Mapping[str, FileMark | None]) -> list[str]:

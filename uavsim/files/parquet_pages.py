@@ -29,7 +29,7 @@ def unpacked_bytes(data: bytes) -> int:
         columns = [column[_ABOUT] for group in footer[_ROW_GROUPS] for column in group[_COLUMNS]]
         return sum(_unpacked(data, column) for column in columns)
     except (LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise ValueError("its footer or a page of it is damaged") from error
+        raise ValueError("its footer or a page header is damaged") from error
 
 
 def _unpacked(data: bytes, column: dict[int, Any]) -> int:
@@ -40,7 +40,7 @@ def _unpacked(data: bytes, column: dict[int, Any]) -> int:
     while at < end:
         header, at = _read(data, at)
         if header[_PACKED_SIZE] < 0 or header[_UNPACKED_SIZE] < 0:
-            raise ValueError("a page of less than nothing")
+            raise ValueError("a page has a negative size")
         at, total = at + header[_PACKED_SIZE], total + header[_UNPACKED_SIZE]
     return total
 
@@ -85,7 +85,7 @@ def _value(kind: int, data: memoryview, at: int) -> tuple[Any, int]:
     if kind == _STRUCT:
         return _struct(data, at)
     if kind == _MAP:
-        raise ValueError("Parquet has no maps there")
+        raise ValueError("a header holds a map")
     return _integer(data, at)
 
 
@@ -101,4 +101,4 @@ def _unsigned(data: memoryview, at: int) -> tuple[int, int]:
         at, number = at + 1, number | (byte & 127) << shift
         if byte < 128:
             return number, at
-    raise ValueError("a number of more than 64 bits")
+    raise ValueError("a number has more than 64 bits")

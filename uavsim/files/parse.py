@@ -45,8 +45,8 @@ def open_regular(path: Path | str, *, most_bytes: int = _MOST_BYTES) -> Buffered
     found = os.fstat(descriptor)
     if not stat.S_ISREG(found.st_mode) or found.st_size > most_bytes:
         os.close(descriptor)
-        what = "is larger than any that we write" if stat.S_ISREG(found.st_mode) else "is not a regular file"
-        raise DatasetError(f"{path}: {what}")
+        fault = f"is larger than {most_bytes} bytes" if stat.S_ISREG(found.st_mode) else "is not a regular file"
+        raise DatasetError(f"{path}: {fault}")
     return os.fdopen(descriptor, "rb")
 
 
@@ -79,8 +79,8 @@ def reading(what: object) -> Iterator[None]:
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
         said = ascii(" ".join(str(error).split())[:160])
         raise DatasetError(
-            f"{what}: damaged, or of another form ({type(error).__name__}: {said}, at {_where(error)}); run uavsim validate "
-            "on the dataset, and report a mistake of uavsim if that finds nothing"
+            f"{what}: damaged or in another format ({type(error).__name__}: {said}, at {_where(error)}); run uavsim validate "
+            "on the dataset, and report a bug in uavsim if that finds nothing"
         ) from error
 
 

@@ -144,7 +144,7 @@ class ResultPath:
                 if file.read(_MOST_MARK_BYTES).decode(errors="replace") != job:
                     raise InputError(f"{self}: holds the unfinished result of another command; name a new folder")
         elif not self.is_empty():
-            raise InputError(f"{self}: holds something already; name a new folder")
+            raise InputError(f"{self}: is not empty; name a new folder")
         else:
             write_whole(mark, job.encode())
         try:
@@ -179,5 +179,5 @@ class ResultPath:
                 return os.fdopen(os.open(self.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder), "rb")
             except OSError as error:
                 if error.errno == errno.ELOOP:
-                    raise StorageError(f"{self} is a link by now, not the file that was written") from error
+                    raise StorageError(f"{self} was replaced by a link; run the same command again") from error
                 raise

@@ -34,12 +34,12 @@ _REMEDY = {
     errno.EPERM: "not permitted; give this user write access to the folder and run the same command again",
     errno.EIO: "the disk reports an input/output error; check the disk, then run the same command again",
     errno.EXDEV: "staging and output lie on different file systems; keep .uavsim/staging inside the output folder",
-    errno.ENOTDIR: "something on the way is a file, not a folder; choose another --out",
+    errno.ENOTDIR: "a path component is a file, not a folder; choose another --out",
     errno.EMFILE: "this host's limit of open files is too low; raise it (ulimit -n 1024) and run the same command again",
-    errno.ENFILE: "this host has no more open files to give; end something and run the same command again",
-    errno.ENOMEM: "this host has no memory left; end something and run the same command again",
+    errno.ENFILE: "this host has no open files left; end other programs and run the same command again",
+    errno.ENOMEM: "this host has no memory left; end other programs and run the same command again",
     errno.EFBIG: "a limit of this host on file sizes is too low; raise it (ulimit -f) and run the same command again",
-    errno.EAGAIN: "this host gives no more processes or threads; raise its limit (ulimit -u) and run the same command again",
+    errno.EAGAIN: "this host's limit of processes or threads is reached; raise it (ulimit -u) and run the same command again",
     errno.ESTALE: "the network file system lost the file; remount it and run the same command again",
 }
 
@@ -52,7 +52,7 @@ def remedy_of(error: BaseException, *, again: str | None = None) -> str:
         again: how to repeat the command; None for a run, which continues.
     """
     code = error.errno if isinstance(error, OSError) else errno.ENOMEM
-    return _said(_REMEDY.get(code or 0, "look into it, then run the same command again"), again)
+    return _said(_REMEDY.get(code or 0, "find the cause, then run the same command again"), again)
 
 
 def storage_error(what: str, error: OSError, *, again: str | None = None) -> StorageError:
@@ -251,7 +251,7 @@ def refuse_special(folder: int, name: str, *, display_path: object, error: type[
         return
     if not stat.S_ISREG(mode):
         kind = "a link" if stat.S_ISLNK(mode) else "a folder" if stat.S_ISDIR(mode) else "a device or pipe"
-        raise error(f"cannot write {display_path}: {kind} is there, not a regular file; choose another path")
+        raise error(f"cannot write {display_path}: it is {kind}, not a regular file; choose another path")
 
 
 def to_json_bytes(value: object) -> bytes:

@@ -298,7 +298,7 @@ def modality(name: str) -> Modality:
     """
     found = MODALITIES.pick(name)
     if found.name != name:
-        raise InputError(f"sensor {name!r} of an entry point calls itself {found.name!r}: they must be the same")
+        raise InputError(f"the entry point of sensor {name!r} has the name {found.name!r}; use one name")
     return found
 
 

@@ -80,9 +80,7 @@ def commit_scene(
     """
     foreign = [key for key in moves.values() if scene_of_file(Path(key).name) != entry.scene]
     if foreign:
-        raise StorageError(
-            f"scene {entry.scene} brings {foreign[0]}, which is not named after it; this is a bug, report it"
-        )
+        raise StorageError(f"scene {entry.scene}: {foreign[0]} is not named after the scene; this is a bug, report it")
     new, old = generation_of(entry), read_entry(output, entry.scene)
     retired = old.retired if old is not None else ()
     if old is not None and old.state == "committed" and old.generation == new.number:
@@ -118,8 +116,8 @@ def read_fragment(output: Output, entry: LedgerEntry) -> bytes:
     data = output.read(key)
     if data is None:
         raise StorageError(
-            f"{output.address}/{key}: scene {entry.scene} is committed but its table rows are gone; make them again from "
-            f"its recording: uavsim annotate {output.address} --scenes {entry.scene}"
+            f"{output.address}/{key} is missing, the table rows of committed scene {entry.scene}; write them again from its "
+            f"recording: uavsim annotate {output.address} --scenes {entry.scene}"
         )
     return data
 

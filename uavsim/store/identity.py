@@ -43,7 +43,7 @@ def read_identity(output: Output) -> dict[str, Any] | None:
     if not isinstance(identity, dict) or not isinstance(identity.get("fingerprint"), str):
         raise StorageError(f"{output.address}/{IDENTITY} is damaged (it has no fingerprint): {_REMEDY}")
     if not isinstance(identity.get("dataset"), str) or type(identity.get("seed", 0)) is not int:
-        raise StorageError(f"{output.address}/{IDENTITY} is damaged (dataset is no name or seed no number): {_REMEDY}")
+        raise StorageError(f"{output.address}/{IDENTITY} is damaged (its dataset or seed has a wrong type): {_REMEDY}")
     return identity
 
 
@@ -71,7 +71,7 @@ def check_identity(output: Output, *, mark: str, name: str, config: JsonDict | N
         found = first_difference(identity["config"], config) if config and "config" in identity else None
         differs = f"; {found}" if found else ""
         raise InputError(
-            f"{output.address} holds another dataset ({held}; not the {name} of this command{differs}): "
+            f"{output.address} holds another dataset ({held}; this command makes {name}{differs}): "
             "choose another --out, or repeat the settings it was made with"
         )
     return False
@@ -149,9 +149,7 @@ def refuse_removed(output: Output) -> None:
         StorageError: the output was removed.
     """
     if output.read(IDENTITY) is None:
-        raise StorageError(
-            f"{output.address} was removed, or emptied, while the run was at work; run the same command again"
-        )
+        raise StorageError(f"{output.address} was removed or emptied during the run; run the same command again")
 
 
 def _refuse_links(root: Path) -> None:
@@ -165,7 +163,7 @@ def _refuse_links(root: Path) -> None:
         ]
         links = [path for path in (*tops, *notes, *versions, *channels) if path.is_symlink()]
     if links:
-        raise InputError(f"{links[0]} is a link, and a run writes into folders of its own only: choose another --out")
+        raise InputError(f"{links[0]} is a link, and a run does not write through links; choose another --out")
 
 
 def _refuse_foreign_files(output: Output) -> None:

@@ -39,13 +39,14 @@ def _refuse_foreign_folder(dataset: OwnFolder, new: str, version: str) -> None:
     entries = dataset.names(version)
     if entries and not _is_ours(dataset, version):
         raise StorageError(
-            f"{dataset.root}/{version} is there and is not ours (it has no {_INFO}); move it away and run the same command again"
+            f"{dataset.root}/{version} exists without {_INFO}, so uavsim did not write it; move it away and run the "
+            "same command again"
         )
     foreign = {name for name, _ in entries} - _tables_of(dataset, version)
     clashes = sorted(foreign & {name for name, _ in dataset.names(new)})
     if clashes:
         raise StorageError(
-            f"{dataset.root}/{version}/{clashes[0]} is there and is not ours; move it away and run again"
+            f"{dataset.root}/{version}/{clashes[0]} exists, and uavsim did not write it; move it away and run again"
         )
 
 
@@ -94,7 +95,7 @@ def _tables_of(dataset: OwnFolder, version: str) -> set[str]:
         return {*(f"{table}.json" for table in rows), *_BESIDE_TABLES}
     except (ValueError, TypeError, KeyError) as error:
         raise StorageError(
-            f"{dataset.root}/{version}/{_INFO} is damaged ({error}): it says which tables are ours; move the folder away and run "
+            f"{dataset.root}/{version}/{_INFO} is damaged ({error}), the list of tables; move the folder away and run "
             "the same command again"
         ) from error
 
@@ -112,6 +113,4 @@ def _publish_map(dataset: OwnFolder, new: str, key: str) -> None:
     elif existing != drawn and len(existing) <= _BLANK_BYTES < len(drawn):
         dataset.replace(key, drawn)
     elif existing != drawn and len(drawn) > _BLANK_BYTES:
-        raise StorageError(
-            f"{dataset.root}/{key} is there and is not ours; move it away and run the same command again"
-        )
+        raise StorageError(f"{dataset.root}/{key} exists, and uavsim did not write it; move it away and run again")

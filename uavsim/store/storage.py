@@ -71,7 +71,7 @@ class ObjectOutput:
             ) from error
         if not rest.strip("/") or scheme in {"http", "https"}:
             raise InputError(
-                f"--out {redact(url)}: name a writable store with a bucket and a prefix, as s3://bucket/data"
+                f"--out {redact(url)}: name a writable store with bucket and prefix, such as s3://bucket/data"
             )
         folder = scratch or _default_scratch(url)
         return ObjectOutput(url, LocalOutput(folder.absolute()), file_system, prefix)
@@ -154,8 +154,7 @@ class ObjectOutput:
         def upload(pair: tuple[str, str]) -> None:
             if self._size(pair[1]) is not None:
                 raise StorageError(
-                    f"{self.address}/{pair[1]} is there and nothing says that it is ours; move it away and run the same "
-                    "command again"
+                    f"{self.address}/{pair[1]} exists, and no manifest lists it; move it away and run the same command again"
                 )
             self._ask("put_file", str(folder / pair[0]), self._path(pair[1]))
 
@@ -226,7 +225,7 @@ class ObjectOutput:
         threading.Thread(target=work, name=f"store {verb}", daemon=True).start()
         while not wait((answer,), timeout=_POLL_S).done:
             if time.monotonic() > self._ends.at_s:
-                raise StorageError(f"{self.address} does not answer, and the run is ending")
+                raise StorageError(f"{self.address} did not answer before the end of the run")
         return answer.result()
 
     def _path(self, key: str) -> str:

@@ -164,7 +164,7 @@ def test_verify_names_changed_and_missing_files(strict: Path, tmp_path: Path) ->
 def test_full_folder_unknown_licence_and_missing_certificate_are_refused(
     strict: Path, pack: Path, tmp_path: Path
 ) -> None:
-    with pytest.raises(InputError, match="holds something already"):
+    with pytest.raises(InputError, match="is not empty"):
         publish(uavsim.open(strict), pack, PublishRequest())
     with pytest.raises(UnknownNameError, match=r"cc-by-4\.0"):
         publish(uavsim.open(strict), tmp_path / "new", PublishRequest(licence="cc-by-4"))

@@ -54,8 +54,8 @@ def test_version_folder_is_not_a_dataset(strict: Path) -> None:
     ("wrong", "said"),
     [
         ({"creator": " "}, "--creator is empty"),
-        ({"url": "my lab"}, "--url 'my lab' is no web address"),
-        ({"date": "yesterday"}, "--date 'yesterday' is no day"),
+        ({"url": "my lab"}, "--url 'my lab' is not a web address"),
+        ({"date": "yesterday"}, "--date 'yesterday' is not a date"),
     ],
 )
 def test_invalid_publish_options_are_refused(strict: Path, tmp_path: Path, wrong: dict[str, str], said: str) -> None:
@@ -65,5 +65,5 @@ def test_invalid_publish_options_are_refused(strict: Path, tmp_path: Path, wrong
 
 
 def test_missing_card_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"no card can be read: .*README.md: cannot be read: No such file"):
+    with pytest.raises(InputError, match=r"the card cannot be read: .*README.md: cannot be read: No such file"):
         read_certificate(tmp_path)

@@ -51,7 +51,7 @@ def export_cosmos(request: ExportRequest) -> list[Path]:
         for name, channels in clips_of(scene)
     ]
     if not any(folders):
-        raise InputError(f"{request.root}: {request.model} takes cameras by its own names, which the rig cosmos_av has")
+        raise InputError(f"{request.root}: {request.model} requires its own camera names; use the rig cosmos_av")
     return [folder.display_path for folder in folders if folder is not None]
 
 

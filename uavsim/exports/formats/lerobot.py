@@ -110,7 +110,7 @@ class _Writer:
     def finish(self) -> None:
         """Write the metadata of all episodes."""
         if not self._episodes:
-            raise InputError("no scene has a drone with a camera, whose episodes LeRobot's dataset holds")
+            raise InputError("no scene has a drone with a camera, which LeRobot requires")
         columns: JsonDict = {name: [episode[name] for episode in self._episodes] for name in self._episodes[0]}
         write_whole(self._out / "meta/episodes/chunk-000/file-000.parquet", columns_to_parquet(columns))
         tasks: JsonDict = {"task_index": list(self._tasks.values()), "task": list(self._tasks)}

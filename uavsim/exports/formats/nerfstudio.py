@@ -64,7 +64,9 @@ def _model(name: str, images: Sequence[Image]) -> str:
     if "equidistant" not in models:
         return "OPENCV"
     if len(models) > 1:
-        raise InputError(f"{name}: nerfstudio has one camera model a file, and not only fisheyes are here")
+        raise InputError(
+            f"{name}: nerfstudio has one camera model per file, but the scene has fisheyes and other lenses"
+        )
     return "OPENCV_FISHEYE"
 
 

@@ -117,9 +117,7 @@ class _Writer:
         first = sum(list(SOURCES.values())[: list(SOURCES).index(source)])
         used = self.used.get(source, 0)
         if used >= SOURCES[source]:
-            raise InputError(
-                f"more than {SOURCES[source]} scenes pass for {source}'s: OpenAD's files have room for no more"
-            )
+            raise InputError(f"more than {SOURCES[source]} scenes of the domain {source}, the limit of OpenAD's files")
         self.used[source] = used + 1
         return source, first + used
 

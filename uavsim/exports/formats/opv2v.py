@@ -60,7 +60,7 @@ def export_opv2v(request: ExportRequest) -> list[Path]:
                 _write_sample(folder, sample, received, own_token, received=request.received)
                 written += 1
     if request.received and not written:
-        raise InputError("nothing was written: drone 0 has images of every other one at no keyframe")
+        raise InputError("nothing was written: drone 0 never has images of all other agents")
     return [folder.display_path]
 
 

@@ -70,7 +70,7 @@ class ExportRequest:
         data = self.open()
         missing = [table for table, what in data.missing.items() if what == "boxes"]
         if missing:
-            raise DatasetError(f"{self.root}: no table {missing[0]}.json, without which there are no boxes to export")
+            raise DatasetError(f"{self.root}: no table {missing[0]}.json, which the export requires")
         return data
 
     def scenes(self) -> Iterator[Scene]:
@@ -123,7 +123,7 @@ def refuse_clockless(scene: Scene) -> None:
     clocked = {row["agent"] for row in scene.rows(CLOCK)}
     if without := [row["id"] for row in scene.rows(AGENT) if row["id"] not in clocked]:
         raise InputError(
-            f"{scene.name}: {', '.join(without)} have no clock (clocks.ground), so that --received has none of theirs"
+            f"{scene.name}: {', '.join(without)} have no clock, which --received requires; set clocks.ground"
         )
 
 
@@ -184,7 +184,9 @@ def frame_rate(scene: Scene, images: Sequence[Image]) -> float:
     """
     apart_us = np.diff([image.timestamp_us for image in images])
     if not len(apart_us):
-        raise InputError(f"{scene.name}: has one image of {images[0].channel}, of which no video can be made")
+        raise InputError(f"{scene.name}: has one image of {images[0].channel}; a video needs two")
     if np.ptp(apart_us) > _UNEVEN_US:
-        raise InputError(f"{scene.name}: images of {images[0].channel} are not evenly apart, as frames of a video are")
+        raise InputError(
+            f"{scene.name}: images of {images[0].channel} are not evenly spaced in time, as a video requires"
+        )
     return round(1e6 * len(apart_us) / int(apart_us.sum()), 6)

@@ -62,7 +62,7 @@ def write_video(request: VideoRequest) -> tuple[int, float, int]:
         DatasetError: images are missing.
     """
     if request.path.suffix.lower() not in _SUFFIXES:
-        raise InputError(f"{request.path}: a video is .mp4 or .gif")
+        raise InputError(f"{request.path}: a video ends with .mp4 or .gif")
     data, out = open_folder(request.root, request.version), ResultPath.of_file(request.path)
     with reading(request.root):
         scene = data.scene(request.scene or data.scene_names[0])

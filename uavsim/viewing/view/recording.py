@@ -115,7 +115,7 @@ class _Writer:
 
     def __init__(self, data: Dataset, request: ViewRequest) -> None:
         if request.most_samples < 1 or (request.image_width_px or 16) < 16:
-            raise InputError("a recording has at least 1 sample, and images at least 16 pixels wide")
+            raise InputError("a recording needs at least 1 sample, and images at least 16 pixels wide")
         self._data, self._request = data, request
         self._names = request.scenes or data.scene_names
         first = data.scene(self._names[0]) if self._names else None
