@@ -82,7 +82,7 @@ class Screen(Console):
 
     def print(self, *objects: Any, **choices: Any) -> None:
         """Print; after a failed write, stop printing without an error."""
-        choices.setdefault("soft_wrap", not any(isinstance(thing, Table) for thing in objects))
+        choices.setdefault("soft_wrap", not any(isinstance(item, Table) for item in objects))
         _whatever_happens(lambda: super(Screen, self).print(*objects, **choices), self.mute)
 
     def on_broken_pipe(self) -> None:

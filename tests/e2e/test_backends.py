@@ -108,18 +108,18 @@ def test_cosys_airsim_gives_the_same_tables_as_airsim(made: Callable[[str], Path
     recordings = {name: read_recording(out / ".uavsim/recordings/scene_0000") for name, out in outs.items()}
     for name, recording in recordings.items():
         assert recording.facts.topology == name
-    for ours, theirs in zip(recordings["bridge"].frames, recordings["cosys"].frames, strict=True):
-        for a, b in zip(ours.drones, theirs.drones, strict=True):
+    for bridge_frame, cosys_frame in zip(recordings["bridge"].frames, recordings["cosys"].frames, strict=True):
+        for a, b in zip(bridge_frame.drones, cosys_frame.drones, strict=True):
             np.testing.assert_allclose(a.map_SE3_flu.translation_m, b.map_SE3_flu.translation_m, atol=FLOAT32_M)
             assert abs(a.map_SE3_flu.quat_wxyz @ b.map_SE3_flu.quat_wxyz) > 1 - 1e-9
-    ours_at, theirs_at = tables(outs["bridge"]), tables(outs["cosys"])
-    assert ours_at.keys() == theirs_at.keys()
-    for name, rows in ours_at.items():
+    bridge_tables, cosys_tables = tables(outs["bridge"]), tables(outs["cosys"])
+    assert bridge_tables.keys() == cosys_tables.keys()
+    for name, rows in bridge_tables.items():
         assert [row.get("token") for row in rows if isinstance(row, dict)] == [
-            row.get("token") for row in theirs_at[name] if isinstance(row, dict)
+            row.get("token") for row in cosys_tables[name] if isinstance(row, dict)
         ], name
     for name in ("sample_annotation.json", "instance.json", "sample.json", "category.json"):
-        assert ours_at[name] == theirs_at[name], f"{name}: boxes and visible pixels"
+        assert bridge_tables[name] == cosys_tables[name], f"{name}: boxes and visible pixels"
     images = sorted(path.relative_to(outs["bridge"]) for path in (outs["bridge"] / "samples").rglob("*.*g"))
     assert images
     for path in images:

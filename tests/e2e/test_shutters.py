@@ -41,8 +41,8 @@ def middle(ids: np.ndarray, instance: int) -> FloatArray | None:
     """Return the (2,) centre of an object's pixels; None if it is truncated or small."""
     v, u = np.nonzero(ids == instance)
     height, width = ids.shape
-    whole = len(v) >= ENOUGH_PX and u.min() > 0 and v.min() > 0 and u.max() < width - 1 and v.max() < height - 1
-    return np.array([u.mean(), v.mean()]) if whole else None
+    is_complete = len(v) >= ENOUGH_PX and u.min() > 0 and v.min() > 0 and u.max() < width - 1 and v.max() < height - 1
+    return np.array([u.mean(), v.mean()]) if is_complete else None
 
 
 @pytest.mark.parametrize("camera", ["ROLLING", "BENT"])

@@ -90,12 +90,12 @@ def test_split_lists_equal_the_devkits() -> None:
 
 
 def uav3d(count: int) -> dict[str, list[str]]:
-    held = [number for number in range(count) if number % 10 in UAV3D_HELD_OUT]
-    rest = [number for number in range(count) if number not in held]
+    held_out = [number for number in range(count) if number % 10 in UAV3D_HELD_OUT]
+    rest = [number for number in range(count) if number not in held_out]
     parts = {
         "uav_train": rest,
-        "uav_val": [n for n in held if n // 10 % 2 == 0],
-        "uav_test": [n for n in held if n // 10 % 2],
+        "uav_val": [n for n in held_out if n // 10 % 2 == 0],
+        "uav_test": [n for n in held_out if n // 10 % 2],
     }
     return {part: [f"scene_{number:04d}" for number in numbers] for part, numbers in parts.items()}
 

@@ -101,14 +101,14 @@ def test_objects_and_layers_match_the_boxes(data: Path, out: Path) -> None:
     layers = [grey(out / NOW / "agent_000000" / name) for name in LAYERS]
     inside = 0
     for row, number in enumerate(boxes.instance_id.tolist()):
-        thing = found[number]
-        place_m = (np.array(thing["location"][:3]) + thing["center"]) * [1, -1, 1]
-        np.testing.assert_allclose(place_m, boxes.map_SE3_box.translation_m[row], atol=1e-9)
-        np.testing.assert_allclose(np.array(thing["extent"]) * 2, boxes.size_lwh_m[row])
+        entry = found[number]
+        centre_m = (np.array(entry["location"][:3]) + entry["center"]) * [1, -1, 1]
+        np.testing.assert_allclose(centre_m, boxes.map_SE3_box.translation_m[row], atol=1e-9)
+        np.testing.assert_allclose(np.array(entry["extent"]) * 2, boxes.size_lwh_m[row])
         ahead_m, left_m, _ = level(image).apply_inverse(boxes.map_SE3_box.translation_m[row])
         line, column = int(256 - ahead_m / 0.25), int(256 - left_m / 0.25)  # AirV2X: ahead is up
         if 0 <= line < 512 and 0 <= column < 512:
-            assert layers[thing["class"]][line, column] == 255
+            assert layers[entry["class"]][line, column] == 255
             inside += 1
     assert inside > 3
     areas_m2 = sum((layer > 127).sum() for layer in layers) * 0.25**2

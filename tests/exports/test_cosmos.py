@@ -106,14 +106,14 @@ def test_each_object_has_its_own_colour_in_all_frames(clip: Path, images: list[u
 
 def test_semantics_have_cityscapes_colours_and_sky_has_no_edges(clip: Path, images: list[uavsim.Image]) -> None:
     colours = {1: (128, 64, 128), 14: (0, 0, 142), 12: (220, 20, 60), 11: (70, 130, 180)}
-    met = 0
+    compared_px = 0
     for frame, edges, image in zip(frames(clip, "semantic"), frames(clip, "edge"), images, strict=True):
         tags = image.mask()[1][:90]
         for tag, colour in colours.items():
-            met += (tags == tag).sum()
+            compared_px += (tags == tag).sum()
             assert np.abs(frame[tags == tag].astype(int) - colour).max(initial=0) <= 3
         assert edges[tags == 11].max(initial=0) <= 2
-    assert met > 1000
+    assert compared_px > 1000
 
 
 def test_mask_is_white_only_around_small_objects(clip: Path, images: list[uavsim.Image]) -> None:

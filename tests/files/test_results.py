@@ -59,8 +59,8 @@ def test_temp_files_of_killed_writers_are_swept_per_folder(tmp_path: Path) -> No
     out = ResultPath.open(tmp_path / "out")
     write_whole(out / "y", b"whole")
     write_whole(out / "a" / "y", b"whole")
-    left = {str(path.relative_to(tmp_path / "out")) for path in out.display_path.rglob("*") if path.is_file()}
-    assert left == {"y", "mine.txt", "a/y", "a/mine.txt", "b/mine.txt", "b/.x.0123456789ab.uavsim-tmp"}
+    names = {str(path.relative_to(tmp_path / "out")) for path in out.display_path.rglob("*") if path.is_file()}
+    assert names == {"y", "mine.txt", "a/y", "a/mine.txt", "b/mine.txt", "b/.x.0123456789ab.uavsim-tmp"}
 
 
 def refused(out: ResultPath) -> None:

@@ -138,6 +138,6 @@ def test_whole_file_sweeps_temp_files_of_its_own_name(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(b"half")
     with open_folder(tmp_path) as folder:
         alive, file = begin_temp(folder, "a")
-        with file, whole_file(tmp_path / "a") as whole:
-            whole.write(b"whole")
+        with file, whole_file(tmp_path / "a") as target:
+            target.write(b"whole")
     assert {path.name for path in tmp_path.iterdir()} == {"a", others, foreign, alive}

@@ -122,8 +122,8 @@ def test_sweep_leaves_a_scene_that_another_process_holds(output: LocalOutput) ->
     )
     try:
         assert holder.stdout.readline() == "True\n"
-        with output.lock("scene_07") as ours:
-            assert not ours
+        with output.lock("scene_07") as locked:
+            assert not locked
         assert sweep_orphans(output) == []
         assert folder.is_dir()
     finally:

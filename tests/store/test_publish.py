@@ -41,11 +41,11 @@ def foreign_properties(folder: Path) -> dict[str, tuple[int, int, bytes]]:
     """Return mode, inode except of folders, and content by name."""
     found = {}
     for path in sorted(folder.rglob("*")):
-        name, what = str(path.relative_to(folder)), path.lstat()
+        name, status = str(path.relative_to(folder)), path.lstat()
         if name not in {"scene.json", "uav_dataset.json"}:
             is_folder = path.is_dir() and not path.is_symlink()
             content = path.read_bytes() if path.is_file() and not path.is_symlink() else b""
-            found[name] = (what.st_mode, 0 if is_folder else what.st_ino, content)
+            found[name] = (status.st_mode, 0 if is_folder else status.st_ino, content)
     return found
 
 

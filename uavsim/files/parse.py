@@ -97,5 +97,5 @@ def reads(method: Callable[[S], R]) -> Callable[[S], R]:
 
 def _where(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)
-    ours = next((f for f in reversed(frames) if f"{os.sep}uavsim{os.sep}" in f.filename), frames[-1])
-    return f"{Path(ours.filename).name}:{ours.lineno}"
+    own_frame = next((f for f in reversed(frames) if f"{os.sep}uavsim{os.sep}" in f.filename), frames[-1])
+    return f"{Path(own_frame.filename).name}:{own_frame.lineno}"

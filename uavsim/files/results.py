@@ -25,16 +25,16 @@ _MOST_MARK_BYTES: Final = 1 << 16
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
-class _Held:
+class _FolderHandle:
     """A folder's descriptor, closed with its last user; then a created and still empty folder is removed."""
 
     def __init__(self, descriptor: int, *, made: bool = False) -> None:
         self.folder = OwnFolder(Path(f"/proc/self/fd/{descriptor}"))
         self.swept = set[str]()  # keys of folders without temp files of dead writers
-        weakref.finalize(self, _let_go, descriptor, made=made)
+        weakref.finalize(self, _close, descriptor, made=made)
 
 
-def _let_go(descriptor: int, *, made: bool) -> None:
+def _close(descriptor: int, *, made: bool) -> None:
     if made:
         with suppress(OSError):  # it is not empty
             Path(f"/proc/self/fd/{descriptor}").readlink().rmdir()
@@ -51,7 +51,7 @@ class ResultPath:
     """
 
     display_path: Path
-    held: _Held
+    handle: _FolderHandle
     key: str = ""
 
     @classmethod
@@ -80,14 +80,14 @@ class ResultPath:
     def _opened(cls, out: Path) -> Self:
         with storage_errors(f"write {out}", again=AGAIN):
             try:
-                return cls(out, _Held(os.open(out, _FOLDER)))
+                return cls(out, _FolderHandle(os.open(out, _FOLDER)))
             except FileNotFoundError:
                 path = Path(os.path.abspath(out))  # noqa: PTH100 - ".." goes, links stay
                 path.parent.mkdir(parents=True, exist_ok=True)
             parent = os.open(path.parent, _FOLDER)
             try:
                 os.mkdir(path.name, dir_fd=parent)
-                return cls(out, _Held(os.open(path.name, _FOLDER | os.O_NOFOLLOW, dir_fd=parent), made=True))
+                return cls(out, _FolderHandle(os.open(path.name, _FOLDER | os.O_NOFOLLOW, dir_fd=parent), made=True))
             finally:
                 os.close(parent)
 
@@ -116,17 +116,17 @@ class ResultPath:
             StorageError: a path component is a link or no folder.
             OSError: the file system failed.
         """
-        with self.held.folder.parent(self.key, make=True, display_path=self.display_path) as (folder, _):
+        with self.handle.folder.parent(self.key, make=True, display_path=self.display_path) as (folder, _):
             key = self.key.rpartition("/")[0]
-            if key not in self.held.swept:
-                self.held.swept.add(key)
+            if key not in self.handle.swept:
+                self.handle.swept.add(key)
                 sweep_folder(folder)
             yield folder
 
     def is_empty(self) -> bool:
         """Return whether the folder is empty or missing."""
-        held = self.held.folder
-        return not (held.names(self.key) if self.key else any(held.root.iterdir()))
+        handle = self.handle.folder
+        return not (handle.names(self.key) if self.key else any(handle.root.iterdir()))
 
     @contextmanager
     def unfinished(self, job: str) -> Iterator[None]:
@@ -150,7 +150,7 @@ class ResultPath:
         try:
             yield
         except BaseException:
-            if [path.name for path in self.held.folder.root.iterdir()] == [UNFINISHED]:
+            if [path.name for path in self.handle.folder.root.iterdir()] == [UNFINISHED]:
                 mark.remove()
             raise
         mark.remove()
@@ -162,11 +162,11 @@ class ResultPath:
 
     def exists(self) -> bool:
         """Return whether the path is a regular file."""
-        return self.held.folder.mark(self.key) is not None
+        return self.handle.folder.mark(self.key) is not None
 
     def remove(self) -> None:
         """Remove the regular file."""
-        self.held.folder.remove({self.key: None})
+        self.handle.folder.remove({self.key: None})
 
     def open_to_read(self) -> BufferedReader:
         """Open the regular file for reading.

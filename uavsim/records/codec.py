@@ -83,10 +83,10 @@ def few_containers(size_bytes: int) -> dict[str, Callable[[Any], Any]]:
 
     An empty list takes one byte in a file and 64 bytes in memory.
     """
-    left = iter(range(_FREE_CONTAINERS + size_bytes // _CONTAINER_BYTES))
+    budget = iter(range(_FREE_CONTAINERS + size_bytes // _CONTAINER_BYTES))
 
     def counted(made: Any) -> Any:
-        if next(left, None) is None:
+        if next(budget, None) is None:
             raise ValueError(f"more lists and maps than {size_bytes} bytes can hold")
         return made
 

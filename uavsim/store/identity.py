@@ -67,11 +67,11 @@ def check_identity(output: Output, *, mark: str, name: str, config: JsonDict | N
         _refuse_foreign_files(output)
         return True
     if identity["fingerprint"] != mark:
-        held = f"{identity.get('dataset', 'a dataset')}, seed {identity.get('seed')}"
+        found_dataset = f"{identity.get('dataset', 'a dataset')}, seed {identity.get('seed')}"
         found = first_difference(identity["config"], config) if config and "config" in identity else None
         differs = f"; {found}" if found else ""
         raise InputError(
-            f"{output.address} holds another dataset ({held}; this command makes {name}{differs}): "
+            f"{output.address} holds another dataset ({found_dataset}; this command makes {name}{differs}): "
             "choose another --out, or repeat the settings it was made with"
         )
     return False

@@ -181,8 +181,8 @@ class ObjectOutput:
     @contextlib.contextmanager
     def lock(self, scene: str) -> Iterator[bool]:
         """Lock the scene among the processes of this machine."""
-        with self.scratch.lock(scene) as ours:
-            yield ours
+        with self.scratch.lock(scene) as locked:
+            yield locked
 
     def sweep_leftovers(self) -> list[str]:
         """Remove leftovers in the scratch folder; a store has no partial objects."""

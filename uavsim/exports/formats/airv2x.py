@@ -128,7 +128,7 @@ def _cameras(sample: Sample, images: list[Image]) -> dict[str, Image]:
                 f"{sample.scene_name}: {by_name[name].channel} has no depth images, without which AirV2X's reader stops: "
                 f"use the rig {_RIGS[kind]}, or {replay_command(by_name[name].files.root, 'depth')}"
             )
-    return {theirs: by_name[name] for name, theirs in required.items()}
+    return {airv2x_name: by_name[name] for name, airv2x_name in required.items()}
 
 
 def _metadata(body: Image, cameras: Mapping[str, Image], scan: LidarScan | None) -> dict[str, Any]:

@@ -211,7 +211,7 @@ def _histogram(name: str, found: Histogram) -> dict[str, Any]:
 def _comparison(found: Measures) -> list[tuple[str, str, str]]:
     size = max(found.image_sizes, key=lambda s: found.image_sizes[s], default=(0, 0))
     step_s = sum(found.keyframe_step_s) / len(found.keyframe_step_s) if found.keyframe_step_s else 0.0
-    ours = {
+    values = {
         "scenes": f"{len(found.scenes):,}",
         "samples": f"{found.samples:,}",
         "images": f"{found.images:,}",
@@ -223,7 +223,7 @@ def _comparison(found: Measures) -> list[tuple[str, str, str]]:
         "classes": f"{len(found.classes)}",
         "towns": f"{len(found.towns)} ({', '.join(sorted(filter(None, found.towns)))})",
     }
-    return [(name, visible(ours[name]), theirs) for name, theirs in _UAV3D.items()]
+    return [(name, visible(values[name]), uav3d_value) for name, uav3d_value in _UAV3D.items()]
 
 
 def _by_reason(skipped: Mapping[str, str]) -> dict[str, list[str]]:
