@@ -128,8 +128,8 @@ def test_check_lists_good_and_bad_files(here, run):
     code, out, err = run("check", "formations")
     assert code == 2
     assert err == "error: formations/bad.yaml:1: shpae: unknown key; did you mean 'shape'?\n"
-    assert out == "1 of 2 files are good\n"
-    assert run("check", "formations/good.yaml")[:2] == (0, "1 of 1 file is good\n")
+    assert out == "1 of 2 files are valid\n"
+    assert run("check", "formations/good.yaml")[:2] == (0, "1 of 1 file is valid\n")
 
 
 def test_committed_schemas_are_current(here, run):

@@ -175,7 +175,7 @@ def test_the_pole_stands(scene: Scene) -> None:
 def test_each_agent_alone_is_a_plain_nuscenes_dataset(out: Path) -> None:
     done = succeed("export", out, out.parent / "alone", "--format", "agents")
     alone = out.parent / "alone/all"
-    assert "converters of nuScenes (docs/converters.md) will not fit: drone_0, drone_1" in done.stdout
+    assert "converters of nuScenes (docs/converters.md) will fail on: drone_0, drone_1" in done.stdout
     folders = {path.name for path in alone.iterdir() if path.is_dir()}
     assert folders == {*(f"drone_{n}" for n in range(5)), "vehicle_0", "roadside_0"}
     for agent in ("vehicle_0", "roadside_0", "drone_3"):

@@ -35,7 +35,7 @@ def test_missing_points_and_masks_are_warned_of(strict: Path, tmp_path: Path) ->
     assert "every point cloud will be empty" in str(lacks(bare, "opv2v"))
     assert "no point clouds" in str(lacks(bare, "griffin"))
     assert "no point clouds" in str(lacks(bare, "v2xsim"))
-    assert "boxes alone" in str(lacks(without(strict, tmp_path / "bare", "instance"), "coco"))
+    assert "only boxes" in str(lacks(without(strict, tmp_path / "bare", "instance"), "coco"))
 
 
 @pytest.mark.parametrize("kind", ["airv2x", "griffin", "euroc", "aot", "openad"])
@@ -58,7 +58,7 @@ def test_agents_that_do_not_fit_nuscenes_converters_are_named(
     strict: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     note = str(lacks(uavsim.open(strict), "agents"))
-    assert note.endswith("will not fit: drone_0, drone_1 without the six cameras of a nuScenes car")
+    assert note.endswith("will fail on: drone_0, drone_1 without the six cameras of a nuScenes car")
     slow = without(strict, tmp_path / "slow", "none")
     samples = slow.root / "v1.0-mini/sample.json"
     rows = json.loads(samples.read_text())
@@ -67,4 +67,4 @@ def test_agents_that_do_not_fit_nuscenes_converters_are_named(
     )
     monkeypatch.setitem(LISTED, "val", ())
     note = str(lacks(uavsim.open(slow.root), "agents"))
-    assert "car; keyframes 2 s apart, for which they take 0.5 s; 1 scenes for val, of which nuScenes lists 0" in note
+    assert "car; keyframes 2 s apart instead of 0.5 s; 1 scenes for val, of which nuScenes lists 0" in note

@@ -313,7 +313,7 @@ def check(
             errors.print(line(("bold red", "error: "), said))
     good = len(findings) - len(wrong)
     Screen(quiet=as_json).print(
-        f"{good} of {count(len(findings), 'file')} {'is' if len(findings) == 1 else 'are'} good"
+        f"{good} of {count(len(findings), 'file')} {'is' if len(findings) == 1 else 'are'} valid"
     )
     if wrong:
         sys.exit(2)

@@ -18,14 +18,14 @@ def ui(
     screen = Screen()
     with account_server(port=port) as address:
         screen.print(line("Prefect's pages: ", ("bold", address.url)))
-        screen.print(f"key, which they ask for once: {address.key}")
-        screen.print(f"runs use it while it is up; its database is in {account_folder()}; Ctrl-C ends it")
+        screen.print(f"key, requested once by the pages: {address.key}")
+        screen.print(f"your runs report to it; its database is in {account_folder()}; Ctrl-C stops it")
         try:
             signal.pause()
         except KeyboardInterrupt:
             if runs := open_runs(address):
-                screen.print(f"runs that use it and go on without it: {', '.join(runs)}")
-            screen.print("ended; the runs are kept")
+                screen.print(f"runs that continue without it: {', '.join(runs)}")
+            screen.print("stopped; the records of the runs stay")
 
 
 def deploy(

@@ -119,9 +119,9 @@ def conform(
     console.print(f"{out / 'index.html'}: {count(len(found), 'question')}, {answer_file.seconds:.0f} s")
     selected = behaviours.selected(answer_file)
     words = " ".join(f"--behaviour {name}={value}" for name, value in selected.items())
-    console.print(f"a simulator that behaves alike: headless-simulator {words}".rstrip())
+    console.print(f"a headless simulator with this behaviour: headless-simulator {words}".rstrip())
     if entries := behaviours.faults(answer_file):
-        console.print(f"with --faults FILE, and in FILE: faults: [{', '.join(entries)}]")
+        console.print(f"with --faults FILE, which contains faults: [{', '.join(entries)}]")
     if as_json:
         write_out(json.dumps({"answers": str(out / "answers.json"), "differ": bad, "behaviours": selected}))
     if unasked := [a.capability for a in answer_file.answers if a.note == NOT_ASKED]:

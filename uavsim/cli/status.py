@@ -110,7 +110,7 @@ def _parts(found: Overview, folder: str) -> list[RenderableType]:
         parts.append(line(f"{found.not_asked} more scenes of the dataset were not requested"))
     if found.eta_s:
         remaining = f"{found.eta_s / 3600:.1f} h" if found.eta_s > 3600 else f"{found.eta_s / 60:.0f} min"
-        parts.append(line(f"about {remaining} to go with {count(max(found.slots, 1), 'simulator')}"))
+        parts.append(line(f"about {remaining} left with {count(max(found.slots, 1), 'simulator')}"))
     return parts
 
 

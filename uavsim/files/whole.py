@@ -202,7 +202,7 @@ def begin_temp(folder: int, name: str, *, buffering: int = -1, mode: int = 0o666
     A sweeper in another process treats an unlocked temp file as that of a dead writer.
     """
     while True:
-        temp = _temp_name(name)
+        temp = f".{name}.{os.urandom(6).hex()}{TEMP_SUFFIX}"
         file = os.fdopen(os.open(temp, _NEW_FILE, mode, dir_fd=folder), "wb", buffering=buffering)
         fcntl.flock(file, fcntl.LOCK_EX)
         if os.fstat(file.fileno()).st_nlink:  # else a sweeper removed it before it was locked
@@ -262,10 +262,6 @@ def to_json_bytes(value: object) -> bytes:
 def is_temp(name: str) -> bool:
     """Return whether a name belongs to a temp file of this module."""
     return _TEMP.fullmatch(name) is not None
-
-
-def _temp_name(name: str) -> str:
-    return f".{name}.{os.urandom(6).hex()}{TEMP_SUFFIX}"
 
 
 @contextmanager

@@ -39,13 +39,10 @@ def drop_evidence(root: Path, scene: str) -> None:
     """Remove the files of ``keep_evidence``, and no others."""
     dataset, folder = OwnFolder(root), _folder(scene)
     with storage_errors(f"drop the evidence of {scene}"):
-        found = [
-            name
-            for name, _ in dataset.names(folder)
-            if name in _NAMES or name.endswith(_LOG) or name.startswith(_IMAGE)
-        ]
-        if found:
-            dataset.remove({f"{folder}/{name}": None for name in found})
+        names = [name for name, _ in dataset.names(folder)]
+        written = [name for name in names if name in _NAMES or name.endswith(_LOG) or name.startswith(_IMAGE)]
+        if written:
+            dataset.remove({f"{folder}/{name}": None for name in written})
             dataset.remove_empty(folder)
 
 

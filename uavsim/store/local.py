@@ -135,13 +135,12 @@ class LocalOutput:
         with self.lock(scene) as locked:
             if not locked:
                 return False
-            if (
-                self._folder.mark(f"{_STAGING}/{name}/{STAGED_MARK}") is None
-            ):  # killed before the mark, or a foreign folder
-                self._folder.remove_empty(f"{_STAGING}/{name}")
-                return not (self.layout.staging / name).exists()
-            return_foreign_files(self._folder, f"{_STAGING}/{name}")
-            self._folder.remove_tree(f"{_STAGING}/{name}", last=STAGED_MARK)
+            key = f"{_STAGING}/{name}"
+            if self._folder.mark(f"{key}/{STAGED_MARK}") is None:  # killed before the mark, or a foreign folder
+                self._folder.remove_empty(key)
+                return not (self.root / key).exists()
+            return_foreign_files(self._folder, key)
+            self._folder.remove_tree(key, last=STAGED_MARK)
             return True
 
 

@@ -58,9 +58,8 @@ def _publish_version(dataset: OwnFolder, new: str, version: str) -> None:
     if dataset.exchange(new, version):
         _return(dataset, new, version)
     else:
-        for name in sorted(
-            _tables_of(dataset, new) & {name for name, _ in dataset.names(new)}, key=lambda name: name == _INFO
-        ):
+        names = _tables_of(dataset, new) & {name for name, _ in dataset.names(new)}
+        for name in sorted(names, key=lambda name: name == _INFO):
             data = dataset.read(f"{new}/{name}")
             assert data is not None, "other processes do not use this staging folder"
             dataset.replace(f"{version}/{name}", data)

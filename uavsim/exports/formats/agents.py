@@ -335,20 +335,21 @@ def _boxes_of(scene: Scene, agent: str, *, points: bool) -> Rows:
         points: count lidar points, not visible pixels, as ``num_lidar_pts``.
     """
     agent_instances = {row["instance_token"] for row in scene.rows(AGENT) if row["id"] == agent} - {""}
-    measured = {r["sample_annotation_token"]: _measured(dict(r), agent) for r in scene.rows(VISIBILITY_DETAIL)}
+    counts = {r["sample_annotation_token"]: _measured(dict(r), agent) for r in scene.rows(VISIBILITY_DETAIL)}
+    is_measured = {token: visible_px + lidar + radar > 0 for token, (visible_px, _, lidar, radar) in counts.items()}
     tracks: dict[str, Rows] = {}
     for row in scene.rows(SAMPLE_ANNOTATION):
         if row["instance_token"] not in agent_instances:
             tracks.setdefault(row["instance_token"], []).append(dict(row))
     measured_boxes: dict[str, JsonDict] = {}
     for track in tracks.values():
-        numbers = [number for number, row in enumerate(track) if _is_measured(*measured[row["token"]])]
+        numbers = [number for number, row in enumerate(track) if is_measured[row["token"]]]
         if numbers:
             part = track[numbers[0] : numbers[-1] + 1]
             part[0]["prev"] = part[-1]["next"] = ""
             measured_boxes |= {row["token"]: row for row in part}
     for box in measured_boxes.values():
-        visible_px, amodal_px, lidar, radar = measured[box["token"]]
+        visible_px, amodal_px, lidar, radar = counts[box["token"]]
         level = int(np.searchsorted(VISIBILITY_EDGES, visible_px / max(amodal_px, 1), side="right")) + 1
         box |= {
             "visibility_token": str(level),
@@ -365,10 +366,6 @@ def _measured(detail: JsonDict, agent: str) -> tuple[int, int, int, int]:
     entry: JsonDict = next((one for one in detail.get("agents", ()) if one["agent"] == agent), {})
     visible_px, amodal_px = (sum(view[key] for view in views) for key in ("visible_px", "amodal_px"))
     return visible_px, amodal_px, entry.get("num_lidar_pts", 0), entry.get("num_radar_pts", 0)
-
-
-def _is_measured(visible_px: int, _: int, lidar: int, radar: int) -> bool:
-    return visible_px + lidar + radar > 0
 
 
 def _instances_of(scene: Scene, boxes: Rows) -> Rows:

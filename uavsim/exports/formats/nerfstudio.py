@@ -64,9 +64,7 @@ def _model(name: str, images: Sequence[Image]) -> str:
     if "equidistant" not in models:
         return "OPENCV"
     if len(models) > 1:
-        raise InputError(
-            f"{name}: nerfstudio has one camera model per file, but the scene has fisheyes and other lenses"
-        )
+        raise InputError(f"{name}: nerfstudio has one camera model per file, but not all lenses are fisheyes")
     return "OPENCV_FISHEYE"
 
 

@@ -3,7 +3,7 @@
 The parts of a corner case are one object; its 2D box encloses the pixels, its 3D box the boxes of all parts.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,7 +61,9 @@ def objects_in_view(sample: Sample, image: Image, tags: SceneTags, *, least_px: 
     """
     boxes = sample.boxes
     rows_of = {token: k for k, token in enumerate(boxes.instance_tokens)}
-    entries = [_entry(views, image) for views in boxes.views]
+    entries = [
+        next((view for view in views if view["sample_data_token"] == image.token), None) for views in boxes.views
+    ]
     groups = [(case["tag"], case["name"], case["seen"], case["instance_tokens"]) for case in tags.cases]
     merged = {token for case in tags.cases for token in case["instance_tokens"]}
     for token in rows_of:
@@ -94,10 +96,6 @@ def objects_in_view(sample: Sample, image: Image, tags: SceneTags, *, least_px: 
             )
         )
     return objects
-
-
-def _entry(views: Sequence[JsonDict], image: Image) -> JsonDict | None:
-    return next((entry for entry in views if entry["sample_data_token"] == image.token), None)
 
 
 def _merged_views(entries: list[JsonDict | None]) -> tuple[int, int, float, FloatArray, FloatArray] | None:

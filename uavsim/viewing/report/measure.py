@@ -156,7 +156,7 @@ def _add_scene(found: Measures, scene: Scene) -> None:
     if len(stamps) > 1:
         found.keyframe_step_s.append((stamps[-1] - stamps[0]) / 1e6 / (len(stamps) - 1))
     found.simulators[simulator_of(scene.log)] += 1
-    found.weather[str(scene.log.get("uav_weather") or "not said")] += 1
+    found.weather[str(scene.log.get("uav_weather") or "unknown")] += 1
     for key, value in scene.drawn.items():
         found.drawn.setdefault(key, []).append(value)
     found.scenes.append(row)

@@ -213,16 +213,13 @@ def _mounts(readings: Iterable[Any], style: str) -> list[tuple[str, str, SE3]]:
     for reading in readings:
         if isinstance(reading, Image | LidarScan):
             names = _names(reading, style)
-            mounts.setdefault(names.frame, (names.agent, names.frame, _mount(reading)))
+            mount = reading.flu_SE3_optical if isinstance(reading, Image) else reading.flu_SE3_sensor
+            mounts.setdefault(names.frame, (names.agent, names.frame, mount))
     return list(mounts.values())
 
 
 def _names(reading: Image | LidarScan, style: str) -> Names:
     return names_of(reading.channel, style=style, is_optical=isinstance(reading, Image))
-
-
-def _mount(reading: Image | LidarScan) -> SE3:
-    return reading.flu_SE3_optical if isinstance(reading, Image) else reading.flu_SE3_sensor
 
 
 def _poses(
