@@ -117,10 +117,10 @@ class Registry(Generic[T]):
 def package_behind(error: BaseException) -> str | None:
     """Return name and version of the plug-in package that raised an error; None for uavsim's own errors."""
     modules = set()
-    at = error.__traceback__
-    while at is not None:
-        modules.add(str(at.tb_frame.f_globals.get("__name__", "")).partition(".")[0])
-        at = at.tb_next
+    frame = error.__traceback__
+    while frame is not None:
+        modules.add(str(frame.tb_frame.f_globals.get("__name__", "")).partition(".")[0])
+        frame = frame.tb_next
     groups = [group for group in entry_points().groups if group.startswith("uavsim.")]
     entries = (entry for group in groups for entry in entry_points(group=group))
     foreign = (entry for entry in entries if not entry.module.startswith(("uavsim", "headless_simulator")))

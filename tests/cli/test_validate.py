@@ -144,7 +144,7 @@ def test_where_the_devkits_check_fails_the_complaint_says_so(clean: Path, monkey
     _, error = run("validate", str(clean), "--no-pixels", "--devkit")
     assert isinstance(error, DatasetError)
     assert "not valid, 1 failed check of the nuScenes devkit, though uavsim finds no error" in str(error)
-    assert "first: devkit velocity: not_finite 3; --json FILE keeps its figures" in str(error)
+    assert "first: devkit velocity: not_finite 3; --json FILE writes the values" in str(error)
     assert "0 errors" not in str(error)
 
 

@@ -206,8 +206,8 @@ def _run(stop: StopSignals) -> int:
         stop.raise_if_asked(error)
         if os.environ.get("UAVSIM_TRACEBACK"):
             traceback.print_exception(error)
-        said = (error.every if isinstance(error, ConfigError) else ()) or (str(error),)
-        return max(_print_error(text, code=error.exit_code) for text in said)
+        messages = (error.every if isinstance(error, ConfigError) else ()) or (str(error),)
+        return max(_print_error(text, code=error.exit_code) for text in messages)
     except (typer.Abort, KeyboardInterrupt):  # end of input at a prompt, or Ctrl-C
         raise
     except BaseException as error:  # noqa: BLE001 - the last door: nothing behind it could say the user anything
@@ -258,15 +258,16 @@ def _unexpected(error: BaseException) -> int:
     frames = traceback.extract_tb(error.__traceback__)
     package = package_behind(error)
     if package is not None:
-        said = " ".join(str(error).split())[:300]
+        message = " ".join(str(error).split())[:300]
         where = f"{frames[-1].filename}:{frames[-1].lineno}"
         return _print_error(
-            f"the package {package} raised {type(error).__name__}: {said} at {where}; report it to its authors", code=2
+            f"the package {package} raised {type(error).__name__}: {message} at {where}; report it to its authors",
+            code=2,
         )
     where = next((f"{f.filename}:{f.lineno}" for f in reversed(frames) if "uavsim" in f.filename), "?")
-    said = " ".join(str(error).split())[:300]
+    message = " ".join(str(error).split())[:300]
     return _print_error(
-        f"this is a bug in uavsim, report it: {type(error).__name__}: {said} at {where} "
+        f"this is a bug in uavsim, report it: {type(error).__name__}: {message} at {where} "
         "(UAVSIM_TRACEBACK=1 prints the traceback)",
         code=1,
     )

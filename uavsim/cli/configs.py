@@ -309,8 +309,8 @@ def check(
         write_out(json.dumps({"ok": not wrong, "files": reported}))
     errors = Screen(stderr=True, errors=True)
     for finding in wrong:
-        for said in finding.every:
-            errors.print(line(("bold red", "error: "), said))
+        for message in finding.every:
+            errors.print(line(("bold red", "error: "), message))
     good = len(findings) - len(wrong)
     Screen(quiet=as_json).print(
         f"{good} of {count(len(findings), 'file')} {'is' if len(findings) == 1 else 'are'} valid"

@@ -135,12 +135,12 @@ def run_request(request: Request, *, dry_run: bool, as_json: bool) -> None:
     if as_json:
         write_out(json.dumps(_as_json(result)))
     out = Screen(quiet=as_json)
-    what = f"{count(len(result.committed), 'scene')}, {count(result.images, 'image')}"
+    content = f"{count(len(result.committed), 'scene')}, {count(result.images, 'image')}"
     if result.flown or len(result.committed) < 1:
-        out.print(f"{what} in {result.seconds:.0f} s: {result.address}")
+        out.print(f"{content} in {result.seconds:.0f} s: {result.address}")
         out.print(f"{duration(result.simulator_s)} of simulators, {size(result.size_bytes)} of files")
     elif not result.unfinished and not result.quarantined:
-        out.print(f"nothing to do: {what} exist already: {result.address}")
+        out.print(f"nothing to do: {content} exist already: {result.address}")
     if result.contact_sheet is not None:
         out.print(f"contact sheet: {result.contact_sheet}")
     if result.valid is not None:

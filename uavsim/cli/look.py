@@ -62,12 +62,12 @@ def view(
             screen.print("ended")
 
 
-def _print(summary: ViewSummary, what: str) -> None:
+def _print(summary: ViewSummary, verb: str) -> None:
     screen = Screen()
     for note in summary.notes:
         screen.print(f"note: {note}")
     screen.print(
-        f"{what}: {count(summary.scenes, 'scene')}, {count(summary.samples, 'sample')}, {count(summary.images, 'image')}, "
+        f"{verb}: {count(summary.scenes, 'scene')}, {count(summary.samples, 'sample')}, {count(summary.images, 'image')}, "
         f"{summary.boxes} boxes"
     )
 

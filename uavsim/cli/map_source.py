@@ -66,8 +66,8 @@ def _write_headless(town: str, file: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0 or not file.is_file():
         last = done.stderr.strip().splitlines()[-1:]
-        said = last[0] if last else f"the headless simulator ended with code {done.returncode}"
-        raise InputError(said) if done.returncode == _BAD_INPUT else SimulatorError(said)
+        reason = last[0] if last else f"the headless simulator ended with code {done.returncode}"
+        raise InputError(reason) if done.returncode == _BAD_INPUT else SimulatorError(reason)
 
 
 def _ask_headless(town: str, file: Path) -> tuple[str, list[Building]]:

@@ -132,8 +132,8 @@ def reproduce(
         parts_of = [{"scene": r.scene, "plan": r.plan, "files": r.files, "rows": r.rows} for r in results]
         write_out(json.dumps({"scenes": parts_of, "notes": differing}))
     screen = Screen(quiet=as_json)
-    for said in differing:
-        screen.print(f"note: {said}")
+    for note in differing:
+        screen.print(f"note: {note}")
     for result in results:
         parts = {"plan": result.plan, "files": result.files, "rows": result.rows}
         words = [f"{name} {'equal' if same else 'differ'}" for name, same in parts.items()]

@@ -197,14 +197,14 @@ def _matched(scene: Scene, channel: str, path: Path) -> Iterator[tuple[Image, UI
     image_rate = frame_rate(scene, images)
     with open_regular(path, most_bytes=_MOST_VIDEO_BYTES) as video:
         video_rate, (wide, high) = facts_of_mp4(video, name=str(path))
-    every = round(image_rate / video_rate) if video_rate > 0 else 0
-    if every < 1 or abs(image_rate / video_rate - every) > _RATE_TOLERANCE * every:
+    stride = round(image_rate / video_rate) if video_rate > 0 else 0
+    if stride < 1 or abs(image_rate / video_rate - stride) > _RATE_TOLERANCE * stride:
         raise InputError(f"{path}: has {video_rate:g} frames per second, but {channel} has {image_rate:g}")
     width, height = images[0].size_px
     if abs(wide * height / (high * width) - 1) > _ASPECT_TOLERANCE:
         raise InputError(f"{path}: {wide} x {high} pixels differ in shape from {width} x {height} of {channel}")
     with open_regular(path, most_bytes=_MOST_VIDEO_BYTES) as video:
-        for image, pixels in zip(images[::every], decode_mp4(video, name=str(path)), strict=False):
+        for image, pixels in zip(images[::stride], decode_mp4(video, name=str(path)), strict=False):
             same = pixels.shape[:2] == (height, width)
             yield image, pixels if same else draw.resized(pixels, width_px=width, height_px=height)
 
@@ -223,17 +223,17 @@ def _object_states(scene: Scene, image: Image, pixels: UInt8Array, name: str) ->
     counts = np.bincount(ids.ravel(), minlength=int(sample.boxes.instance_id.max(initial=0)) + 1)
     for box, number in zip(sample.boxes.tokens, sample.boxes.instance_id.tolist(), strict=True):
         if number > 0 and counts[number] >= _MIN_PX:
-            was, now = (agreement(version, ids == number) for version in (before, pixels))
+            original, adopted = (agreement(version, ids == number) for version in (before, pixels))
             yield {
                 "token": token("adopted", name, box, image.token),
                 "twin": name,
                 "sample_annotation_token": box,
                 "sample_data_token": image.token,
                 "visible_px": int(counts[number]),
-                "state": label_state(was, now),
-                "edge": [round(was.edge, 3), round(now.edge, 3)],
-                "mask": [round(was.mask, 3), round(now.mask, 3)],
-                "shift_px": list(now.shift_px),
+                "state": label_state(original, adopted),
+                "edge": [round(original.edge, 3), round(adopted.edge, 3)],
+                "mask": [round(original.mask, 3), round(adopted.mask, 3)],
+                "shift_px": list(adopted.shift_px),
             }
 
 

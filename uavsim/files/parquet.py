@@ -96,20 +96,20 @@ def _check_size(pa: Any, file: Any, unpacked: int, *, most_bytes: int) -> None:
     claimed = 0
     for column in columns:
         length = getattr(column.type, "list_size", 1)
-        one = column.type.value_type if pa.types.is_fixed_size_list(column.type) else column.type
-        if not (pa.types.is_integer(one) or pa.types.is_floating(one)):
+        element = column.type.value_type if pa.types.is_fixed_size_list(column.type) else column.type
+        if not (pa.types.is_integer(element) or pa.types.is_floating(element)):
             raise ValueError(f"a column has the type {column.type}")
-        claimed += rows * length * one.bit_width // 8
+        claimed += rows * length * element.bit_width // 8
     if max(claimed, unpacked) > most_bytes:
         raise ValueError(f"{max(claimed, unpacked)} bytes unpacked; the limit is {most_bytes}")
 
 
 def _plain(column: Any) -> npt.NDArray[Any]:
     """Convert a column of numbers to (N,), or of lists of one length to (N, length)."""
-    one = column.combine_chunks()
-    length = getattr(one.type, "list_size", None)
-    values: npt.NDArray[Any] = (one if length is None else one.flatten()).to_numpy(zero_copy_only=False)
-    return values if length is None else values.reshape(len(one), length)
+    array = column.combine_chunks()
+    length = getattr(array.type, "list_size", None)
+    values: npt.NDArray[Any] = (array if length is None else array.flatten()).to_numpy(zero_copy_only=False)
+    return values if length is None else values.reshape(len(array), length)
 
 
 def import_pyarrow() -> tuple[Any, Any]:

@@ -77,10 +77,10 @@ def reading(what: object) -> Iterator[None]:
     except UavsimError:
         raise
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
-        said = ascii(" ".join(str(error).split())[:160])
+        reason = ascii(" ".join(str(error).split())[:160])
         raise DatasetError(
-            f"{what}: damaged or in another format ({type(error).__name__}: {said}, at {_where(error)}); run uavsim validate "
-            "on the dataset, and report a bug in uavsim if that finds nothing"
+            f"{what}: damaged or in another format ({type(error).__name__}: {reason}, at {_where(error)}); run uavsim "
+            "validate on the dataset, and report a bug in uavsim if that finds nothing"
         ) from error
 
 

@@ -90,7 +90,7 @@ _DEBRIS: Final = Category("movable_object.debris", 10, (210, 105, 30), "Thing th
 
 def _prop_class(label: PropLabel, category: Category, *, half_extent_m: Size) -> ObjectClass:
     """Return the class of all props with a label."""
-    sizes = {name: half for name, (of, half) in PROPS.items() if of == label}
+    sizes = {name: half for name, (prop_label, half) in PROPS.items() if prop_label == label}
     return ObjectClass(
         label=label,
         category=category,

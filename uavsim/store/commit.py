@@ -133,12 +133,12 @@ def drop_retired(output: Output, entries: Iterable[LedgerEntry]) -> None:
         if not entry.retired:
             continue
         with output.lock(entry.scene) as locked:
-            now = read_entry(output, entry.scene) if locked else None
-            if now is None:  # another process holds the scene: try again in the next run
+            current = read_entry(output, entry.scene) if locked else None
+            if current is None:  # another process holds the scene: try again in the next run
                 continue
             for number in entry.retired:
                 drop_generation(output, Generation(entry.scene, number))
-            write_entry(output, replace(now, retired=tuple(n for n in now.retired if n not in entry.retired)))
+            write_entry(output, replace(current, retired=tuple(n for n in current.retired if n not in entry.retired)))
 
 
 def sweep_orphans(output: Output) -> list[str]:

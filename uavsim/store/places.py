@@ -53,9 +53,9 @@ def _refuse_credentials(scheme: str, rest: str) -> None:
     """
     if scheme not in _SCHEMES:
         raise InputError(f"--out: unknown kind of store; known: {', '.join(f'{name}://' for name in _SCHEMES)}")
-    account, at, host = rest.partition("@")
+    account, separator, host = rest.partition("@")
     azure = scheme in {"az", "abfs", "abfss"} and re.fullmatch(r"[a-z0-9-]+", account) and "@" not in host
     first = (host if azure else rest).partition("/")[0]
-    if (at and not azure) or ":" in first or "?" in rest or "#" in rest:
+    if (separator and not azure) or ":" in first or "?" in rest or "#" in rest:
         how = _HOW.get(scheme, "the environment variables of the store's own tools")
         raise InputError(f"--out {scheme}://...: remove credentials and options from the address; set {how}")

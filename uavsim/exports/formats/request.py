@@ -68,7 +68,7 @@ class ExportRequest:
             UnknownNameError: see ``open``.
         """
         data = self.open()
-        missing = [table for table, what in data.missing.items() if what == "boxes"]
+        missing = [table for table, content in data.missing.items() if content == "boxes"]
         if missing:
             raise DatasetError(f"{self.root}: no table {missing[0]}.json, which the export requires")
         return data
@@ -171,9 +171,9 @@ def lidar_of(sample: Sample, drone_id: int) -> LidarScan | None:
 
 def filmed(scene: Scene) -> dict[str, list[Image]]:
     """Return keyframes and sweeps, by channel, of the cameras with the most images."""
-    ways = {image.channel: scene.images_of(image.channel) for image in scene.samples[0].images}
-    most = max(map(len, ways.values()), default=0)
-    return {channel: way for channel, way in ways.items() if len(way) == most}
+    by_channel = {image.channel: scene.images_of(image.channel) for image in scene.samples[0].images}
+    most = max(map(len, by_channel.values()), default=0)
+    return {channel: images for channel, images in by_channel.items() if len(images) == most}
 
 
 def frame_rate(scene: Scene, images: Sequence[Image]) -> float:
