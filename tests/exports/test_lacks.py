@@ -41,7 +41,7 @@ def test_missing_points_and_masks_are_warned_of(strict: Path, tmp_path: Path) ->
 @pytest.mark.parametrize("kind", ["airv2x", "griffin", "euroc", "aot", "openad"])
 def test_missing_requirement_is_refused_before_writing(kind: str, strict: Path, tmp_path: Path) -> None:
     without(strict, tmp_path / "flat", "depth")
-    with pytest.raises(UavsimError, match=r"has no|no car|no IMU|no scene|no corner case"):
+    with pytest.raises(UavsimError, match=r"has no|no vehicle|no IMU|no scene|no corner case"):
         EXPORTERS.pick(kind)(ExportRequest(tmp_path / "flat", tmp_path / "out"))
     assert not list((tmp_path / "out").rglob("*"))
 
@@ -51,7 +51,7 @@ def test_mmdet3d_without_points_is_warned_of(strict: Path, tmp_path: Path) -> No
     assert lacks(bare, "mmdet3d") is None  # of depth images
     for path in (bare.root / "samples/LIDAR_TOP").iterdir():
         path.write_bytes(b"")
-    assert "cameras alone" in str(lacks(bare, "mmdet3d"))
+    assert "camera detectors" in str(lacks(bare, "mmdet3d"))
 
 
 def test_agents_that_do_not_fit_nuscenes_converters_are_named(
