@@ -24,8 +24,8 @@ def everything(root: Path) -> dict[str, tuple[object, ...]]:
     """Return the content of every path: bytes of files, targets of links."""
     found: dict[str, tuple[object, ...]] = {}
     for path in sorted(root.rglob("*")):
-        what = str(path.readlink()) if path.is_symlink() else path.read_bytes() if path.is_file() else None
-        found[str(path.relative_to(root))] = (path.lstat().st_mode, what)
+        content = str(path.readlink()) if path.is_symlink() else path.read_bytes() if path.is_file() else None
+        found[str(path.relative_to(root))] = (path.lstat().st_mode, content)
     return found
 
 

@@ -113,7 +113,7 @@ def test_sweep_leaves_a_scene_that_another_process_holds(output: LocalOutput) ->
             sys.executable,
             "-c",
             "import sys; from pathlib import Path; from uavsim.store.local import LocalOutput\n"
-            "with LocalOutput(Path(sys.argv[1])).lock('scene_07') as ours: print(ours, flush=True); sys.stdin.read()",
+            "with LocalOutput(Path(sys.argv[1])).lock('scene_07') as locked: print(locked, flush=True); sys.stdin.read()",
             str(output.root),
         ],
         stdin=subprocess.PIPE,

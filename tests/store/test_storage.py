@@ -153,7 +153,7 @@ def test_waiting_for_a_silent_store_ends_with_the_run(tmp_path: Path, monkeypatc
 
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
-    monkeypatch.setattr(storage, "_LETS_GO_S", 0.0)
+    monkeypatch.setattr(storage, "_GRACE_S", 0.0)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{silent.getsockname()[1]}")
         s3fs.S3FileSystem.clear_instance_cache()

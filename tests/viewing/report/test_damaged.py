@@ -39,7 +39,7 @@ def test_damaged_images_are_left_out_and_not_published(copy: Path, tmp_path: Pat
         path.write_bytes(b"no image")
     summary = write_recording(uavsim.open(copy), tmp_path / "a.rrd", ViewRequest(image_width_px=40))
     assert summary.images == 36
-    assert "4 images are not there or cannot be read, and are not shown" in summary.notes
+    assert "4 images are missing or unreadable and not shown" in summary.notes
     assert write_report(uavsim.open(copy), tmp_path / "report.html", ReportRequest(check=False)) > 10_000
     with pytest.raises(DatasetError, match=r"CAMERA_FRONT_id_0.*neither PNG nor JPEG"):
         publish(uavsim.open(copy), tmp_path / "pack", PublishRequest())

@@ -123,7 +123,7 @@ class _Writer:
             raise DatasetError(f"{data.root}: no samples to show")
         self.blueprint = _blueprint(first)
         self.recording = rr.RecordingStream(_APPLICATION, recording_id=f"{data.root.name}-{data.version}")
-        self._scenes = self._samples = self._images = self._boxes = self._lost = 0
+        self._scenes = self._samples = self._images = self._boxes = self._unreadable = 0
         self._town: str | None = None
         self._notes = [f"no {table}.json: {content} are not shown" for table, content in data.missing.items()]
         total = sum(length for name, length in data.scene_lengths if not request.scenes or name in request.scenes)
@@ -177,15 +177,15 @@ class _Writer:
         if self._request.voxels is not None:
             log_voxels(self.recording, samples, times, folder=self._request.voxels)
         self._samples += len(samples)
-        self._images, self._lost = self._images + counts.images, self._lost + counts.lost
+        self._images, self._unreadable = self._images + counts.images, self._unreadable + counts.unreadable
         self._boxes += sum(len(s.boxes) for s in samples)
 
     def summary(self) -> ViewSummary:
         """Return the counts and notes."""
         scenes = len(self._names)
         notes = list(self._notes)
-        if self._lost:
-            notes.append(f"{self._lost} images are not there or cannot be read, and are not shown")
+        if self._unreadable:
+            notes.append(f"{self._unreadable} images are missing or unreadable and not shown")
         if self._scenes < scenes:
             notes.append(
                 f"{self._scenes} of {scenes} scenes: the recording ends after {self._request.most_samples} samples"
