@@ -66,19 +66,19 @@ def ran(site: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize(
-    ("kind", "code", "said"),
+    ("kind", "code", "message"),
     [
         ("interrupting", 2, "an installed package raised KeyboardInterrupt"),
         ("closing", 3, "the output is lost: standard output: is closed"),
     ],
 )
 def test_a_plug_in_that_interrupts_or_closes_standard_output(
-    kind: str, code: int, said: str, strict: Path, tmp_path: Path
+    kind: str, code: int, message: str, strict: Path, tmp_path: Path
 ) -> None:
     adds = {kind: f"raising:{kind}"}
     site = install_plugin(tmp_path, "raising", group="uavsim.exporters", adds=adds, source=RAISES)
     done = ran(site, "export", str(strict), str(tmp_path / "out"), "--format", kind)
-    assert (done.returncode, said in done.stderr) == (code, True), done.stderr
+    assert (done.returncode, message in done.stderr) == (code, True), done.stderr
 
 
 def test_the_overview_spells_out_the_names_of_plug_ins(tmp_path: Path) -> None:

@@ -78,12 +78,12 @@ def test_json_is_all_that_is_on_standard_output(run: Run) -> None:
 
 
 @pytest.mark.parametrize("words", [["--json"], []])
-def test_a_dry_run_of_generate_writes_nothing(here: Path, run: Run, words: list[str]) -> None:
+def test_a_dry_run_of_generate_writes_nothing(working_folder: Path, run: Run, words: list[str]) -> None:
     code, printed, error = run(
         "generate", "--dataset", "smoke", "--town", "Town10HD", "--out", "out", "--dry-run", *words
     )
     assert code == 0, error
-    assert not (here / "out").exists()
+    assert not (working_folder / "out").exists()
     if words:
         assert json.loads(printed)["scenes"]["Town10HD"][0] == "scene_0000"
     else:
@@ -117,7 +117,7 @@ def test_no_color_is_honoured() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (
             ["generate", "--dataset", "smoke", "--out", "my data"],
@@ -127,7 +127,7 @@ def test_no_color_is_honoured() -> None:
     ],
 )
 def test_ctrl_c_says_how_to_continue(
-    words: list[str], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    words: list[str], message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def interrupted(command: str | None = None) -> None:
         raise KeyboardInterrupt
@@ -138,4 +138,4 @@ def test_ctrl_c_says_how_to_continue(
     with pytest.raises(SystemExit) as end:
         cli.main()
     assert end.value.code == 130
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err

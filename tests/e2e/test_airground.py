@@ -182,8 +182,8 @@ def test_each_agent_alone_is_a_plain_nuscenes_dataset(out: Path) -> None:
         assert validate_version(alone / agent, "v1.0-mini", workers=1).errors == 0
         report = run_judge("devkit_check", str(alone / agent), "v1.0-mini", "--only=tables", "--only=lidar")
         assert report["ok"], report
-    car, whole = (open_folder(root, "v1.0-mini") for root in (alone / "vehicle_0", out))
-    (scene,), (source,) = car, whole
+    car, complete = (open_folder(root, "v1.0-mini") for root in (alone / "vehicle_0", out))
+    (scene,), (source,) = car, complete
     assert scene.name == "scene-0061"
     pole = open_folder(alone / "roadside_0", "v1.0-mini").scene("scene-0061")
     for view, name in ((scene, "LIDAR_TOP_id_v0"), (pole, "LIDAR_TOP_id_r0")):

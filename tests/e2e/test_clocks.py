@@ -34,14 +34,14 @@ def test_the_validator_finds_nothing(out: Path) -> None:
 
 def off_middle(image: uavsim.Image, boxes: uavsim.Boxes) -> list[float]:
     """Return distances between mask centres and projected box centres of whole objects, pixels."""
-    ids, off = image.mask()[0], []
+    ids, offsets_px = image.mask()[0], []
     height, width = ids.shape
     for row, instance in enumerate(boxes.instance_id.tolist()):
         v, u = np.nonzero(ids == instance)
         if len(v) >= ENOUGH_PX and u.min() > 0 and v.min() > 0 and u.max() < width - 1 and v.max() < height - 1:
             middle = image.project(boxes.map_SE3_box.translation_m[row])
-            off.append(float(np.hypot(*(np.array([u.mean(), v.mean()]) + 0.5 - middle))))
-    return off
+            offsets_px.append(float(np.hypot(*(np.array([u.mean(), v.mean()]) + 0.5 - middle))))
+    return offsets_px
 
 
 def test_boxes_are_where_objects_are_at_the_images_own_time(out: Path) -> None:
@@ -61,15 +61,15 @@ def test_boxes_are_where_objects_are_at_the_images_own_time(out: Path) -> None:
 @pytest.mark.parametrize("agent", ["0", "v0", "r0"])
 def test_an_agent_knows_what_arrived(out: Path, agent: str) -> None:
     scene = uavsim.open(out).scene("scene_0000")
-    at = scene.samples[1].timestamp_us
-    known = scene.known_at(at, agent)
+    time_us = scene.samples[1].timestamp_us
+    known = scene.known_at(time_us, agent)
     assert set(known) == {"0", "1", "2", "3", "4", "v0", "r0"}
-    for name, of in known.items():
-        assert of.arrival_us <= at
-        assert len(of.images) == 2
-        assert {image.timestamp_us for image in of.images} == {of.timestamp_us}
-        assert of.arrival_us - of.timestamp_us >= (0 if name == agent else 20_000)
-        assert of.agent_timestamp_us != of.timestamp_us
+    for name, agent_state in known.items():
+        assert agent_state.arrival_us <= time_us
+        assert len(agent_state.images) == 2
+        assert {image.timestamp_us for image in agent_state.images} == {agent_state.timestamp_us}
+        assert agent_state.arrival_us - agent_state.timestamp_us >= (0 if name == agent else 20_000)
+        assert agent_state.agent_timestamp_us != agent_state.timestamp_us
 
 
 def test_an_export_as_received_has_others_images_as_old_as_they_are(out: Path, tmp_path: Path) -> None:

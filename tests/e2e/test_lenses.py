@@ -76,14 +76,16 @@ def middles_off(
 def test_objects_lie_where_the_formulas_put_a_finer_pinholes_pixels(name: str, formula: Formula, out: Path) -> None:
     """The distance is at most that of a pinhole of the same size, which is the error of the pixel grid."""
     matrix, k = calibration(out, name)
-    off = np.array([row for i, _, f in views(out, name) for row in middles_off(i, f, lambda r: formula(r, matrix, k))])
+    offsets_px = np.array(
+        [row for i, _, f in views(out, name) for row in middles_off(i, f, lambda r: formula(r, matrix, k))]
+    )
     plain = np.array(
         [row for _, i, f in views(out, name) for row in middles_off(i, f, lambda r: r[:, :2] * 240.0 + [240, 135])]
     )
-    assert len(off) > 20
-    assert np.abs(np.average(off[:, :2], axis=0, weights=off[:, 2])).max() < MOST_PX
-    assert np.median(np.hypot(*off[:, :2].T)) < 1.3 * np.median(np.hypot(*plain[:, :2].T))
-    assert off[:, 2].sum() == pytest.approx(off[:, 3].sum(), rel=0.02)
+    assert len(offsets_px) > 20
+    assert np.abs(np.average(offsets_px[:, :2], axis=0, weights=offsets_px[:, 2])).max() < MOST_PX
+    assert np.median(np.hypot(*offsets_px[:, :2].T)) < 1.3 * np.median(np.hypot(*plain[:, :2].T))
+    assert offsets_px[:, 2].sum() == pytest.approx(offsets_px[:, 3].sum(), rel=0.02)
 
 
 @pytest.mark.parametrize("name", list(MODELS))

@@ -47,10 +47,10 @@ def test_the_tutorial_from_its_second_step_to_its_last(tmp_path: Path) -> None:
     folder = tmp_path / "empty"
     folder.mkdir()
     shutil.copytree(ROOT / "flight_plans/.schemas", folder / "flight_plans/.schemas")
-    said = [run_block(kind, source, folder, tmp_path / "home") for kind, source in blocks()]
+    outputs = [run_block(kind, source, folder, tmp_path / "home") for kind, source in blocks()]
     out = folder / "out"
     assert (out / "tutorial.html").stat().st_size > 100_000
     assert (out / "tutorial.rrd").stat().st_size > 100_000
     assert (out / "tutorial-pack/croissant.json").is_file()
-    assert "files are as they were published" in "".join(said)
+    assert "files are as they were published" in "".join(outputs)
     assert len(list((out / "tutorial-arrow/samples").glob("CAMERA_*"))) == 3 * 5

@@ -235,8 +235,8 @@ def test_only_mp4_of_camera_size_is_read(data: Path, clips: Path, tmp_path: Path
     elif kind == "8K":
         path.write_bytes(encode_mp4(iter([np.zeros((4320, 7680, 3), np.uint8)]), fps=10))
     else:
-        at = good.index(b"moov")
-        path.write_bytes(good[:at] + b"\xff" * 200 + good[at + 200 :])
+        offset = good.index(b"moov")
+        path.write_bytes(good[:offset] + b"\xff" * 200 + good[offset + 200 :])
     with pytest.raises(InputError, match=path.name):
         adopt(came, data, tmp_path / "t", name="x")
 

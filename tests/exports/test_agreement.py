@@ -40,9 +40,9 @@ def test_measures_are_best_at_the_true_mask(ground: np.ndarray) -> None:
 
 @pytest.mark.parametrize(("x", "y"), [(5, 0), (0, -5), (-4, 3), (3, 4)])
 def test_shifted_object_is_moved_by_the_measured_shift(x: int, y: int, ground: np.ndarray) -> None:
-    before, now = (agreement(painted(ground, mask), square()) for mask in (square(), square(x, y)))
-    assert now.shift_px == (x, y)
-    assert label_state(before, now) == "moved"
+    before, after = (agreement(painted(ground, mask), square()) for mask in (square(), square(x, y)))
+    assert after.shift_px == (x, y)
+    assert label_state(before, after) == "moved"
 
 
 def test_overpainted_object_is_gone(ground: np.ndarray) -> None:

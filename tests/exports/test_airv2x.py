@@ -62,7 +62,7 @@ def test_files_are_those_of_airv2xs_reader(out: Path) -> None:
     cameras = {"agent_000000": ["bev"], "agent_002000": POLE}
     assert {path.name for path in (out / NOW).iterdir()} == {"objects.pkl", *cameras}
     for agent, names in cameras.items():
-        images = [f"{name}_{what}.png" for name in names for what in ("camera", "depth")]
+        images = [f"{name}_{kind}.png" for name in names for kind in ("camera", "depth")]
         expected = {"metadata.pkl", "lidar.pcd", *images, *LAYERS, *STATIC}
         assert {path.name for path in (out / NOW / agent).iterdir()} == expected
 
@@ -74,13 +74,13 @@ def test_poses_add_up_and_extrinsic_maps_lidar_to_camera(data: Path, out: Path) 
     ego_pose = np.array(known["odometry"]["ego_pos"])
     lidar = world_from((ego_pose + known["lidar"]["lidar_pose"]).tolist())
     for image in (image for image in sample.images if image.channel.endswith("_r0") and image.camera != "BOTTOM"):
-        said = known[f"{image.camera.lower()}_camera"]
-        camera = world_from((ego_pose + said["cords"]).tolist())
+        metadata = known[f"{image.camera.lower()}_camera"]
+        camera = world_from((ego_pose + metadata["cords"]).tolist())
         np.testing.assert_allclose(camera[:3, 3] * [1, -1, 1], image.map_SE3_optical.translation_m, atol=1e-9)
-        np.testing.assert_allclose(camera @ np.array(said["extrinsic"]), lidar, atol=1e-9)
+        np.testing.assert_allclose(camera @ np.array(metadata["extrinsic"]), lidar, atol=1e-9)
         ahead = np.array([1.0, -1.0, 1.0]) * camera[:3, 0]  # x of Unreal's camera, in the map
         np.testing.assert_allclose(ahead, image.map_SE3_optical.rotation[:, 2], atol=1e-9)
-        np.testing.assert_allclose(said["intrinsic"], image.intrinsic)
+        np.testing.assert_allclose(metadata["intrinsic"], image.intrinsic)
 
 
 def test_depth_has_carlas_code(data: Path, out: Path) -> None:
@@ -136,9 +136,9 @@ def test_road_layer_is_the_map_mask_and_lane_layer_the_vector_map(data: Path, tm
     town = dataset.maps[dataset.scene("scene_00").town]
     ahead_m, left_m = (256 - np.argwhere(road).T - 0.5) * 0.25
     places_m = body.apply(np.stack([ahead_m, left_m, np.zeros(len(left_m))], axis=1))[:, :2]
-    at = np.floor((places_m - town.origin_map_m) / town.metres_per_px).astype(int)
+    cells = np.floor((places_m - town.origin_map_m) / town.metres_per_px).astype(int)
     mask = town.drivable()
-    assert mask[mask.shape[0] - 1 - at[:, 1], at[:, 0]].all()
+    assert mask[mask.shape[0] - 1 - cells[:, 1], cells[:, 0]].all()
 
 
 def test_missing_camera_or_depth_is_refused_with_a_remedy(strict: Path, tmp_path: Path) -> None:

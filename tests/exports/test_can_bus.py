@@ -91,11 +91,11 @@ def test_all_messages_describe_one_motion(messages: dict[str, list[JsonDict]]) -
 
 def test_pedals_gear_and_blinkers_equal_the_simulators(messages: dict[str, list[JsonDict]]) -> None:
     for row in messages["vehicle_monitor"]:
-        said = {
+        monitor = {
             key: row[key]
             for key in ("throttle", "brake", "brake_switch", "gear_position", "left_signal", "right_signal")
         }
-        assert said == {
+        assert monitor == {
             "throttle": 250, "brake": 0, "brake_switch": 1, "gear_position": 7, "left_signal": 1, "right_signal": 0,
         }  # fmt: skip
     assert {row["throttle_sensor"] for row in messages["zoesensors"]} == {250}

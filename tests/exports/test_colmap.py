@@ -37,13 +37,13 @@ def read_images(data: bytes) -> dict[str, dict]:
 
 
 def read_points(data: bytes) -> dict[int, tuple]:
-    (count,), at, found = struct.unpack_from("<Q", data), 8, {}
+    (count,), offset, found = struct.unpack_from("<Q", data), 8, {}
     for _ in range(count):
-        number, x, y, z, *_rest, track, image, index = struct.unpack_from("<Q3d3BdQii", data, at)
+        number, x, y, z, *_rest, track, image, index = struct.unpack_from("<Q3d3BdQii", data, offset)
         assert track == 1
         found[number] = (np.array([x, y, z]), image, index)
-        at += struct.calcsize("<Q3d3BdQii")
-    assert at == len(data)
+        offset += struct.calcsize("<Q3d3BdQii")
+    assert offset == len(data)
     return found
 
 
@@ -90,9 +90,9 @@ def test_text_files_equal_binary_files(folder: Path) -> None:
     assert not images
     points = read_points((sparse / "points3D.bin").read_bytes())
     rows = [line.split()[:4] for line in (sparse / "points3D.txt").read_text().splitlines()]
-    places = np.array([points[int(number)][0] for number, *_ in rows])
-    off = np.abs(np.array([row[1:] for row in rows], float) - places)
-    assert (off <= np.maximum(1e-9, 1e-9 * np.abs(places))).all()
+    points_m = np.array([points[int(number)][0] for number, *_ in rows])
+    errors_m = np.abs(np.array([row[1:] for row in rows], float) - points_m)
+    assert (errors_m <= np.maximum(1e-9, 1e-9 * np.abs(points_m))).all()
 
 
 def test_moving_objects_are_black_in_masks_and_have_no_points(strict: Path, folder: Path) -> None:

@@ -37,11 +37,11 @@ BOMBS: dict[str, tuple[Callable[[], pa.Table], str]] = {
 
 @pytest.mark.parametrize("name", BOMBS)
 def test_small_file_with_a_large_claim_is_refused_unread(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    make, said = BOMBS[name]
+    make, message = BOMBS[name]
     data = file_of(make())
     assert len(data) < 300_000
     monkeypatch.setattr(pq.ParquetFile, "read", lambda _: pytest.fail("it was read"))
-    with pytest.raises(DatasetError, match=f"x is not a Parquet file of numbers: .*{said}"):
+    with pytest.raises(DatasetError, match=f"x is not a Parquet file of numbers: .*{message}"):
         from_parquet(data, name="x")
 
 

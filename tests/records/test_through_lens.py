@@ -106,7 +106,7 @@ def test_each_disc_lies_where_the_formulas_put_its_outline_to_a_tenth_of_a_pixel
     rays, angle = wide_rays(lens), np.linspace(0.0, 2.0 * np.pi, 361)[:-1]
     pixel = rays[0, 1, 0] - rays[0, 0, 0]
     v, u = np.indices((180, 320)) + 0.5
-    off = []
+    errors_px = []
     for x, y in np.random.default_rng(5).uniform([-0.85, -0.45], [0.85, 0.45], (60, 2)).tolist():
         within = (0.04 - np.hypot(rays[..., 0] - x, rays[..., 1] - y)) / pixel
         light = np.rint(255.0 * np.clip(within + 0.5, 0.0, 1.0)).astype(np.uint8)
@@ -114,8 +114,8 @@ def test_each_disc_lies_where_the_formulas_put_its_outline_to_a_tenth_of_a_pixel
         outline = np.stack([x + 0.04 * np.cos(angle), y + 0.04 * np.sin(angle), np.ones_like(angle)], axis=1)
         expected_px = polygon_middle(formula(outline, lens.intrinsic, np.array(lens.coefficients)))
         centroid_px = np.array([(rendered * u).sum(), (rendered * v).sum()]) / rendered.sum()
-        off.append(np.linalg.norm(centroid_px - expected_px))
-    assert max(off) < 0.1
+        errors_px.append(np.linalg.norm(centroid_px - expected_px))
+    assert max(errors_px) < 0.1
 
 
 def polygon_middle(outline: FloatArray) -> FloatArray:

@@ -158,19 +158,19 @@ def test_waiting_for_a_silent_store_ends_with_the_run(tmp_path: Path, monkeypatc
         monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{silent.getsockname()[1]}")
         s3fs.S3FileSystem.clear_instance_cache()
         store = open_output("s3://nobody/x", scratch=tmp_path)
-        said: list[str] = []
+        messages: list[str] = []
 
         def read() -> None:
             with pytest.raises(StorageError) as caught:
                 store.read("a")
-            said.append(str(caught.value))
+            messages.append(str(caught.value))
 
         thread = threading.Thread(target=read)
         thread.start()
         with silent.accept()[0]:
             store.give_up()
             thread.join(30)
-            assert said == ["s3://nobody/x did not answer before the end of the run"]
+            assert messages == ["s3://nobody/x did not answer before the end of the run"]
 
 
 @pytest.mark.parametrize("url", ["nosuch://x/y", "https://example.org/x", "s3://"])

@@ -51,15 +51,15 @@ def test_version_folder_is_not_a_dataset(strict: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "message"),
     [
         ({"creator": " "}, "--creator is empty"),
         ({"url": "my lab"}, "--url 'my lab' is not a web address"),
         ({"date": "yesterday"}, "--date 'yesterday' is not a date"),
     ],
 )
-def test_invalid_publish_options_are_refused(strict: Path, tmp_path: Path, wrong: dict[str, str], said: str) -> None:
-    with pytest.raises(InputError, match=said):
+def test_invalid_publish_options_are_refused(strict: Path, tmp_path: Path, wrong: dict[str, str], message: str) -> None:
+    with pytest.raises(InputError, match=message):
         publish(uavsim.open(strict), tmp_path / "pack", PublishRequest(**wrong))  # type: ignore[arg-type]
     assert not (tmp_path / "pack").exists()
 
