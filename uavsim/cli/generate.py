@@ -49,7 +49,7 @@ def generate(
     dataset: Annotated[str | None, typer.Option(help=DATASET_HELP)] = None,
     out: Annotated[str | None, typer.Option(help="Folder, or an object store's URL (s3://bucket/prefix).")] = None,
     town: TownsOption = None,
-    scenes: Annotated[str | None, typer.Option(help="Numbers in the dataset, 0-4,7.")] = None,
+    scenes: Annotated[str | None, typer.Option(help="Scene numbers, 0-4,7.")] = None,
     samples: SamplesOption = None,
     seed: SeedOption = None,
     topology: TopologyOption = None,
@@ -103,7 +103,9 @@ def refuse_lists(towns: Sequence[str]) -> None:
 def regenerate(
     folder: Annotated[Path, typer.Argument(help="The dataset's folder.")],
     *,
-    scenes: Annotated[str | None, typer.Option(help="Numbers to fly again; default: those in quarantine.")] = None,
+    scenes: Annotated[
+        str | None, typer.Option(help="Scene numbers to fly again; default: those in quarantine.")
+    ] = None,
     failed: Annotated[bool, typer.Option("--failed", help="Fly the scenes in quarantine again; the default.")] = False,
     simulator: SimulatorOption = None,
     wait: WaitOption = None,

@@ -39,7 +39,9 @@ def deploy(
 
     url = configured_api_url()
     if url is None:
-        raise InputError("PREFECT_API_URL is not set: start a server (prefect server start) and set its URL")
+        raise InputError(
+            "PREFECT_API_URL is not set: start a server (prefect server start) and set the variable to its URL"
+        )
     check_api(url)
     from uavsim.flows.deploy import deploy as register_flows
 

@@ -103,7 +103,7 @@ def verify(
 def reproduce(
     card: Annotated[Path, typer.Argument(help="README.md of a pack, or its folder.")],
     *,
-    scenes: Annotated[str, typer.Option(help="Numbers in the dataset, 0-4,7.")],
+    scenes: Annotated[str, typer.Option(help="Scene numbers, 0-4,7.")],
     out: Annotated[Path | None, typer.Option(help="Keep the new scenes in this new folder.")] = None,
     simulator: SimulatorOption = None,
     run: RunOption = None,

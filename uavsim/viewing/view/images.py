@@ -63,10 +63,8 @@ def log_images(
             column.jpegs.append(
                 b"" if pixels is None else overlay.small_jpeg(pixels, width_px=width_px, quality=quality)
             )
-            counts.images, counts.unreadable = (
-                counts.images + (pixels is not None),
-                counts.unreadable + (pixels is None),
-            )
+            counts.images += pixels is not None
+            counts.unreadable += pixels is None
             if ids is not None:
                 column.masks.append(overlay.coloured_mask(ids, width_px=width_px))
                 column.mask_rows.append(row)
