@@ -210,7 +210,7 @@ def _run(stop: StopSignals) -> int:
         return max(_print_error(text, code=error.exit_code) for text in messages)
     except (typer.Abort, KeyboardInterrupt):  # end of input at a prompt, or Ctrl-C
         raise
-    except BaseException as error:  # noqa: BLE001 - the last door: nothing behind it could say the user anything
+    except BaseException as error:  # noqa: BLE001 - the last handler: it reports any other error
         stop.raise_if_asked(error)
         return _unexpected(error)
     if result == INTERRUPTED:  # typer's result of an interrupt
