@@ -99,18 +99,16 @@ class Registry(Generic[T]):
         return found
 
     def _loaded(self, entry: EntryPoint) -> T:
-        plugin_label = f"{self._what} {entry.name!r} of the package {_package(entry)}"
+        label = f"{self._what} {entry.name!r} of the package {_package(entry)}"
         try:
             plugin: T = entry.load()
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # sys.exit() at import, too, would else end the command as if all were well
             reason = str(error).partition("\n")[0]
-            raise InputError(f"{plugin_label} does not load: {type(error).__name__}: {reason}") from error
+            raise InputError(f"{label} does not load: {type(error).__name__}: {reason}") from error
         if self._expects is not None and not isinstance(plugin, self._expects):
-            raise InputError(
-                f"{plugin_label}: {entry.value} is of type {type(plugin).__name__}, not {self._expects.__name__}"
-            )
+            raise InputError(f"{label}: {entry.value} is of type {type(plugin).__name__}, not {self._expects.__name__}")
         return plugin
 
 

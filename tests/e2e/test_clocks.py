@@ -94,13 +94,11 @@ def test_v2xsims_tables_as_received_have_what_the_car_has(out: Path, tmp_path: P
         "no message has arrived at the begin"
     )
     known = scene.known_at(sample.timestamp_us, "v0")
-    received_images = {
-        (out / image.filename).stat().st_ino: image for agent in known.values() for image in agent.images
-    }
+    by_inode = {(out / image.filename).stat().st_ino: image for agent in known.values() for image in agent.images}
     others = [image for image in sample.images if not image.channel.endswith("_id_1")]
     assert len(others) == 2 * 6
     for image in others:
-        older = received_images[(folder / image.filename).stat().st_ino]
+        older = by_inode[(folder / image.filename).stat().st_ino]
         assert image.timestamp_us == older.timestamp_us < sample.timestamp_us
         np.testing.assert_allclose(image.map_SE3_flu.matrix, older.map_SE3_flu.matrix, atol=1e-12)
     assert {image.timestamp_us for image in sample.images} - {image.timestamp_us for image in others} == {

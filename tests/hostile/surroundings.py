@@ -105,19 +105,9 @@ SURROUNDINGS = (
     Surrounding("reader gone", _WITH_RUN, shell="| head -c 0"),
     Surrounding("full output", shell="> /dev/full", codes={"status": 3}),
     Surrounding("40 open files", _WITH_RUN, before=_limit(resource.RLIMIT_NOFILE, 40), codes={"generate": 3}),
+    Surrounding("user without a home", _WITH_RUN, _NAMELESS | {"HOME": None}, prepare=_open_to_all, wrap=_BARE_USER),
     Surrounding(
-        "bare user without a home",
-        _WITH_RUN,
-        _NAMELESS | {"HOME": None},
-        prepare=_open_to_all,
-        wrap=_BARE_USER,
-    ),
-    Surrounding(
-        "bare user at home in /",
-        (*_TWO, "generate"),
-        _NAMELESS | {"HOME": "/"},
-        prepare=_open_to_all,
-        wrap=_BARE_USER,
+        "user at home in /", (*_TWO, "generate"), _NAMELESS | {"HOME": "/"}, prepare=_open_to_all, wrap=_BARE_USER
     ),
     Surrounding("no temporary folder", _WITH_RUN, {"TMPDIR": "/nonexistent"}),
     Surrounding("temporary folder full", _WITH_RUN, wrap=_FULL),

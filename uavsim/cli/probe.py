@@ -154,7 +154,7 @@ def calibrate(
         ) from error
     if not done.stdout.strip():
         raise SimulatorError(
-            f"the measuring process ended without an answer: {done.stderr.strip().splitlines()[-1:] or 'no output'}"
+            f"the client ended without an answer: {done.stderr.strip().splitlines()[-1:] or 'no output'}"
         )
     answer = json.loads(done.stdout)
     if "error" in answer:

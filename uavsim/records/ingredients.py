@@ -232,9 +232,7 @@ def actor_kind(kind: str) -> ActorKind:
 
 def is_of_role(role_name: str) -> bool:
     """Return whether a prop's ``role_name`` belongs to an ingredient, not to another client."""
-    return any(
-        ingredient.role and role_name.partition(" ")[0] == ingredient.role for _, ingredient in all_ingredients()
-    )
+    return role_name.partition(" ")[0] in {ingredient.role for _, ingredient in all_ingredients() if ingredient.role}
 
 
 def folders_made() -> tuple[str, ...]:

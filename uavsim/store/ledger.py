@@ -173,9 +173,7 @@ def _parse(data: bytes, *, scene: str, where: str) -> LedgerEntry:
             raise ValueError("not a JSON object")
         version = values.pop("version", None)
         if version != _VERSION:
-            raise StorageError(
-                f"{where} was written by another version of uavsim (entry version {version!a}); use that version"
-            )
+            raise StorageError(f"{where} has entry version {version!a} of another version of uavsim; use that version")
         entry = _entry(values)
         _check(entry, scene=scene)
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:

@@ -186,7 +186,5 @@ def frame_rate(scene: Scene, images: Sequence[Image]) -> float:
     if not len(apart_us):
         raise InputError(f"{scene.name}: has one image of {images[0].channel}; a video needs two")
     if np.ptp(apart_us) > _UNEVEN_US:
-        raise InputError(
-            f"{scene.name}: images of {images[0].channel} are not evenly spaced in time, as a video requires"
-        )
+        raise InputError(f"{scene.name}: images of {images[0].channel} are not evenly spaced, as a video requires")
     return round(1e6 * len(apart_us) / int(apart_us.sum()), 6)

@@ -143,7 +143,7 @@ class ParquetShards:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         with self._file:  # removes the temporary file after any error
             if kind is None:
@@ -153,7 +153,7 @@ class ParquetShards:
                 if self._writer is not None:
                     with suppress(OSError):  # report the first error, not this one
                         self._writer.close()
-                self._file.__exit__(kind, error, traceback)
+                self._file.__exit__(kind, error, trace)
 
     def add(self, row: JsonDict) -> None:
         """Append a row.

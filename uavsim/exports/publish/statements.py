@@ -164,9 +164,7 @@ def _made_by(certificate: JsonDict | None, simulators: str, *, airsim: bool) -> 
         f"uavsim generate, dataset {certificate['dataset']}, seed {certificate['seed']}, configuration "
         f"{certificate['fingerprint']}; {versions}. Simulator: {simulators}."
     )
-    labels = (
-        "Boxes, tracks, visibility and masks come from the simulator's state and instance images; none is made by hand."
-    )
+    labels = "Boxes, tracks, visibility and masks come from the simulator's state and instance images, none by hand."
     return (("simulation and capture", run), ("annotation", labels))
 
 
