@@ -185,7 +185,7 @@ def _run(stop: StopSignals) -> int:
         app = build_app(command) if command in COMMANDS.names() else build_overview()
         result = with_quiet(app)(sys.argv[1:] or ["--help"], standalone_mode=False)
     except typer.Exit as end:
-        stop.raise_if_asked(end)
+        stop.raise_if_signalled(end)
         return end.exit_code
     except SystemExit as end:
         cause = end.__context__
@@ -203,7 +203,7 @@ def _run(stop: StopSignals) -> int:
             code=2,
         )
     except UavsimError as error:
-        stop.raise_if_asked(error)
+        stop.raise_if_signalled(error)
         if os.environ.get("UAVSIM_TRACEBACK"):
             traceback.print_exception(error)
         messages = (error.every if isinstance(error, ConfigError) else ()) or (str(error),)
@@ -211,10 +211,10 @@ def _run(stop: StopSignals) -> int:
     except (typer.Abort, KeyboardInterrupt):  # end of input at a prompt, or Ctrl-C
         raise
     except BaseException as error:  # noqa: BLE001 - the last handler: it reports any other error
-        stop.raise_if_asked(error)
+        stop.raise_if_signalled(error)
         return _unexpected(error)
     if result == INTERRUPTED:  # typer's result of an interrupt
-        if stop.is_unasked:
+        if stop.is_unsignalled:
             return _print_error(
                 "an installed package raised KeyboardInterrupt without a signal; report it to its authors", code=2
             )

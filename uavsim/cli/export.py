@@ -13,7 +13,7 @@ from uavsim.environment import replay_command
 from uavsim.errors import InputError
 from uavsim.exports.formats import EXPORTERS, ExportRequest
 from uavsim.exports.formats.cosmos_models import MODELS
-from uavsim.exports.formats.lacks import lacks
+from uavsim.exports.formats.missing_content import missing_content
 from uavsim.files.result_folder import check_result_beside, refuse_inside
 from uavsim.terminal import Screen, line, write_out
 
@@ -45,7 +45,7 @@ def export_format(
     if dry_run:
         print_intent(open_folder(folder, version), f"written to {out} in format {kind}")
         return
-    if (missing := lacks(open_folder(folder, version), kind)) is not None:
+    if (missing := missing_content(open_folder(folder, version), kind)) is not None:
         hint = f"; {replay_command(folder, 'lidar')} records it" if "lidar" in missing else ""
         Screen().print(line(("yellow", "note: "), missing + hint))
     for path in exporter(ExportRequest(folder, out, version, split, topics, model, received, ros)):

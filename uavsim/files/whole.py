@@ -52,7 +52,7 @@ def remedy_of(error: BaseException, *, again: str | None = None) -> str:
         again: how to repeat the command; None for a run, which continues.
     """
     code = error.errno if isinstance(error, OSError) else errno.ENOMEM
-    return _said(_REMEDY.get(code or 0, "find the cause, then run the same command again"), again)
+    return _with_remedy(_REMEDY.get(code or 0, "find the cause, then run the same command again"), again)
 
 
 def storage_error(what: str, error: OSError, *, again: str | None = None) -> StorageError:
@@ -65,7 +65,7 @@ def storage_error(what: str, error: OSError, *, again: str | None = None) -> Sto
     """
     known = _REMEDY.get(error.errno or 0) or (os.strerror(error.errno) if error.errno else str(error))
     where = f" ({error.filename})" if error.filename and str(error.filename) not in what else ""
-    return StorageError(f"cannot {what}: {_said(known, again)}{where}")
+    return StorageError(f"cannot {what}: {_with_remedy(known, again)}{where}")
 
 
 @contextmanager
@@ -85,7 +85,7 @@ def storage_errors(what: str, *, again: str | None = None) -> Iterator[None]:
         raise storage_error(what, error, again=again) from error
 
 
-def _said(remedy: str, again: str | None) -> str:
+def _with_remedy(remedy: str, again: str | None) -> str:
     return remedy if again is None else remedy.replace(_GOES_ON, "").replace(AGAIN, again)
 
 

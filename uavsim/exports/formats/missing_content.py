@@ -13,15 +13,15 @@ _STEP_US: Final = 500_000
 _CAMERAS: Final = {f"CAM_{way}" for way in ("FRONT", "FRONT_RIGHT", "FRONT_LEFT", "BACK", "BACK_LEFT", "BACK_RIGHT")}
 
 
-def lacks(data: Dataset, kind: str) -> str | None:
+def missing_content(data: Dataset, kind: str) -> str | None:
     """Return a warning about missing content of a format, by the dataset's first samples; None without one."""
-    samples = data.scene(data.scene_names[0]).samples if kind in (*_NEEDS, "agents") and data.scene_names else ()
+    samples = data.scene(data.scene_names[0]).samples if kind in (*_REQUIREMENTS, "agents") and data.scene_names else ()
     if not samples:
         return None
     if kind == "agents":
         found = [*_unfit_rigs(samples[0]), *_unfit_steps(samples), *_unfit_splits(data)]
         return f"converters of nuScenes (docs/converters.md) will fail on: {'; '.join(found)}" if found else None
-    has, text = _NEEDS[kind]
+    has, text = _REQUIREMENTS[kind]
     return None if has(samples[0]) else text
 
 
@@ -57,7 +57,7 @@ def _has_layer(sample: Sample, layer: str) -> bool:
     return any(layer in image.layers for image in sample.images)
 
 
-_NEEDS: Final[dict[str, tuple[Callable[[Sample], bool], str]]] = {
+_REQUIREMENTS: Final[dict[str, tuple[Callable[[Sample], bool], str]]] = {
     "opv2v": (
         lambda sample: _has_lidar(sample) or _has_layer(sample, "depth"),
         "no lidar and no depth images: every point cloud will be empty",
