@@ -97,4 +97,4 @@ def test_too_little_memory_for_a_library_is_no_mistake(capsys: pytest.CaptureFix
 
 def test_a_host_that_gives_no_more_threads_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert _unexpected(RuntimeError("can't start new thread")) == 3
-    assert "this host's limit of processes or threads is reached; raise it (ulimit -u)" in capsys.readouterr().err
+    assert "this host has no processes or threads left; raise its limit (ulimit -u)" in capsys.readouterr().err

@@ -121,5 +121,5 @@ def test_received_frame_has_older_image_and_pose_and_current_boxes(with_car: Pat
 
 
 def test_dataset_without_a_car_is_refused(strict: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"needs vehicles: {count: 1, rig: griffin_car}"):
+    with pytest.raises(InputError, match=r"add vehicles: {count: 1, rig: griffin_car}"):
         export_griffin(ExportRequest(strict, tmp_path / "out"))

@@ -105,7 +105,7 @@ def test_cameras_without_sweeps_hold_their_latest_image(root: Path, tmp_path: Pa
 
 
 def test_unknown_suffix_and_camera_are_refused(root: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"a video is \.mp4 or \.gif"):
+    with pytest.raises(InputError, match=r"a video ends with \.mp4 or \.gif"):
         write_video(VideoRequest(root, tmp_path / "v.avi"))
     with pytest.raises(UnknownNameError, match="did you mean"):
         write_video(VideoRequest(root, tmp_path / "v.mp4", cameras=("CAMERA_FRONT_id_00",)))

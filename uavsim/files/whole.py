@@ -39,7 +39,7 @@ _REMEDY = {
     errno.ENFILE: "this host has no open files left; end other programs and run the same command again",
     errno.ENOMEM: "this host has no memory left; end other programs and run the same command again",
     errno.EFBIG: "a limit of this host on file sizes is too low; raise it (ulimit -f) and run the same command again",
-    errno.EAGAIN: "this host's limit of processes or threads is reached; raise it (ulimit -u) and run the same command again",
+    errno.EAGAIN: "this host has no processes or threads left; raise its limit (ulimit -u) and run the same command again",
     errno.ESTALE: "the network file system lost the file; remount it and run the same command again",
 }
 

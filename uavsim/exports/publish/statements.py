@@ -16,7 +16,7 @@ _USES: Final = (
 )
 _USES_HEADLESS: Final = (
     "Meant for: writing and testing code that reads, trains and scores; checks of labels, masks and geometry. Not meant for: "
-    "training detectors for other images than this simulator's."
+    "training a detector for other images than this simulator's."
 )
 _NO_USES: Final = "Not meant for: safety cases of real vehicles or drones, identification of people, surveillance"
 
