@@ -155,7 +155,7 @@ def test_two_twins_share_tables_and_equal_videos_give_equal_bytes(data: Path, cl
 
 
 def test_videos_and_manifests_that_do_not_fit_are_refused(data: Path, clips: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"no manifest.json below it"):
+    with pytest.raises(InputError, match=r"no manifest.json in it names videos"):
         adopt(data, data, tmp_path / "t", name="x")
     for number, (words, frames, fps) in enumerate(
         [

@@ -124,13 +124,13 @@ def _by_camera(
             )
         channels = cameras_of_clip[video.clip][1]
         if video.camera not in channels:
-            raise InputError(f"{video.path}: {video.camera} is no camera of {video.clip}; it has {', '.join(channels)}")
+            raise InputError(f"{video.path}: {video.clip} has no camera {video.camera}; it has {', '.join(channels)}")
         other = videos.setdefault((video.clip, video.camera), video.path)
         if other is not video.path:
             both = f"{other} and {video.path}"
             raise InputError(f"{clips}: two videos of {video.camera} of {video.clip}: {both}; remove one")
     if not videos:
-        raise InputError(f"{clips}: no manifest.json below it that names videos")
+        raise InputError(f"{clips}: no manifest.json in it names videos; name the folder of the converted clips")
     return videos
 
 

@@ -96,7 +96,7 @@ def agents_of(data: Dataset) -> list[str]:
     """
     found = dict.fromkeys(filter(None, (agent_of(row["channel"]) for row in data.rows(SENSOR))))
     if not found:
-        raise DatasetError(f"{data.root}: no channel contains an agent, such as CAMERA_FRONT_id_0")
+        raise DatasetError(f"{data.root}: no channel has the name of an agent, as CAMERA_FRONT_id_0")
     return list(found)
 
 

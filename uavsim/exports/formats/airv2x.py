@@ -121,11 +121,11 @@ def _cameras(sample: Sample, images: list[Image]) -> dict[str, Image]:
     for name in required:
         if name not in by_name:
             raise InputError(
-                f"{sample.scene_name}: {kind} {agent} has no camera {name}, which AirV2X has; a rig like {_RIGS[kind]} has it"
+                f"{sample.scene_name}: {kind} {agent} has no camera {name}, required by AirV2X; a rig like {_RIGS[kind]} has it"
             )
         if "depth" not in by_name[name].layers:
             raise InputError(
-                f"{sample.scene_name}: {by_name[name].channel} has no depth images, without which AirV2X's reader stops: "
+                f"{sample.scene_name}: {by_name[name].channel} has no depth images, which AirV2X requires: "
                 f"use the rig {_RIGS[kind]}, or {replay_command(by_name[name].files.root, 'depth')}"
             )
     return {airv2x_name: by_name[name] for name, airv2x_name in required.items()}

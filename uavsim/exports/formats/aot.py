@@ -136,7 +136,7 @@ def _profile(flights: list[_Flight]) -> str:
     """
     profiles = sorted({row["profile"] for flight in flights for views in flight.views.values() for row, _ in views})
     if len(profiles) > 1:
-        raise DatasetError(f"encounters have the profiles {' and '.join(profiles)}; export each profile alone")
+        raise DatasetError(f"encounters have the profiles {' and '.join(profiles)}; an AOT file has one")
     return profiles[0] if profiles else ""
 
 

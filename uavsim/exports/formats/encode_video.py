@@ -103,7 +103,7 @@ def _opened(file: IO[bytes] | bytes, name: str) -> Iterator[tuple[Any, Any]]:
     try:
         with av.open(data, format="mp4", options=limits | {"protocol_whitelist": "file"}) as container:
             if not container.streams.video:
-                raise InputError(f"{name}: no video in it")
+                raise InputError(f"{name}: no video track")
             stream = container.streams.video[0]
             codec = stream.codec_context
             if codec is None:
@@ -120,7 +120,7 @@ def _opened(file: IO[bytes] | bytes, name: str) -> Iterator[tuple[Any, Any]]:
             codec.options = limits
             yield container, stream
     except (av.error.FFmpegError, av.error.ArgumentError, ValueError, OverflowError, MemoryError) as error:
-        raise InputError(f"{name}: no video in mp4, or a damaged one") from error
+        raise InputError(f"{name}: no mp4 video, or a damaged one") from error
 
 
 def encode_gif(frames: Iterator[UInt8Array], *, fps: float) -> bytes:
