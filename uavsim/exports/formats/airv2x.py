@@ -121,7 +121,7 @@ def _cameras(sample: Sample, images: list[Image]) -> dict[str, Image]:
     for name in required:
         if name not in by_name:
             raise InputError(
-                f"{sample.scene_name}: {kind} {agent} has no camera {name}, required by AirV2X; a rig like {_RIGS[kind]} has it"
+                f"{sample.scene_name}: {kind} {agent} has no camera {name}, needed by AirV2X; a rig like {_RIGS[kind]} has it"
             )
         if "depth" not in by_name[name].layers:
             raise InputError(
