@@ -120,7 +120,7 @@ def _opened(file: IO[bytes] | bytes, name: str) -> Iterator[tuple[Any, Any]]:
             codec.options = limits
             yield container, stream
     except (av.error.FFmpegError, av.error.ArgumentError, ValueError, OverflowError, MemoryError) as error:
-        raise InputError(f"{name}: no mp4 video, or a damaged one") from error
+        raise InputError(f"{name}: no video track, or a damaged mp4 file") from error
 
 
 def encode_gif(frames: Iterator[UInt8Array], *, fps: float) -> bytes:
