@@ -74,7 +74,7 @@ def test_a_name_that_is_claimed_twice_is_refused(install: Callable[..., None]) -
     install("twin_two", adds={"arc": "twin_two:arc"}, source="arc = 2\n")
     shapes = _shapes()
 
-    with pytest.raises(InputError, match=r"^shape 'line' is claimed by uavsim and greedy 1\.2; uninstall all but one$"):
+    with pytest.raises(InputError, match=r"^shape 'line' is defined by uavsim and greedy 1\.2; uninstall all but one$"):
         shapes.pick("line")
     with pytest.raises(InputError, match=r"twin_one 1\.2 and twin_two 1\.2|twin_two 1\.2 and twin_one 1\.2"):
         shapes.pick("arc")

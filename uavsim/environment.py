@@ -174,5 +174,5 @@ def pip_install(python: str = "") -> str:
 def _has_pip(python: str) -> bool:
     if python == sys.executable:
         return importlib.util.find_spec("pip") is not None
-    asked = [python, "-P", "-c", "import pip"]
-    return shutil.which(python) is None or subprocess.run(asked, capture_output=True, check=False).returncode == 0
+    command = [python, "-P", "-c", "import pip"]
+    return shutil.which(python) is None or subprocess.run(command, capture_output=True, check=False).returncode == 0

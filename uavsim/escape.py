@@ -25,8 +25,8 @@ _FORMULA: Final = ("=", "+", "-", "@")
 
 def visible(text: object) -> str:
     """Return a text for a terminal: one line, control, direction and half characters escaped, long texts shortened."""
-    said = _spelled_out(text)
-    return said if len(said) <= _LONGEST else f"{said[:_LONGEST]} ... ({len(said)} characters)"
+    escaped = _spelled_out(text)
+    return escaped if len(escaped) <= _LONGEST else f"{escaped[:_LONGEST]} ... ({len(escaped)} characters)"
 
 
 def html_text(text: object) -> str:
@@ -48,8 +48,8 @@ def latex_text(text: object) -> str:
 
 def csv_cell(text: object) -> str:
     """Return a text for a CSV cell that spreadsheets do not evaluate as a formula; the CSV writer quotes it."""
-    said = _spelled_out(text)
-    return f"'{said}" if said.startswith(_FORMULA) else said
+    escaped = _spelled_out(text)
+    return f"'{escaped}" if escaped.startswith(_FORMULA) else escaped
 
 
 def word(text: object) -> str:
@@ -58,9 +58,9 @@ def word(text: object) -> str:
 
 
 def _spelled_out(text: object) -> str:
-    said = str(text)
-    if said.isprintable():
-        return said
+    plain = str(text)
+    if plain.isprintable():
+        return plain
     return "".join(
-        c if c.isprintable() else c.encode("unicode_escape", "backslashreplace").decode("ascii") for c in said
+        c if c.isprintable() else c.encode("unicode_escape", "backslashreplace").decode("ascii") for c in plain
     )

@@ -17,10 +17,10 @@ def _replayed(planned: ScenePlan, request: Request) -> ScenePlan:
     return replayed(planned, request)
 
 
-def _voxel_labeller(asked: VoxelLabels, sensors: Mapping[str, SensorSpec]) -> LabelFolder:
+def _voxel_labeller(voxel_labels: VoxelLabels, sensors: Mapping[str, SensorSpec]) -> LabelFolder:
     from uavsim.occupancy.further import voxel_labeller  # imports numba
 
-    return voxel_labeller(asked, sensors)
+    return voxel_labeller(voxel_labels, sensors)
 
 
 ON_TOP = OnTop(_replayed, _voxel_labeller)

@@ -84,7 +84,7 @@ def _died_reported() -> Iterator[None]:
         yield
     except BrokenProcessPool as error:
         hint = "out of memory? a script without `if __name__ == '__main__'`?"
-        raise SystemFailure(f"a process that looks at images died ({hint}); try workers=1") from error
+        raise SystemFailure(f"a worker process ended unexpectedly ({hint}); try workers=1") from error
 
 
 @contextmanager

@@ -85,7 +85,7 @@ class Registry(Generic[T]):
         entries = self._found.get(name, [])
         owners = ["uavsim"] * (name in self.builtin) + [_package(entry) for entry in entries]
         if len(owners) > 1:
-            raise InputError(f"{self._what} {name!r} is claimed by {' and '.join(owners)}; uninstall all but one")
+            raise InputError(f"{self._what} {name!r} is defined by {' and '.join(owners)}; uninstall all but one")
         found = self._objects.get(name) or self._loaded(entries[0])
         picked: T = found.load() if isinstance(found, Named) else found
         self._objects[name] = self._settled[name] = picked
@@ -99,26 +99,26 @@ class Registry(Generic[T]):
         return found
 
     def _loaded(self, entry: EntryPoint) -> T:
-        place = f"{self._what} {entry.name!r} of the package {_package(entry)}"
+        label = f"{self._what} {entry.name!r} of the package {_package(entry)}"
         try:
             plugin: T = entry.load()
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # sys.exit() at import, too, would else end the command as if all were well
             reason = str(error).partition("\n")[0]
-            raise InputError(f"{place} does not load: {type(error).__name__}: {reason}") from error
+            raise InputError(f"{label} does not load: {type(error).__name__}: {reason}") from error
         if self._expects is not None and not isinstance(plugin, self._expects):
-            raise InputError(f"{place}: {entry.value} is of type {type(plugin).__name__}, not {self._expects.__name__}")
+            raise InputError(f"{label}: {entry.value} is of type {type(plugin).__name__}, not {self._expects.__name__}")
         return plugin
 
 
 def package_behind(error: BaseException) -> str | None:
     """Return name and version of the plug-in package that raised an error; None for uavsim's own errors."""
     modules = set()
-    at = error.__traceback__
-    while at is not None:
-        modules.add(str(at.tb_frame.f_globals.get("__name__", "")).partition(".")[0])
-        at = at.tb_next
+    frame = error.__traceback__
+    while frame is not None:
+        modules.add(str(frame.tb_frame.f_globals.get("__name__", "")).partition(".")[0])
+        frame = frame.tb_next
     groups = [group for group in entry_points().groups if group.startswith("uavsim.")]
     entries = (entry for group in groups for entry in entry_points(group=group))
     foreign = (entry for entry in entries if not entry.module.startswith(("uavsim", "headless_simulator")))

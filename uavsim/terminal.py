@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from typing import IO, Any, Final
 
 from rich.console import Console
@@ -82,8 +82,11 @@ class Screen(Console):
 
     def print(self, *objects: Any, **choices: Any) -> None:
         """Print; after a failed write, stop printing without an error."""
-        choices.setdefault("soft_wrap", not any(isinstance(thing, Table) for thing in objects))
-        _whatever_happens(lambda: super(Screen, self).print(*objects, **choices), self.mute)
+        choices.setdefault("soft_wrap", not any(isinstance(item, Table) for item in objects))
+        try:
+            super().print(*objects, **choices)
+        except (OSError, ValueError):  # a full device, a closed stream
+            self.mute()
 
     def on_broken_pipe(self) -> None:
         """Ignore a closed pipe; rich would end the process."""
@@ -152,10 +155,3 @@ def open_standard_streams() -> None:
             os.set_inheritable(number, True)
             stream: IO[str] = os.fdopen(number, "r" if number == 0 else "w", encoding="utf-8", closefd=False)
             setattr(sys, name, stream)
-
-
-def _whatever_happens(work: Callable[[], None], otherwise: Callable[[], None]) -> None:
-    try:
-        work()
-    except (OSError, ValueError):  # a full device, a closed stream
-        otherwise()

@@ -115,7 +115,7 @@ def test_times_other_than_the_plans_are_refused(frames: str, tmp_path: Path) -> 
 def test_unwritable_folder_is_reported(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("in the way")
-    with pytest.raises(StorageError, match=r"cannot make .*: something on the way is a file"):
+    with pytest.raises(StorageError, match=r"cannot make .*: a path component is a file"):
         RecordingWriter(blocked / "rec", PLAN)
 
 
@@ -124,7 +124,7 @@ def test_write_failure_in_a_thread_reaches_the_caller(tmp_path: Path) -> None:
     with RecordingWriter(folder, PLAN) as writer:
         (folder / "rgb").write_text("in the way")
         writer.put(_assemble(_images()), step=0)
-        with pytest.raises(StorageError, match=r"cannot write .*: something on the way is a file"):
+        with pytest.raises(StorageError, match=r"cannot write .*: a path component is a file"):
             writer.finish(FACTS, INFOS)
     assert not (folder / LOG_NAME).exists()
 

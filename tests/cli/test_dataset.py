@@ -36,7 +36,7 @@ def test_a_recording_becomes_a_dataset(raw: Path, tmp_path: Path) -> None:
         assert (tmp_path / "all" / row["filename"]).is_file()
     with pytest.raises(InputError, match="--out"):
         run("annotate", raw)
-    with pytest.raises(InputError, match="holds something"):
+    with pytest.raises(InputError, match="is not empty"):
         run("annotate", raw, "--out", tmp_path / "all")
     with pytest.raises(InputError, match="neither a recording"):
         run("annotate", tmp_path)

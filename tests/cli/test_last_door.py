@@ -57,7 +57,7 @@ def test_a_plug_in_that_raises_whatever_is_one_line_with_its_name(strict: Path, 
         lines[::2], ("SystemExit: 0", "Ends: of their own", "ZeroDivisionError: division"), strict=True
     ):
         assert line.startswith(f"error: the package raising 1.2 raised {raised}")
-        assert line.endswith("report it there")
+        assert line.endswith("report it to its authors")
 
 
 def ran(site: str, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -66,19 +66,19 @@ def ran(site: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize(
-    ("kind", "code", "said"),
+    ("kind", "code", "message"),
     [
         ("interrupting", 2, "an installed package raised KeyboardInterrupt"),
         ("closing", 3, "the output is lost: standard output: is closed"),
     ],
 )
 def test_a_plug_in_that_interrupts_or_closes_standard_output(
-    kind: str, code: int, said: str, strict: Path, tmp_path: Path
+    kind: str, code: int, message: str, strict: Path, tmp_path: Path
 ) -> None:
     adds = {kind: f"raising:{kind}"}
     site = install_plugin(tmp_path, "raising", group="uavsim.exporters", adds=adds, source=RAISES)
     done = ran(site, "export", str(strict), str(tmp_path / "out"), "--format", kind)
-    assert (done.returncode, said in done.stderr) == (code, True), done.stderr
+    assert (done.returncode, message in done.stderr) == (code, True), done.stderr
 
 
 def test_the_overview_spells_out_the_names_of_plug_ins(tmp_path: Path) -> None:
@@ -97,4 +97,4 @@ def test_too_little_memory_for_a_library_is_no_mistake(capsys: pytest.CaptureFix
 
 def test_a_host_that_gives_no_more_threads_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert _unexpected(RuntimeError("can't start new thread")) == 3
-    assert "this host gives no more processes or threads; raise its limit (ulimit -u)" in capsys.readouterr().err
+    assert "this host has no processes or threads left; raise its limit (ulimit -u)" in capsys.readouterr().err

@@ -32,10 +32,10 @@ def test_every_example_is_a_command_line_that_is_accepted() -> None:
 
 @pytest.mark.parametrize("command", ["generate", "check"])
 def test_help_shows_the_examples(command: str) -> None:
-    shown = uavsim(command, "--help", env=os.environ | {"COLUMNS": "200"}).stdout
-    assert "Examples:" in shown
-    assert all(line in shown for line in COMMANDS.pick(command).examples)
-    assert "--quiet" in shown
+    help_text = uavsim(command, "--help", env=os.environ | {"COLUMNS": "200"}).stdout
+    assert "Examples:" in help_text
+    assert all(line in help_text for line in COMMANDS.pick(command).examples)
+    assert "--quiet" in help_text
 
 
 def test_version(run: Run) -> None:
@@ -45,14 +45,14 @@ def test_version(run: Run) -> None:
 
 
 def test_a_shell_gets_commands_and_the_options_of_one() -> None:
-    def completed(words: str, place: int) -> list[str]:
+    def completed(words: str, word_index: int) -> list[str]:
         script = "import sys; sys.argv = ['uavsim']; from uavsim.cli import main; main()"
         done = subprocess.run(
             [sys.executable, "-c", script],
             capture_output=True,
             text=True,
             check=False,
-            env={**os.environ, "_UAVSIM_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(place)},
+            env={**os.environ, "_UAVSIM_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(word_index)},
         )
         return done.stdout.split()
 
@@ -78,12 +78,12 @@ def test_json_is_all_that_is_on_standard_output(run: Run) -> None:
 
 
 @pytest.mark.parametrize("words", [["--json"], []])
-def test_a_dry_run_of_generate_writes_nothing(here: Path, run: Run, words: list[str]) -> None:
+def test_a_dry_run_of_generate_writes_nothing(working_folder: Path, run: Run, words: list[str]) -> None:
     code, printed, error = run(
         "generate", "--dataset", "smoke", "--town", "Town10HD", "--out", "out", "--dry-run", *words
     )
     assert code == 0, error
-    assert not (here / "out").exists()
+    assert not (working_folder / "out").exists()
     if words:
         assert json.loads(printed)["scenes"]["Town10HD"][0] == "scene_0000"
     else:
@@ -117,7 +117,7 @@ def test_no_color_is_honoured() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (
             ["generate", "--dataset", "smoke", "--out", "my data"],
@@ -127,7 +127,7 @@ def test_no_color_is_honoured() -> None:
     ],
 )
 def test_ctrl_c_says_how_to_continue(
-    words: list[str], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    words: list[str], message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def interrupted(command: str | None = None) -> None:
         raise KeyboardInterrupt
@@ -138,4 +138,4 @@ def test_ctrl_c_says_how_to_continue(
     with pytest.raises(SystemExit) as end:
         cli.main()
     assert end.value.code == 130
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err

@@ -13,9 +13,9 @@ def test_a_headless_town_is_found_by_its_name() -> None:
 
 
 @pytest.mark.parametrize(
-    ("target", "said"),
+    ("target", "message"),
     [("Town97", "nearest is 'Town07'"), ("Town03.xodr", "No such file"), ("a/b", "no HOST:PORT of a CARLA server")],
 )
-def test_what_is_not_there_is_bad_input(target: str, said: str) -> None:
-    with pytest.raises(InputError, match=said):
+def test_what_is_not_there_is_bad_input(target: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
         network_of(target)

@@ -15,7 +15,7 @@ def test_every_name_that_comes_with_uavsim_has_a_line(tmp_path: Path, monkeypatc
     monkeypatch.chdir(tmp_path)  # as where it was installed from wheels
     found = {kind: LISTS.pick(kind)() for kind in LISTS.names()}
     assert {"formations", "rigs", "weathers", "datasets", "towns", "exports", "metrics"} <= set(found)
-    assert [f"{kind} {name}" for kind, lines in found.items() for name, said in lines.items() if ".yaml" in said] == []
+    assert [f"{kind} {name}" for kind, lines in found.items() for name, text in lines.items() if ".yaml" in text] == []
     assert found["towns"]["Town07"].endswith("of UAV3D.")
     assert found["weathers"]["ClearNoon"] == "CARLA's preset"
     assert "--option" in found["metrics"]["swarm"]

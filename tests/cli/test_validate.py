@@ -100,7 +100,7 @@ def test_a_missing_folder_is_bad_input_in_every_command(
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("place", ["{set}", "{set}/v1.0-mini"])
+@pytest.mark.parametrize("out_path", ["{set}", "{set}/v1.0-mini"])
 @pytest.mark.parametrize(
     "command",
     [
@@ -117,9 +117,9 @@ def test_a_missing_folder_is_bad_input_in_every_command(
     ],
     ids=lambda command: command.split()[0],
 )
-def test_no_result_goes_into_the_dataset(clean: Path, command: str, place: str) -> None:
+def test_no_result_goes_into_the_dataset(clean: Path, command: str, out_path: str) -> None:
     before = sorted(clean.rglob("*"))
-    _, error = run(*command.format(set=clean, out=place.format(set=clean)).split())
+    _, error = run(*command.format(set=clean, out=out_path.format(set=clean)).split())
     assert isinstance(error, InputError), error
     assert "is the dataset itself, or in it" in str(error)
     assert sorted(clean.rglob("*")) == before
@@ -144,7 +144,7 @@ def test_where_the_devkits_check_fails_the_complaint_says_so(clean: Path, monkey
     _, error = run("validate", str(clean), "--no-pixels", "--devkit")
     assert isinstance(error, DatasetError)
     assert "not valid, 1 failed check of the nuScenes devkit, though uavsim finds no error" in str(error)
-    assert "first: devkit velocity: not_finite 3; --json FILE keeps its figures" in str(error)
+    assert "first: devkit velocity: not_finite 3; --json FILE writes the values" in str(error)
     assert "0 errors" not in str(error)
 
 

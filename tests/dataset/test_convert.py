@@ -85,7 +85,7 @@ def test_tables_of_others_convert_too(uav3d: Path, tmp_path: Path) -> None:
 def test_impossible_conversions_are_refused(strict: Path, uav3d: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="already"):
         convert(strict, tmp_path / "a", dialect="strict")
-    with pytest.raises(InputError, match="holds something"):
+    with pytest.raises(InputError, match="is not empty"):
         convert(strict, uav3d, dialect="uav3d")
     with pytest.raises(DatasetError, match="no dataset"):
         convert(tmp_path, tmp_path / "b", dialect="uav3d")

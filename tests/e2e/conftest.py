@@ -21,5 +21,5 @@ def named_server(prefect: RunningPrefect) -> Iterator[None]:
 @pytest.fixture(scope="session")
 def flights(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Flights:
     """Return datasets that the first test worker in need flies once per test run."""
-    own: Path = tmp_path_factory.getbasetemp()
-    return Flights((own.parent if hasattr(request.config, "workerinput") else own) / "flights")
+    base_folder: Path = tmp_path_factory.getbasetemp()
+    return Flights((base_folder.parent if hasattr(request.config, "workerinput") else base_folder) / "flights")

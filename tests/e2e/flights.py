@@ -96,16 +96,16 @@ class Flights:
 
     def shutters(self) -> Path:
         """Return a dataset of three cameras with shutters and one without, low above moving cars, in steps of 0.02 s."""
-        own = _SMOKE.read_text().replace("formation: cross", "formation: single\naltitude_m: 25\nstep_s: 0.02")
-        return self._flown("shutters", *_SCENE, files={"rig.yaml": _SHUTTERS, "own.yaml": own})
+        dataset_yaml = _SMOKE.read_text().replace("formation: cross", "formation: single\naltitude_m: 25\nstep_s: 0.02")
+        return self._flown("shutters", *_SCENE, files={"rig.yaml": _SHUTTERS, "own.yaml": dataset_yaml})
 
     def clocks(self) -> Path:
         """Return a dataset of asynchronous drones, car and pole, low above moving cars, in steps of 0.01 s."""
         clocks = "{rate_hz: 5, phase_s: [0, 0.2], jitter_s: 0.004, drift_ppm: 80, offset_s: 0.05, "
-        own = _SMOKE.read_text().replace("formation: cross", "formation: cross\naltitude_m: 30\nstep_s: 0.01")
-        own += f"clocks: {clocks}ground: true, messages: {{latency_s: [0.02, 0.1]}}}}\n"
-        own += "vehicles: {count: 1, rig: rig.yaml}\nroadside: {count: 1, rig: rig.yaml}\n"
-        return self._flown("clocks", *_SCENE, files={"rig.yaml": _TWO_CAMERAS, "own.yaml": own})
+        dataset_yaml = _SMOKE.read_text().replace("formation: cross", "formation: cross\naltitude_m: 30\nstep_s: 0.01")
+        dataset_yaml += f"clocks: {clocks}ground: true, messages: {{latency_s: [0.02, 0.1]}}}}\n"
+        dataset_yaml += "vehicles: {count: 1, rig: rig.yaml}\nroadside: {count: 1, rig: rig.yaml}\n"
+        return self._flown("clocks", *_SCENE, files={"rig.yaml": _TWO_CAMERAS, "own.yaml": dataset_yaml})
 
     def _flown(self, name: str, *words: str, files: Mapping[str, str], is_valid: bool = False) -> Path:
         folder = self._root / name

@@ -67,7 +67,7 @@ def written(folder: Path, dataset: dict[str, object], name: str = "own") -> Path
 def test_a_scene_that_the_server_spoils_is_flown_again_to_the_same_bytes(
     name: str, plans: Path, calm: dict[str, str], tmp_path: Path
 ) -> None:
-    fault, said = FAULTS[name]
+    fault, message = FAULTS[name]
     (tmp_path / "faults.yaml").write_text(yaml.safe_dump({"faults": [{**fault, "once_file": "happened"}]}))
     arguments = ["--faults", str(tmp_path / "faults.yaml")]
     run = {"retry_delay_s": 0.2, "simulators": [{"kind": "mock", "arguments": arguments}]}
@@ -76,7 +76,7 @@ def test_a_scene_that_the_server_spoils_is_flown_again_to_the_same_bytes(
     done = succeed("generate", *job, "--out", tmp_path / "out")
     assert (tmp_path / "happened").exists()
     lines = (done.stdout + done.stderr).splitlines()
-    assert sum(said in line for line in lines) == 1, lines
+    assert sum(message in line for line in lines) == 1, lines
     assert hashes(tmp_path / "out") == calm
 
 
@@ -97,7 +97,7 @@ def test_a_run_that_is_killed_goes_on_to_the_same_bytes(plans: Path, calm: dict[
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "message"),
     [
         ({"drone_bodies": {"blueprint": "static.prop.nothing"}}, "static.prop.nothing"),
         (
@@ -107,7 +107,7 @@ def test_a_run_that_is_killed_goes_on_to_the_same_bytes(plans: Path, calm: dict[
     ],
 )
 def test_a_blueprint_that_the_server_lacks_is_named_in_a_line(
-    more: dict[str, object], said: str, plans: Path, tmp_path: Path
+    more: dict[str, object], message: str, plans: Path, tmp_path: Path
 ) -> None:
     towns = {"Town10HD": {"scenes": 1, "routes": ["town10_row3_col3"]}}
     path = written(plans.parent, {**DATASET, **more, "towns": towns}, name="lacks")
@@ -115,4 +115,4 @@ def test_a_blueprint_that_the_server_lacks_is_named_in_a_line(
     done = uavsim("generate", "--dataset", path, "--out", tmp_path / "out", "--run", tmp_path / "run.yaml")
     assert done.returncode == 3, done.stdout + done.stderr
     assert "Traceback" not in done.stdout + done.stderr
-    assert any(said in line for line in (done.stdout + done.stderr).splitlines())
+    assert any(message in line for line in (done.stdout + done.stderr).splitlines())

@@ -99,8 +99,8 @@ def test_a_bag_of_five_drones_has_every_reading_at_the_tables_times(flown: tuple
             sensor["modality"], (sensor["modality"],)
         )
         carried += ("detections",) if sensor["modality"] == "camera" and row["is_key_frame"] else ()
-        for what in carried if sensor["channel"] != "LIDAR_TOP" else ():
-            times_ns.setdefault(names.topics[what], []).append(row["timestamp"] * 1000)
+        for content in carried if sensor["channel"] != "LIDAR_TOP" else ():
+            times_ns.setdefault(names.topics[content], []).append(row["timestamp"] * 1000)
     for row in tables["stream"]:
         topic = names_of(row["channel"], style="airsim", is_optical=False).topics[row["kind"]]
         times_ns[topic] = (pq.read_table(out / row["filename"])["timestamp_us"].to_numpy() * 1000).tolist()

@@ -88,10 +88,10 @@ def test_in_a_merged_build_the_others_see_airsims_own_body(tmp_path: Path) -> No
         bodies = sample.boxes.pick(np.array([name == "vehicle.ego" for name in sample.boxes.categories]))
         assert len(bodies) == 5
         assert bodies.seen_by[1] == (0, 3, 4)  # those behind and above the first one in front
-        shown = {view["channel"]: view["visible_px"] for view in bodies.views[1] if view["visible_px"]}
+        visible_px = {view["channel"]: view["visible_px"] for view in bodies.views[1] if view["visible_px"]}
         for image in sample.images:
             ids, _ = image.mask()
-            assert int((ids == bodies.instance_id[1]).sum()) == shown.get(image.channel, 0)
+            assert int((ids == bodies.instance_id[1]).sum()) == visible_px.get(image.channel, 0)
         tracks.add(bodies.instance_tokens)
     assert len(tracks) == 1
 
@@ -108,18 +108,18 @@ def test_cosys_airsim_gives_the_same_tables_as_airsim(made: Callable[[str], Path
     recordings = {name: read_recording(out / ".uavsim/recordings/scene_0000") for name, out in outs.items()}
     for name, recording in recordings.items():
         assert recording.facts.topology == name
-    for ours, theirs in zip(recordings["bridge"].frames, recordings["cosys"].frames, strict=True):
-        for a, b in zip(ours.drones, theirs.drones, strict=True):
+    for bridge_frame, cosys_frame in zip(recordings["bridge"].frames, recordings["cosys"].frames, strict=True):
+        for a, b in zip(bridge_frame.drones, cosys_frame.drones, strict=True):
             np.testing.assert_allclose(a.map_SE3_flu.translation_m, b.map_SE3_flu.translation_m, atol=FLOAT32_M)
             assert abs(a.map_SE3_flu.quat_wxyz @ b.map_SE3_flu.quat_wxyz) > 1 - 1e-9
-    ours_at, theirs_at = tables(outs["bridge"]), tables(outs["cosys"])
-    assert ours_at.keys() == theirs_at.keys()
-    for name, rows in ours_at.items():
+    bridge_tables, cosys_tables = tables(outs["bridge"]), tables(outs["cosys"])
+    assert bridge_tables.keys() == cosys_tables.keys()
+    for name, rows in bridge_tables.items():
         assert [row.get("token") for row in rows if isinstance(row, dict)] == [
-            row.get("token") for row in theirs_at[name] if isinstance(row, dict)
+            row.get("token") for row in cosys_tables[name] if isinstance(row, dict)
         ], name
     for name in ("sample_annotation.json", "instance.json", "sample.json", "category.json"):
-        assert ours_at[name] == theirs_at[name], f"{name}: boxes and visible pixels"
+        assert bridge_tables[name] == cosys_tables[name], f"{name}: boxes and visible pixels"
     images = sorted(path.relative_to(outs["bridge"]) for path in (outs["bridge"] / "samples").rglob("*.*g"))
     assert images
     for path in images:

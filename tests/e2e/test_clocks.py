@@ -34,49 +34,49 @@ def test_the_validator_finds_nothing(out: Path) -> None:
 
 def off_middle(image: uavsim.Image, boxes: uavsim.Boxes) -> list[float]:
     """Return distances between mask centres and projected box centres of whole objects, pixels."""
-    ids, off = image.mask()[0], []
+    ids, offsets_px = image.mask()[0], []
     height, width = ids.shape
     for row, instance in enumerate(boxes.instance_id.tolist()):
         v, u = np.nonzero(ids == instance)
         if len(v) >= ENOUGH_PX and u.min() > 0 and v.min() > 0 and u.max() < width - 1 and v.max() < height - 1:
             middle = image.project(boxes.map_SE3_box.translation_m[row])
-            off.append(float(np.hypot(*(np.array([u.mean(), v.mean()]) + 0.5 - middle))))
-    return off
+            offsets_px.append(float(np.hypot(*(np.array([u.mean(), v.mean()]) + 0.5 - middle))))
+    return offsets_px
 
 
 def test_boxes_are_where_objects_are_at_the_images_own_time(out: Path) -> None:
     """With ``boxes_at`` at the image's time, object centres are in their masks; half a keyframe later they are not."""
     scene = uavsim.open(out).scene("scene_0000")
     keyframe = scene.samples[1].timestamp_us
-    own, later = [], []
+    at_image_px, at_keyframe_px = [], []
     for image in (image for drone in range(5) for image in scene.images_of(f"CAMERA_FRONT_id_{drone}")):
         if image.timestamp_us < keyframe:
-            own += off_middle(image, scene.boxes_at(image.timestamp_us))
-            later += off_middle(image, scene.boxes_at(keyframe))
-    assert len(own) >= 5
-    assert np.median(own) < 2.0
-    assert np.max(later) > 1.5 * np.max(own), "nothing moves here: the test shows nothing"
+            at_image_px += off_middle(image, scene.boxes_at(image.timestamp_us))
+            at_keyframe_px += off_middle(image, scene.boxes_at(keyframe))
+    assert len(at_image_px) >= 5
+    assert np.median(at_image_px) < 2.0
+    assert np.max(at_keyframe_px) > 1.5 * np.max(at_image_px), "nothing moves here: the test shows nothing"
 
 
 @pytest.mark.parametrize("agent", ["0", "v0", "r0"])
 def test_an_agent_knows_what_arrived(out: Path, agent: str) -> None:
     scene = uavsim.open(out).scene("scene_0000")
-    at = scene.samples[1].timestamp_us
-    known = scene.known_at(at, agent)
+    time_us = scene.samples[1].timestamp_us
+    known = scene.known_at(time_us, agent)
     assert set(known) == {"0", "1", "2", "3", "4", "v0", "r0"}
-    for name, of in known.items():
-        assert of.arrival_us <= at
-        assert len(of.images) == 2
-        assert {image.timestamp_us for image in of.images} == {of.timestamp_us}
-        assert of.arrival_us - of.timestamp_us >= (0 if name == agent else 20_000)
-        assert of.agent_timestamp_us != of.timestamp_us
+    for name, agent_state in known.items():
+        assert agent_state.arrival_us <= time_us
+        assert len(agent_state.images) == 2
+        assert {image.timestamp_us for image in agent_state.images} == {agent_state.timestamp_us}
+        assert agent_state.arrival_us - agent_state.timestamp_us >= (0 if name == agent else 20_000)
+        assert agent_state.agent_timestamp_us != agent_state.timestamp_us
 
 
 def test_an_export_as_received_has_others_images_as_old_as_they_are(out: Path, tmp_path: Path) -> None:
     export_opv2v(ExportRequest(out, tmp_path, received=True))
     scene = uavsim.open(out).scene("scene_0000")
     frames = sorted(path.stem for path in (tmp_path / "all/scene_0000/0").glob("*.yaml"))
-    assert frames == [f"{sample.number:06d}" for sample in scene.samples[1:]], "nobody has heard anybody at the begin"
+    assert frames == [f"{sample.number:06d}" for sample in scene.samples[1:]], "no message has arrived at the begin"
     sample = scene.samples[1]
     for name, known in scene.known_at(sample.timestamp_us, 0).items():
         content = yaml.safe_load((tmp_path / f"all/scene_0000/{FOLDERS.get(name, name)}/000001.yaml").read_text())
@@ -91,14 +91,14 @@ def test_v2xsims_tables_as_received_have_what_the_car_has(out: Path, tmp_path: P
     scene, received = (uavsim.open(root).scene("scene_0000") for root in (out, folder))
     first, sample = received.samples
     assert {image.channel.rpartition("_id_")[2] for image in first.images} == {"1"}, (
-        "nobody has heard anybody at the begin"
+        "no message has arrived at the begin"
     )
     known = scene.known_at(sample.timestamp_us, "v0")
-    had = {(out / image.filename).stat().st_ino: image for own in known.values() for image in own.images}
+    by_inode = {(out / image.filename).stat().st_ino: image for agent in known.values() for image in agent.images}
     others = [image for image in sample.images if not image.channel.endswith("_id_1")]
     assert len(others) == 2 * 6
     for image in others:
-        older = had[(folder / image.filename).stat().st_ino]
+        older = by_inode[(folder / image.filename).stat().st_ino]
         assert image.timestamp_us == older.timestamp_us < sample.timestamp_us
         np.testing.assert_allclose(image.map_SE3_flu.matrix, older.map_SE3_flu.matrix, atol=1e-12)
     assert {image.timestamp_us for image in sample.images} - {image.timestamp_us for image in others} == {

@@ -18,12 +18,12 @@ def test_a_scene_of_town12_is_valid(tmp_path: Path, streaming: dict[str, object]
     town["streaming"] |= streaming
     (tmp_path / "own/town_configs").mkdir(parents=True)
     (tmp_path / "own/town_configs/town12.yaml").write_text(yaml.safe_dump(town))
-    asked = ("--dataset", "smoke-large-maps", "--town", "Town12", "--scenes", "800", "--samples", "2")
+    arguments = ("--dataset", "smoke-large-maps", "--town", "Town12", "--scenes", "800", "--samples", "2")
     small = ("--rig", "nadir_small", "--formation", "three")
 
     with running_simulator("--town", "Town12", "--no-airsim", "--behaviour", "large-map=streamed") as simulator:
         done = command(
-            "generate", *asked, *small, "--out", tmp_path / "out", "--simulator", simulator.carla,
+            "generate", *arguments, *small, "--out", tmp_path / "out", "--simulator", simulator.carla,
             env=os.environ | {"UAVSIM_PLANS": str(tmp_path / "own")},
         )  # fmt: skip
 

@@ -51,24 +51,24 @@ def test_the_validator_finds_nothing(out: Path) -> None:
 
 
 def middles_off(
-    seen: uavsim.Image, fine: uavsim.Image, project: Callable[[FloatArray], FloatArray]
+    lens_image: uavsim.Image, fine: uavsim.Image, project: Callable[[FloatArray], FloatArray]
 ) -> Iterator[FloatArray]:
     """Yield distances of each object's mask centre from the projected centre of its fine pixels.
 
     Each fine pixel is weighted by the area of its projected corners. Rows: x, y, pixels, and expected area.
     """
-    ids, fine_ids = seen.mask()[0], fine.mask()[0]
+    ids, fine_ids = lens_image.mask()[0], fine.mask()[0]
     for instance in np.setdiff1d(np.intersect1d(ids, fine_ids), [0]).tolist():
-        own, finer = (np.stack(np.nonzero(shown == instance)[::-1], axis=1) for shown in (ids, fine_ids))
-        whole = all((p > 0).all() and (p < np.array(i.size_px) - 1).all() for p, i in ((own, seen), (finer, fine)))
-        if not whole or len(own) < ENOUGH_PX:
+        object_px, fine_px = (np.stack(np.nonzero(mask == instance)[::-1], axis=1) for mask in (ids, fine_ids))
+        inside = ((px > 0) & (px < np.array(i.size_px) - 1) for px, i in ((object_px, lens_image), (fine_px, fine)))
+        if not all(rows.all() for rows in inside) or len(object_px) < ENOUGH_PX:
             continue
-        corners = (finer[:, None] + [[0, 0], [1, 0], [1, 1], [0, 1]]).astype(float)
+        corners = (fine_px[:, None] + [[0, 0], [1, 0], [1, 1], [0, 1]]).astype(float)
         quad = project(fine.rays(corners).reshape(-1, 3)).reshape(-1, 4, 2)
         (ax, ay), (bx, by) = (quad[:, 2] - quad[:, 0]).T, (quad[:, 3] - quad[:, 1]).T
         area = np.abs(ax * by - ay * bx) / 2
         middle = (quad.mean(axis=1) * area[:, None]).sum(axis=0) / area.sum()
-        yield np.array([*(own.mean(axis=0) + 0.5 - middle), len(own), area.sum()])
+        yield np.array([*(object_px.mean(axis=0) + 0.5 - middle), len(object_px), area.sum()])
 
 
 @pytest.mark.parametrize("formula", [opencv_project, kalibr_project], ids=["OpenCV", "Kalibr"])
@@ -76,26 +76,29 @@ def middles_off(
 def test_objects_lie_where_the_formulas_put_a_finer_pinholes_pixels(name: str, formula: Formula, out: Path) -> None:
     """The distance is at most that of a pinhole of the same size, which is the error of the pixel grid."""
     matrix, k = calibration(out, name)
-    off = np.array([row for i, _, f in views(out, name) for row in middles_off(i, f, lambda r: formula(r, matrix, k))])
+    offsets_px = np.array(
+        [row for i, _, f in views(out, name) for row in middles_off(i, f, lambda r: formula(r, matrix, k))]
+    )
     plain = np.array(
         [row for _, i, f in views(out, name) for row in middles_off(i, f, lambda r: r[:, :2] * 240.0 + [240, 135])]
     )
-    assert len(off) > 20
-    assert np.abs(np.average(off[:, :2], axis=0, weights=off[:, 2])).max() < MOST_PX
-    assert np.median(np.hypot(*off[:, :2].T)) < 1.3 * np.median(np.hypot(*plain[:, :2].T))
-    assert off[:, 2].sum() == pytest.approx(off[:, 3].sum(), rel=0.02)
+    assert len(offsets_px) > 20
+    assert np.abs(np.average(offsets_px[:, :2], axis=0, weights=offsets_px[:, 2])).max() < MOST_PX
+    assert np.median(np.hypot(*offsets_px[:, :2].T)) < 1.3 * np.median(np.hypot(*plain[:, :2].T))
+    assert offsets_px[:, 2].sum() == pytest.approx(offsets_px[:, 3].sum(), rel=0.02)
 
 
 @pytest.mark.parametrize("name", list(MODELS))
 def test_points_of_the_depth_are_those_of_the_pinholes(name: str, out: Path) -> None:
     """Points by depth lie on a surface of the same object in the finer pinhole."""
-    for seen, _, fine in views(out, name):
-        depth_m, (ids, tags), fine_m, (fine_ids, fine_tags) = seen.depth_m(), seen.mask(), fine.depth_m(), fine.mask()
+    for lens_image, _, fine in views(out, name):
+        depth_m, fine_m = lens_image.depth_m(), fine.depth_m()
+        (ids, tags), (fine_ids, fine_tags) = lens_image.mask(), fine.mask()
         v, u = (grid.ravel() for grid in np.indices(depth_m.shape))
         near = depth_m[v, u] < 300
         v, u = v[near], u[near]
-        rays = seen.rays(np.stack([u, v], axis=1).astype(np.float64) + 0.5)
-        map_m = seen.map_SE3_optical.apply(rays * depth_m[v, u][:, None])
+        rays = lens_image.rays(np.stack([u, v], axis=1).astype(np.float64) + 0.5)
+        map_m = lens_image.map_SE3_optical.apply(rays * depth_m[v, u][:, None])
         x, y = np.floor(fine.project(map_m)).T.astype(int)
         inside = (x >= 0) & (x < 1440) & (y >= 0) & (y < 810)
         v, u, x, y = v[inside], u[inside], x[inside], y[inside]
@@ -126,14 +129,14 @@ def test_undistorted_images_are_the_pinholes(name: str, out: Path) -> None:
         return cv2.GaussianBlur(cv2.cvtColor(image, cv2.COLOR_RGB2GRAY).astype(np.float64), (0, 0), 1.0)
 
     shifts: dict[tuple[int, int], list[FloatArray]] = {}
-    for seen, _, fine in views(out, name):
-        ours, theirs = (
-            grey(seen.undistorted()),
+    for lens_image, _, fine in views(out, name):
+        undistorted_grey, pinhole_grey = (
+            grey(lens_image.undistorted()),
             grey(cv2.resize(fine.pixels(), (480, 270), interpolation=cv2.INTER_AREA)),
         )
         for y in range(0, 256 - 64, 64):
             for x in range(0, 480 - 96, 96):
-                tiles = [image[y : y + 64, x : x + 96] for image in (ours, theirs)]
+                tiles = [image[y : y + 64, x : x + 96] for image in (undistorted_grey, pinhole_grey)]
                 if min(tile.std() for tile in tiles) > 20:
                     shifts.setdefault((y, x), []).append(shift_px(*tiles))
     means = [float(np.hypot(*np.mean(found, axis=0))) for found in shifts.values() if len(found) >= MANY]

@@ -41,14 +41,14 @@ def middle(ids: np.ndarray, instance: int) -> FloatArray | None:
     """Return the (2,) centre of an object's pixels; None if it is truncated or small."""
     v, u = np.nonzero(ids == instance)
     height, width = ids.shape
-    whole = len(v) >= ENOUGH_PX and u.min() > 0 and v.min() > 0 and u.max() < width - 1 and v.max() < height - 1
-    return np.array([u.mean(), v.mean()]) if whole else None
+    is_complete = len(v) >= ENOUGH_PX and u.min() > 0 and v.min() > 0 and u.max() < width - 1 and v.max() < height - 1
+    return np.array([u.mean(), v.mean()]) if is_complete else None
 
 
 @pytest.mark.parametrize("camera", ["ROLLING", "BENT"])
 def test_objects_have_moved_as_the_projection_says(camera: str, out: Path) -> None:
     """From the single-tick image to the shutter image, mask centres move like projected box centres."""
-    off, moved = [], []
+    errors_px, moved = [], []
     for image, boxes in images(out, camera):
         plain, rolled = image.mask()[0], image.shutter.mask()[0]
         centre, velocity = boxes.map_SE3_box.translation_m, boxes.velocity_map_mps
@@ -56,12 +56,12 @@ def test_objects_have_moved_as_the_projection_says(camera: str, out: Path) -> No
         for row, instance in enumerate(boxes.instance_id.tolist()):
             before, after = middle(plain, instance), middle(rolled, instance)
             if before is not None and after is not None:
-                off.append(float(np.hypot(*(after - before - predicted[row]))))
+                errors_px.append(float(np.hypot(*(after - before - predicted[row]))))
                 moved.append(float(np.hypot(*predicted[row])))
-    assert len(off) >= 3
+    assert len(errors_px) >= 3
     assert max(moved) > 0.8
-    assert max(off) < 1.0  # the grids of two masks, half a pixel each
-    assert np.mean(off) < 0.4 * np.mean(moved)
+    assert max(errors_px) < 1.0  # the grids of two masks, half a pixel each
+    assert np.mean(errors_px) < 0.4 * np.mean(moved)
 
 
 @pytest.mark.parametrize("camera", ["ROLLING", "BLURRED", "BENT"])
@@ -97,8 +97,8 @@ def test_rows_are_those_of_the_ticks_depth(out: Path) -> None:
         map_m = np.concatenate([through.ticks.map_SE3_optical[t].apply(rays[ticks[v] == t]) for t in range(16)])
         order = np.argsort(ticks[v], kind="stable")
         back = through.project(map_m)
-        off = np.hypot(*(back - np.stack([u, v], axis=1)[order] - 0.5).T)
-        assert np.percentile(off, 95) < 0.01  # except for skipped or repeated rows, the inverse is exact
+        errors_px = np.hypot(*(back - np.stack([u, v], axis=1)[order] - 0.5).T)
+        assert np.percentile(errors_px, 95) < 0.01  # except for skipped or repeated rows, the inverse is exact
         np.testing.assert_allclose(
             np.percentile(map_m[:, 2], 5), np.percentile(image.points_map_m()[0][:, 2], 5), atol=0.1
         )
@@ -112,16 +112,16 @@ def test_the_other_dialect_keeps_shutters(out: Path, tmp_path: Path) -> None:
 def test_blur_keeps_the_light_and_takes_the_edges(out: Path) -> None:
     for image, _ in images(out, "BLURRED"):
         sharp, soft = image.pixels().astype(float), image.shutter.pixels().astype(float)
-        lights = [float(light_of(shown).mean()) for shown in (image.pixels(), image.shutter.pixels())]
+        lights = [float(light_of(rgb).mean()) for rgb in (image.pixels(), image.shutter.pixels())]
         assert lights[1] == pytest.approx(lights[0], rel=0.02)
         assert np.abs(np.diff(soft, axis=0)).mean() < 0.97 * np.abs(np.diff(sharp, axis=0)).mean()
 
 
 def test_a_camera_without_a_shutter_has_none(out: Path) -> None:
     image, boxes = next(images(out, "PLAIN"))
-    own = [view for views in boxes.views for view in views if view["sample_data_token"] == image.token]
-    assert own
-    assert not any("shutter_px" in view for view in own)
+    image_views = [view for views in boxes.views for view in views if view["sample_data_token"] == image.token]
+    assert image_views
+    assert not any("shutter_px" in view for view in image_views)
     with pytest.raises(DatasetError, match="its camera has no shutter"):
         _ = image.shutter
 

@@ -39,10 +39,10 @@ def job(folder: Path, *arguments: str) -> list[str | Path]:
 def test_neon_images_void_the_scene(tmp_path: Path) -> None:
     (tmp_path / "faults.yaml").write_text("faults: [{fault: neon_image}]\n")
     done = uavsim("generate", *job(tmp_path, "--faults", str(tmp_path / "faults.yaml")))
-    said = " ".join((done.stdout + done.stderr).split())
+    output = " ".join((done.stdout + done.stderr).split())
     assert done.returncode != 0
-    assert "attempt 1 of 2 failed: the images show neon colours: the graphics memory is full" in said
-    assert "quarantined: the images show neon colours" in said
+    assert "attempt 1 of 2 failed: the images show neon colours: the graphics memory is full" in output
+    assert "quarantined: the images show neon colours" in output
     [reasons] = (tmp_path / "out").rglob("reasons.json")
     assert all(reason.startswith("SceneVoid: ") for reason in json.loads(reasons.read_text())["reasons"])
 

@@ -45,26 +45,26 @@ def entry(folder: Path) -> dict[str, object]:
 
 
 def test_scene_with_stalled_traffic_is_retried_with_other_traffic(tmp_path: Path) -> None:
-    code, said = flown(tmp_path / "first", attempts=3, **ONCE)
-    assert code == 0, said
-    assert sum(LINE in line for line in said.splitlines()) == 1
+    code, output = flown(tmp_path / "first", attempts=3, **ONCE)
+    assert code == 0, output
+    assert sum(LINE in line for line in output.splitlines()) == 1
     facts = entry(tmp_path / "first")["facts"]
     assert isinstance(facts, dict)
     assert (facts["traffic_retry"], facts["moved_in_warmup"]) == (1, 1.0)
     log = json.loads((tmp_path / "first/out/v1.0-mini/log.json").read_text())[0]
     assert (log["uav_traffic_retry"], log["uav_moved_in_warmup"]) == (1, 1.0)
-    code, said = flown(tmp_path / "second", "--no-check", attempts=3, **ONCE)
-    assert code == 0, said
+    code, output = flown(tmp_path / "second", "--no-check", attempts=3, **ONCE)
+    assert code == 0, output
     assert hashes(tmp_path / "second/out") == hashes(tmp_path / "first/out")
-    code, said = flown(tmp_path / "calm", "--no-check", attempts=3, tick=10**6)
-    assert code == 0, said
+    code, output = flown(tmp_path / "calm", "--no-check", attempts=3, tick=10**6)
+    assert code == 0, output
     assert hashes(tmp_path / "calm/out") != hashes(tmp_path / "first/out")
 
 
 def test_scene_whose_traffic_never_moves_is_quarantined(tmp_path: Path) -> None:
-    code, said = flown(tmp_path / "first", attempts=2)
-    assert code == 3, said
-    assert "Traceback" not in said
-    lines = [line for line in said.splitlines() if LINE in line]
+    code, output = flown(tmp_path / "first", attempts=2)
+    assert code == 3, output
+    assert "Traceback" not in output
+    lines = [line for line in output.splitlines() if LINE in line]
     assert [line.split(": ")[0] for line in lines] == ["scene_0000 attempt 1 of 2 failed", "scene_0000 quarantined"]
     assert entry(tmp_path / "first")["state"] == "quarantined"

@@ -23,9 +23,10 @@ def blocks() -> list[tuple[str, str]]:
 
 
 def environment(home: Path) -> dict[str, str]:
-    kept = {key: value for key, value in os.environ.items() if key not in {"PYTHONPATH", "VIRTUAL_ENV"}}
+    inherited = {key: value for key, value in os.environ.items() if key not in {"PYTHONPATH", "VIRTUAL_ENV"}}
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    return kept | {"PATH": path, "HF_HUB_OFFLINE": "1", "HF_HOME": str(home), "HF_DATASETS_DISABLE_PROGRESS_BARS": "1"}
+    hub = {"HF_HUB_OFFLINE": "1", "HF_HOME": str(home), "HF_DATASETS_DISABLE_PROGRESS_BARS": "1"}
+    return inherited | hub | {"PATH": path}
 
 
 def run_block(kind: str, source: str, folder: Path, home: Path) -> str:
@@ -46,10 +47,10 @@ def test_the_tutorial_from_its_second_step_to_its_last(tmp_path: Path) -> None:
     folder = tmp_path / "empty"
     folder.mkdir()
     shutil.copytree(ROOT / "flight_plans/.schemas", folder / "flight_plans/.schemas")
-    said = [run_block(kind, source, folder, tmp_path / "home") for kind, source in blocks()]
+    outputs = [run_block(kind, source, folder, tmp_path / "home") for kind, source in blocks()]
     out = folder / "out"
     assert (out / "tutorial.html").stat().st_size > 100_000
     assert (out / "tutorial.rrd").stat().st_size > 100_000
     assert (out / "tutorial-pack/croissant.json").is_file()
-    assert "files are as they were published" in "".join(said)
+    assert "files are as they were published" in "".join(outputs)
     assert len(list((out / "tutorial-arrow/samples").glob("CAMERA_*"))) == 3 * 5

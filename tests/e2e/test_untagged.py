@@ -79,7 +79,7 @@ def test_with_depth_the_labels_are_those_of_the_images(flown: Mapping[str, Path]
 def test_without_depth_hidden_vehicles_count_as_visible_and_the_report_says_so(flown: Mapping[str, Path]) -> None:
     assert sum(pixels(flown["plain"])) > sum(pixels(flown["truth"]))
     assert rows(flown["plain"], "sample_annotation") != rows(flown["truth"], "sample_annotation")
-    for name, says in (("plain", True), ("truth", False)):
+    for name, is_reported in (("plain", True), ("truth", False)):
         page = flown[name].with_suffix(".html")
         succeed("report", flown[name], "--out", page)
-        assert (f"Of 8 images: {UNCHECKED_MASKS}." in page.read_text()) is says
+        assert (f"Of 8 images: {UNCHECKED_MASKS}." in page.read_text()) is is_reported

@@ -21,11 +21,11 @@ def judged(folder: Path) -> dict[str, list[str]]:
         if not views or clip.manifest.fps not in model.fps.source:
             continue
         groups = [[view] for view in views] if model.max_views == 1 else [views]
-        found[model.id] = [error for group in groups for error in asked(model, clip.manifest, group)]
+        found[model.id] = [error for group in groups for error in job_errors(model, clip.manifest, group)]
     return found
 
 
-def asked(model: Any, manifest: Any, views: list[str]) -> list[str]:
+def job_errors(model: Any, manifest: Any, views: list[str]) -> list[str]:
     """Return the errors of a job with all controls of the clip; for 101 frames including the map."""
     from carla_cosmos.contracts import ControlInput, JobRequest, validate_request
 

@@ -90,12 +90,12 @@ def test_split_lists_equal_the_devkits() -> None:
 
 
 def uav3d(count: int) -> dict[str, list[str]]:
-    held = [number for number in range(count) if number % 10 in UAV3D_HELD_OUT]
-    rest = [number for number in range(count) if number not in held]
+    held_out = [number for number in range(count) if number % 10 in UAV3D_HELD_OUT]
+    rest = [number for number in range(count) if number not in held_out]
     parts = {
         "uav_train": rest,
-        "uav_val": [n for n in held if n // 10 % 2 == 0],
-        "uav_test": [n for n in held if n // 10 % 2],
+        "uav_val": [n for n in held_out if n // 10 % 2 == 0],
+        "uav_test": [n for n in held_out if n // 10 % 2],
     }
     return {part: [f"scene_{number:04d}" for number in numbers] for part, numbers in parts.items()}
 
@@ -155,8 +155,8 @@ def test_pose_messages_are_20_ms_apart_and_pass_through_ego_poses(read: dict[str
         assert {later - earlier for earlier, later in pairwise(scene["utime"])} == {20_000}
         of_time = dict(zip(scene["utime"], scene["pos"], strict=True))
         assert [scene["utime"][0], scene["utime"][-1]] == [scene["of_lidar"][0][0], scene["of_lidar"][-1][0]]
-        for time_us, *place in scene["of_lidar"]:
-            np.testing.assert_allclose(of_time[time_us], place, atol=1e-9)
+        for time_us, *position_m in scene["of_lidar"]:
+            np.testing.assert_allclose(of_time[time_us], position_m, atol=1e-9)
 
 
 def test_samples_are_grouped_by_scene_and_scenes_do_not_overlap(read: dict[str, Any]) -> None:

@@ -40,9 +40,9 @@ def test_measures_are_best_at_the_true_mask(ground: np.ndarray) -> None:
 
 @pytest.mark.parametrize(("x", "y"), [(5, 0), (0, -5), (-4, 3), (3, 4)])
 def test_shifted_object_is_moved_by_the_measured_shift(x: int, y: int, ground: np.ndarray) -> None:
-    before, now = (agreement(painted(ground, mask), square()) for mask in (square(), square(x, y)))
-    assert now.shift_px == (x, y)
-    assert label_state(before, now) == "moved"
+    before, after = (agreement(painted(ground, mask), square()) for mask in (square(), square(x, y)))
+    assert after.shift_px == (x, y)
+    assert label_state(before, after) == "moved"
 
 
 def test_overpainted_object_is_gone(ground: np.ndarray) -> None:
@@ -62,8 +62,8 @@ def test_recoloured_noisy_or_blurred_object_is_kept(ground: np.ndarray) -> None:
 
 
 def test_object_without_contrast_is_unclear(ground: np.ndarray) -> None:
-    seen = agreement(painted(ground, square()), square())
-    assert label_state(agreement(ground, square()), seen) == "unclear"
+    result = agreement(painted(ground, square()), square())
+    assert label_state(agreement(ground, square()), result) == "unclear"
 
 
 def test_object_at_the_image_border_is_measured(ground: np.ndarray) -> None:

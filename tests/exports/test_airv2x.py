@@ -62,7 +62,7 @@ def test_files_are_those_of_airv2xs_reader(out: Path) -> None:
     cameras = {"agent_000000": ["bev"], "agent_002000": POLE}
     assert {path.name for path in (out / NOW).iterdir()} == {"objects.pkl", *cameras}
     for agent, names in cameras.items():
-        images = [f"{name}_{what}.png" for name in names for what in ("camera", "depth")]
+        images = [f"{name}_{kind}.png" for name in names for kind in ("camera", "depth")]
         expected = {"metadata.pkl", "lidar.pcd", *images, *LAYERS, *STATIC}
         assert {path.name for path in (out / NOW / agent).iterdir()} == expected
 
@@ -71,16 +71,16 @@ def test_poses_add_up_and_extrinsic_maps_lidar_to_camera(data: Path, out: Path) 
     sample = uavsim.open(data).scene("scene_00").samples[1]
     known = read(out / NOW / "agent_002000/metadata.pkl")
     assert known["agent_type"] == "rsu"
-    own = np.array(known["odometry"]["ego_pos"])
-    lidar = world_from((own + known["lidar"]["lidar_pose"]).tolist())
+    ego_pose = np.array(known["odometry"]["ego_pos"])
+    lidar = world_from((ego_pose + known["lidar"]["lidar_pose"]).tolist())
     for image in (image for image in sample.images if image.channel.endswith("_r0") and image.camera != "BOTTOM"):
-        said = known[f"{image.camera.lower()}_camera"]
-        camera = world_from((own + said["cords"]).tolist())
+        metadata = known[f"{image.camera.lower()}_camera"]
+        camera = world_from((ego_pose + metadata["cords"]).tolist())
         np.testing.assert_allclose(camera[:3, 3] * [1, -1, 1], image.map_SE3_optical.translation_m, atol=1e-9)
-        np.testing.assert_allclose(camera @ np.array(said["extrinsic"]), lidar, atol=1e-9)
+        np.testing.assert_allclose(camera @ np.array(metadata["extrinsic"]), lidar, atol=1e-9)
         ahead = np.array([1.0, -1.0, 1.0]) * camera[:3, 0]  # x of Unreal's camera, in the map
         np.testing.assert_allclose(ahead, image.map_SE3_optical.rotation[:, 2], atol=1e-9)
-        np.testing.assert_allclose(said["intrinsic"], image.intrinsic)
+        np.testing.assert_allclose(metadata["intrinsic"], image.intrinsic)
 
 
 def test_depth_has_carlas_code(data: Path, out: Path) -> None:
@@ -101,14 +101,14 @@ def test_objects_and_layers_match_the_boxes(data: Path, out: Path) -> None:
     layers = [grey(out / NOW / "agent_000000" / name) for name in LAYERS]
     inside = 0
     for row, number in enumerate(boxes.instance_id.tolist()):
-        thing = found[number]
-        place_m = (np.array(thing["location"][:3]) + thing["center"]) * [1, -1, 1]
-        np.testing.assert_allclose(place_m, boxes.map_SE3_box.translation_m[row], atol=1e-9)
-        np.testing.assert_allclose(np.array(thing["extent"]) * 2, boxes.size_lwh_m[row])
+        entry = found[number]
+        centre_m = (np.array(entry["location"][:3]) + entry["center"]) * [1, -1, 1]
+        np.testing.assert_allclose(centre_m, boxes.map_SE3_box.translation_m[row], atol=1e-9)
+        np.testing.assert_allclose(np.array(entry["extent"]) * 2, boxes.size_lwh_m[row])
         ahead_m, left_m, _ = level(image).apply_inverse(boxes.map_SE3_box.translation_m[row])
         line, column = int(256 - ahead_m / 0.25), int(256 - left_m / 0.25)  # AirV2X: ahead is up
         if 0 <= line < 512 and 0 <= column < 512:
-            assert layers[thing["class"]][line, column] == 255
+            assert layers[entry["class"]][line, column] == 255
             inside += 1
     assert inside > 3
     areas_m2 = sum((layer > 127).sum() for layer in layers) * 0.25**2
@@ -136,9 +136,9 @@ def test_road_layer_is_the_map_mask_and_lane_layer_the_vector_map(data: Path, tm
     town = dataset.maps[dataset.scene("scene_00").town]
     ahead_m, left_m = (256 - np.argwhere(road).T - 0.5) * 0.25
     places_m = body.apply(np.stack([ahead_m, left_m, np.zeros(len(left_m))], axis=1))[:, :2]
-    at = np.floor((places_m - town.origin_map_m) / town.metres_per_px).astype(int)
+    cells = np.floor((places_m - town.origin_map_m) / town.metres_per_px).astype(int)
     mask = town.drivable()
-    assert mask[mask.shape[0] - 1 - at[:, 1], at[:, 0]].all()
+    assert mask[mask.shape[0] - 1 - cells[:, 1], cells[:, 0]].all()
 
 
 def test_missing_camera_or_depth_is_refused_with_a_remedy(strict: Path, tmp_path: Path) -> None:

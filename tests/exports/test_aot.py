@@ -76,12 +76,12 @@ def test_gap_of_more_than_three_frames_splits_an_encounter() -> None:
     def rows(frames: list[int], *, range_m: float = 300.0) -> list[Row]:
         return [Row("f", f"{k:03d}.png", k, k, "Airplane1", (0, 0, 6, 6), range_m, 1) for k in frames]
 
-    whole = list(range(40))
-    assert len(valid_encounters(rows(whole))) == 1
-    assert valid_encounters(rows(whole[:29])) == []
-    assert valid_encounters(rows(whole, range_m=400.0)) == []  # never nearer than 330 m
-    assert len(valid_encounters(rows([*whole, *range(42, 80)]))) == 1
-    (first, second) = valid_encounters(rows([*whole, *range(43, 80)]))
+    forty_frames = list(range(40))
+    assert len(valid_encounters(rows(forty_frames))) == 1
+    assert valid_encounters(rows(forty_frames[:29])) == []
+    assert valid_encounters(rows(forty_frames, range_m=400.0)) == []  # never nearer than 330 m
+    assert len(valid_encounters(rows([*forty_frames, *range(42, 80)]))) == 1
+    (first, second) = valid_encounters(rows([*forty_frames, *range(43, 80)]))
     assert (first.record["framemax"], second.record["framemin"]) == (39, 43)
 
 

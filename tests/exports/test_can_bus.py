@@ -44,8 +44,8 @@ def states(step: int) -> tuple[object, ...]:
     """Return the recorded state of the same car at 20 Hz."""
     angle = 0.01 * step
     half = (angle + np.pi / 2) / 2
-    place, turn = (10 * np.cos(angle), 10 * np.sin(angle), 0.0), (np.cos(half), 0.0, 0.0, np.sin(half))
-    return 1_700_000_000_000_000 + 50_000 * step, place, turn, 0.25, -0.1, 0.0, 0.0, 1.0, 0x20
+    position_m, quat_wxyz = (10 * np.cos(angle), 10 * np.sin(angle), 0.0), (np.cos(half), 0.0, 0.0, np.sin(half))
+    return 1_700_000_000_000_000 + 50_000 * step, position_m, quat_wxyz, 0.25, -0.1, 0.0, 0.0, 1.0, 0x20
 
 
 @pytest.fixture(scope="module")
@@ -91,11 +91,11 @@ def test_all_messages_describe_one_motion(messages: dict[str, list[JsonDict]]) -
 
 def test_pedals_gear_and_blinkers_equal_the_simulators(messages: dict[str, list[JsonDict]]) -> None:
     for row in messages["vehicle_monitor"]:
-        said = {
+        monitor = {
             key: row[key]
             for key in ("throttle", "brake", "brake_switch", "gear_position", "left_signal", "right_signal")
         }
-        assert said == {
+        assert monitor == {
             "throttle": 250, "brake": 0, "brake_switch": 1, "gear_position": 7, "left_signal": 1, "right_signal": 0,
         }  # fmt: skip
     assert {row["throttle_sensor"] for row in messages["zoesensors"]} == {250}

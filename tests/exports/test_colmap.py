@@ -37,13 +37,13 @@ def read_images(data: bytes) -> dict[str, dict]:
 
 
 def read_points(data: bytes) -> dict[int, tuple]:
-    (count,), at, found = struct.unpack_from("<Q", data), 8, {}
+    (count,), offset, found = struct.unpack_from("<Q", data), 8, {}
     for _ in range(count):
-        number, x, y, z, *_rest, track, image, index = struct.unpack_from("<Q3d3BdQii", data, at)
+        number, x, y, z, *_rest, track, image, index = struct.unpack_from("<Q3d3BdQii", data, offset)
         assert track == 1
         found[number] = (np.array([x, y, z]), image, index)
-        at += struct.calcsize("<Q3d3BdQii")
-    assert at == len(data)
+        offset += struct.calcsize("<Q3d3BdQii")
+    assert offset == len(data)
     return found
 
 
@@ -72,27 +72,27 @@ def test_every_point_projects_to_its_pixel(folder: Path) -> None:
     assert (number, model, width, height) == (1, 1, 160, 90)
     for image in images.values():
         rotation, move = turned(image["pose"][:4]), np.array(image["pose"][4:])
-        u, v, own = (image["points"][field] for field in image["points"].dtype.names)
-        assert [points[n][1:] for n in own.tolist()] == [(image["number"], row) for row in range(len(own))]
-        x, y, z = rotation @ np.reshape([points[n][0] for n in own.tolist()], (-1, 3)).T + move[:, None]
+        u, v, point_ids = (image["points"][field] for field in image["points"].dtype.names)
+        assert [points[n][1:] for n in point_ids.tolist()] == [(image["number"], row) for row in range(len(point_ids))]
+        x, y, z = rotation @ np.reshape([points[n][0] for n in point_ids.tolist()], (-1, 3)).T + move[:, None]
         np.testing.assert_allclose([fx * x / z + cx, fy * y / z + cy], [u, v], rtol=0, atol=1e-6)
 
 
 def test_text_files_equal_binary_files(folder: Path) -> None:
     sparse = folder / "sparse/0"
     images, lines = read_images((sparse / "images.bin").read_bytes()), (sparse / "images.txt").read_text().split("\n")
-    for head, seen in zip(lines[0:-1:2], lines[1:-1:2], strict=True):
+    for head, points_line in zip(lines[0:-1:2], lines[1:-1:2], strict=True):
         number, *pose, camera, name = head.split()
-        own = images.pop(name)
-        assert (int(number), int(camera)) == (own["number"], own["camera"])
-        np.testing.assert_allclose(np.array(pose, float), own["pose"], rtol=0, atol=1e-9)
-        assert len(seen.split()) == 3 * len(own["points"])
+        image = images.pop(name)
+        assert (int(number), int(camera)) == (image["number"], image["camera"])
+        np.testing.assert_allclose(np.array(pose, float), image["pose"], rtol=0, atol=1e-9)
+        assert len(points_line.split()) == 3 * len(image["points"])
     assert not images
     points = read_points((sparse / "points3D.bin").read_bytes())
     rows = [line.split()[:4] for line in (sparse / "points3D.txt").read_text().splitlines()]
-    places = np.array([points[int(number)][0] for number, *_ in rows])
-    off = np.abs(np.array([row[1:] for row in rows], float) - places)
-    assert (off <= np.maximum(1e-9, 1e-9 * np.abs(places))).all()
+    points_m = np.array([points[int(number)][0] for number, *_ in rows])
+    errors_m = np.abs(np.array([row[1:] for row in rows], float) - points_m)
+    assert (errors_m <= np.maximum(1e-9, 1e-9 * np.abs(points_m))).all()
 
 
 def test_moving_objects_are_black_in_masks_and_have_no_points(strict: Path, folder: Path) -> None:

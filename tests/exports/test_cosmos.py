@@ -79,24 +79,24 @@ def test_cameras_without_sweeps_are_in_no_clip(data: Path) -> None:
 
 
 def test_rgb_video_shows_the_images(clip: Path, images: list[uavsim.Image]) -> None:
-    for shown, image in zip(frames(clip, "rgb"), images, strict=True):
-        assert psnr_db(grey(shown), grey(image.pixels()[:90])) > 35  # colours are halved
+    for frame, image in zip(frames(clip, "rgb"), images, strict=True):
+        assert psnr_db(grey(frame), grey(image.pixels()[:90])) > 35  # colours are halved
 
 
 def test_depth_is_inverse_with_one_scale_per_clip(clip: Path, images: list[uavsim.Image]) -> None:
     inverse = [1 / image.depth_m() for image in images]
     low, high = min(i.min() for i in inverse), max(i.max() for i in inverse)
-    for shown, near in zip(frames(clip, "depth"), inverse, strict=True):
-        assert np.ptp(shown, axis=2).max() <= 2
-        np.testing.assert_allclose(shown[..., 0], (near[:90] - low) / (high - low) * 255, atol=2)
+    for frame, near in zip(frames(clip, "depth"), inverse, strict=True):
+        assert np.ptp(frame, axis=2).max() <= 2
+        np.testing.assert_allclose(frame[..., 0], (near[:90] - low) / (high - low) * 255, atol=2)
 
 
 def test_each_object_has_its_own_colour_in_all_frames(clip: Path, images: list[uavsim.Image]) -> None:
     colours: dict[int, list[np.ndarray]] = {}
-    for shown, image in zip(frames(clip, "seg"), images, strict=True):
+    for frame, image in zip(frames(clip, "seg"), images, strict=True):
         ids = image.mask()[0][:90]
         for number in np.unique(ids[ids > 0]).tolist():
-            colours.setdefault(number, []).extend(shown[ids == number].astype(int))
+            colours.setdefault(number, []).extend(frame[ids == number].astype(int))
     assert len(colours) > 1
     assert all(np.ptp(found, axis=0).max() <= 4 for found in colours.values())
     means = np.array([np.mean(found, axis=0) for found in colours.values()])
@@ -106,20 +106,20 @@ def test_each_object_has_its_own_colour_in_all_frames(clip: Path, images: list[u
 
 def test_semantics_have_cityscapes_colours_and_sky_has_no_edges(clip: Path, images: list[uavsim.Image]) -> None:
     colours = {1: (128, 64, 128), 14: (0, 0, 142), 12: (220, 20, 60), 11: (70, 130, 180)}
-    met = 0
-    for shown, edges, image in zip(frames(clip, "semantic"), frames(clip, "edge"), images, strict=True):
+    compared_px = 0
+    for frame, edges, image in zip(frames(clip, "semantic"), frames(clip, "edge"), images, strict=True):
         tags = image.mask()[1][:90]
         for tag, colour in colours.items():
-            met += (tags == tag).sum()
-            assert np.abs(shown[tags == tag].astype(int) - colour).max(initial=0) <= 3
+            compared_px += (tags == tag).sum()
+            assert np.abs(frame[tags == tag].astype(int) - colour).max(initial=0) <= 3
         assert edges[tags == 11].max(initial=0) <= 2
-    assert met > 1000
+    assert compared_px > 1000
 
 
 def test_mask_is_white_only_around_small_objects(clip: Path, images: list[uavsim.Image]) -> None:
     small = 0
-    for shown, image in zip(frames(clip, "mask"), images, strict=True):
-        ids, white = image.mask()[0][:90], shown[..., 0] > 127
+    for frame, image in zip(frames(clip, "mask"), images, strict=True):
+        ids, white = image.mask()[0][:90], frame[..., 0] > 127
         for number, count in zip(*np.unique(image.mask()[0], return_counts=True), strict=True):
             if 0 < count < 1024 and number > 0:
                 small += 1
@@ -152,15 +152,15 @@ def test_short_clip_repeats_its_last_frame(data: Path, tmp_path: Path) -> None:
     (made, _) = export_cosmos(ExportRequest(data, tmp_path, model="cosmos3-wsm"))
     manifest = json.loads((made / "manifest.json").read_text())
     assert (manifest["frames"], manifest["uavsim"]["recorded_frames"]) == (101, 6)
-    shown = list(decode_mp4((made / "seg_CAMERA_BACK_id_0.mp4").read_bytes()))
-    assert len(shown) == 101
-    assert all((shown[5] == frame).all() for frame in shown[6:])
+    decoded = list(decode_mp4((made / "seg_CAMERA_BACK_id_0.mp4").read_bytes()))
+    assert len(decoded) == 101
+    assert all((decoded[5] == frame).all() for frame in decoded[6:])
 
 
 def test_model_refuses_other_rates_and_names_its_cameras(data: Path, tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match=r"transfer2\.5"):
         export_cosmos(ExportRequest(data, tmp_path / "out", model="transfer25"))
-    with pytest.raises(InputError, match=r"transfer2.5 takes 16 frames a second, and there are 10; captures: \{clip: "):
+    with pytest.raises(InputError, match=r"transfer2.5 needs 16 frames per second, not 10; captures: \{clip: "):
         export_cosmos(ExportRequest(data, tmp_path / "out", model="transfer2.5"))
     assert view_name("FRONT_WIDE_120FOV", "CAM_FRONT_WIDE_120FOV_id_v0") == AV_VIEWS[0]
     assert view_name("FRONT", CHANNEL) == CHANNEL

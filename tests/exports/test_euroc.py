@@ -53,13 +53,13 @@ def test_imu_rows_equal_the_stream_exactly(data: Path, mav0: Path) -> None:
     assert [int(row[0]) for row in rows] == (found["timestamp_us"] * 1000).tolist()
     values = np.array([row[1:] for row in rows], float)
     np.testing.assert_array_equal(values, np.hstack([found["gyroscope_radps"], found["accelerometer_mps2"]]))
-    said = about(mav0 / "imu0")
-    assert (said["rate_hz"], said["gyroscope_noise_density"], said["accelerometer_random_walk"]) == (
+    settings = about(mav0 / "imu0")
+    assert (settings["rate_hz"], settings["gyroscope_noise_density"], settings["accelerometer_random_walk"]) == (
         200,
         1.6968e-4,
         3e-3,
     )
-    assert np.array(said["T_BS"]["data"]).reshape(4, 4).tolist() == np.eye(4).tolist()
+    assert np.array(settings["T_BS"]["data"]).reshape(4, 4).tolist() == np.eye(4).tolist()
 
 
 def test_images_are_grey_and_named_by_time(data: Path, mav0: Path) -> None:
@@ -69,14 +69,14 @@ def test_images_are_grey_and_named_by_time(data: Path, mav0: Path) -> None:
     assert rows == [[str(i.timestamp_us * 1000), f"{i.timestamp_us * 1000}.png"] for i in images]
     grey = codec.decode_rgb(mav0 / "cam1/data" / rows[0][1])[..., 0]
     np.testing.assert_array_equal(grey, codec.grey_of(images[0].pixels()))
-    said, focal_px = about(mav0 / "cam1"), images[0].intrinsic[0, 0]
-    assert (said["intrinsics"], said["resolution"]) == ([focal_px, focal_px, 15.5, 8.5], [32, 18])
-    assert said["rate_hz"] == 10
+    settings, focal_px = about(mav0 / "cam1"), images[0].intrinsic[0, 0]
+    assert (settings["intrinsics"], settings["resolution"]) == ([focal_px, focal_px, 15.5, 8.5], [32, 18])
+    assert settings["rate_hz"] == 10
     # T_BS takes the camera's points to the body: with the true state they are where the dataset has the camera
     _, state = table(mav0 / "state_groundtruth_estimate0/data.csv")
     w, x, y, z = map(float, state[0][4:8])
     turn = uavsim.SE3.from_quat_wxyz(np.array([w, x, y, z]), np.array(state[0][1:4], float))
-    body_SE3_camera = np.array(said["T_BS"]["data"]).reshape(4, 4)
+    body_SE3_camera = np.array(settings["T_BS"]["data"]).reshape(4, 4)
     np.testing.assert_allclose(turn.matrix @ body_SE3_camera, images[0].map_SE3_optical.matrix, atol=1e-6)
 
 
@@ -95,5 +95,5 @@ def test_evo_reads_the_ground_truth(data: Path, mav0: Path) -> None:
 
 
 def test_dataset_without_an_imu_is_refused(strict: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"no IMU, which EuRoC's folders are about; add flight_sensors: \{imu: \{\}\}"):
+    with pytest.raises(InputError, match=r"no IMU, which EuRoC requires; add flight_sensors: \{imu: \{\}\}"):
         export_euroc(ExportRequest(strict, tmp_path))

@@ -158,15 +158,15 @@ def test_mcap_has_the_worked_pose(paper: Path, tmp_path: Path) -> None:
         "    if hasattr(p, 'K'): found['K'] = list(p.K); found['frame'] = p.frame_id\n"
         "print(json.dumps(found))\n"
     )
-    got = json.loads(printed_by("readers", script, path))
-    np.testing.assert_allclose(got["map drone_0"][0], PLACE, atol=1e-12)
-    np.testing.assert_allclose(got["map drone_0"][1], FACES_MAP_Y, atol=1e-12)
-    np.testing.assert_allclose(got["drone_0 CAMERA_RIGHT_id_0"][0], [0, 0, 0], atol=1e-12)
-    same_turn = np.abs(np.dot(got["drone_0 CAMERA_RIGHT_id_0"][1], LOOKS_RIGHT))  # q and -q are one rotation
+    poses = json.loads(printed_by("readers", script, path))
+    np.testing.assert_allclose(poses["map drone_0"][0], PLACE, atol=1e-12)
+    np.testing.assert_allclose(poses["map drone_0"][1], FACES_MAP_Y, atol=1e-12)
+    np.testing.assert_allclose(poses["drone_0 CAMERA_RIGHT_id_0"][0], [0, 0, 0], atol=1e-12)
+    same_turn = np.abs(np.dot(poses["drone_0 CAMERA_RIGHT_id_0"][1], LOOKS_RIGHT))  # q and -q are one rotation
     np.testing.assert_allclose(same_turn, 1.0, atol=1e-12)
     # A CameraCalibration's K is OpenCV's, with (0, 0) at the first pixel's centre, not its corner: half a pixel less.
-    assert (got["frame"], got["K"]) == ("CAMERA_RIGHT_id_0", [400, 0, 399.5, 0, 400, 224.5, 0, 0, 1])
-    assert got["box"] == [120, 45, 58, 4, 2, 1.5]
+    assert (poses["frame"], poses["K"]) == ("CAMERA_RIGHT_id_0", [400, 0, 399.5, 0, 400, 224.5, 0, 0, 1])
+    assert poses["box"] == [120, 45, 58, 4, 2, 1.5]
 
 
 def test_recording_has_the_worked_pose(paper: Path, tmp_path: Path) -> None:

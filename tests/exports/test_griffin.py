@@ -70,8 +70,8 @@ def test_box_centres_project_to_their_pixels(with_car: Path, tmp_path: Path) -> 
     for label in sorted((side / "label").glob("*.txt")):
         ids, _ = codec.mask_ids_and_tags(side / f"camera/instance_bottom/{label.stem}.png")
         pose = np.linalg.inv(matrix(read(side / f"pose/{label.stem}.json")))
-        for ident, place in labels(side, label.stem).items():
-            u, v, w = np.array(calibration["intrinsic"]) @ (optical_T_flu @ pose @ place)[:3, 3]
+        for ident, box_pose in labels(side, label.stem).items():
+            u, v, w = np.array(calibration["intrinsic"]) @ (optical_T_flu @ pose @ box_pose)[:3, 3]
             column, line = int(u // w), int(v // w)
             if 0 <= line < ids.shape[0] and 0 <= column < ids.shape[1]:
                 hits.append(ids[line, column] == int(ident) % 65536)
@@ -98,8 +98,8 @@ def test_received_frame_has_older_image_and_pose_and_current_boxes(with_car: Pat
     images = [row for row in read(tables / "sample_data.json") if row["width"]]
     samples = read(tables / "sample.json")
     readings = [{"sample_data_token": row["token"], "agent_timestamp": row["timestamp"]} for row in images]
-    messages = [{"scene_token": own["scene_token"], "sender": "0", "receiver": "v0", "timestamp": own["timestamp"],
-                 "arrival": after["timestamp"]} for own, after in itertools.pairwise(samples)]  # fmt: skip
+    messages = [{"scene_token": sample["scene_token"], "sender": "0", "receiver": "v0", "timestamp": sample["timestamp"],
+                 "arrival": after["timestamp"]} for sample, after in itertools.pairwise(samples)]  # fmt: skip
     for name, rows in (("clock", clocks), ("clock_reading", readings), ("message", messages)):
         (tables / f"{name}.json").write_text(json.dumps([{"token": f"{name}{n}", **row} for n, row in enumerate(rows)]))
 
@@ -114,12 +114,12 @@ def test_received_frame_has_older_image_and_pose_and_current_boxes(with_car: Pat
             assert drone.read_bytes() == (plain / "drone-side" / file.format(before)).read_bytes()
         current, delayed = (labels(release / "drone-side", frame) for release in (plain, late))
         assert current.keys() == delayed.keys()
-        for ident, place in current.items():
-            np.testing.assert_allclose(delayed[ident], place, atol=1e-4)
+        for ident, box_pose in current.items():
+            np.testing.assert_allclose(delayed[ident], box_pose, atol=1e-4)
     for path in (late / "vehicle-side").glob("*/**/*.*"):
         assert path.read_bytes() == (plain / path.relative_to(late)).read_bytes()
 
 
 def test_dataset_without_a_car_is_refused(strict: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"needs vehicles: {count: 1, rig: griffin_car}"):
+    with pytest.raises(InputError, match=r"add vehicles: {count: 1, rig: griffin_car}"):
         export_griffin(ExportRequest(strict, tmp_path / "out"))

@@ -71,7 +71,7 @@ def test_ros_messages_hold_the_lens(kind: str, topic: str, fisheye: str, lenses:
 
 def test_nerfstudio_refuses_two_camera_models(strict: Path, lenses: Path, tmp_path: Path) -> None:
     export = EXPORTERS.pick("nerfstudio")
-    with pytest.raises(InputError, match="one camera model a file"):
+    with pytest.raises(InputError, match="one camera model per file"):
         export(ExportRequest(lenses, tmp_path / "both"))
     for name, lens, model, keys in (
         ("fisheye", FISHEYE, "OPENCV_FISHEYE", ("k1", "k2", "k3", "k4")),
@@ -97,8 +97,8 @@ def test_uav3d_keeps_lenses_and_its_infos_refuse_them(lenses: Path, tmp_path: Pa
     with pytest.raises(DatasetError, match="UAV3D's infos know no lens"):
         write_uav3d_infos(folder, tmp_path / "infos", options=InfoOptions())
     for one, other in zip(uavsim.open(lenses), uavsim.open(folder), strict=True):
-        for mine, theirs in zip(one.samples[0].images, other.samples[0].images, strict=True):
-            assert mine.lens == theirs.lens is not None
+        for image, converted in zip(one.samples[0].images, other.samples[0].images, strict=True):
+            assert image.lens == converted.lens is not None
 
 
 def test_projection_uses_the_lens(strict: Path, lenses: Path) -> None:

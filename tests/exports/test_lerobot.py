@@ -69,10 +69,10 @@ def test_videos_show_the_images_and_stats_match(data: Path, made: Path) -> None:
     images = uavsim.open(data).scene("scene_01").images_of("CAMERA_LEFT_id_1")
     frames = list(decode_mp4(video))
     assert len(frames) == 6
-    off = [
+    errors = [
         np.abs(frame.astype(float) - image.pixels()[:34]).mean() for frame, image in zip(frames, images, strict=True)
     ]
-    assert max(off) < 12  # H.264 with half the colours, of images of hard edges
+    assert max(errors) < 12  # H.264 with half the colours, of images of hard edges
     stats = json.loads((made / "meta/stats.json").read_text())["observation.images.left"]
     scenes, channels = uavsim.open(data).scenes(), ("CAMERA_LEFT_id_0", "CAMERA_LEFT_id_1")
     every = [image.pixels() for scene in scenes for channel in channels for image in scene.images_of(channel)]
@@ -92,18 +92,18 @@ def test_lerobot_dataset_class_reads_it(data: Path, made: Path) -> None:
     found = json.loads(run.stdout.splitlines()[-1])
     assert (found["fps"], found["lengths"], len(found["rows"])) == (10, [6] * 4, 24)
     assert found["cameras"] == [f"observation.images.{name}" for name in ("front", "back", "left", "right", "bottom")]
-    scene, seen = uavsim.open(data).scene("scene_01"), []
+    scene, image_colours = uavsim.open(data).scene("scene_01"), []
     for number, row in enumerate(found["rows"][18:]):
         images = [scene.images_of(f"CAMERA_{key.rpartition('.')[2].upper()}_id_1")[number] for key in found["cameras"]]
         assert (row["episode"], row["task"], row["time_s"]) == (3, scene.description, pytest.approx(number / 10))
         np.testing.assert_allclose(row["state"][:3], images[0].map_SE3_flu.translation_m, rtol=1e-6)
         assert row["shapes"] == [[3, 34, 64]] * 5
-        seen.append([image.pixels()[:34].mean(axis=(0, 1)) / 255 for image in images])
-    of_video, of_images = np.array([row["colours"] for row in found["rows"][18:]]), np.array(seen)
+        image_colours.append([image.pixels()[:34].mean(axis=(0, 1)) / 255 for image in images])
+    of_video, of_images = np.array([row["colours"] for row in found["rows"][18:]]), np.array(image_colours)
     np.testing.assert_allclose(of_video, of_images, atol=0.03)
     changes = (of_video - of_video.mean(axis=0))[:, None] - (of_images - of_images.mean(axis=0))
-    off = np.abs(changes).mean(axis=(2, 3))
-    assert off.argmin(axis=1).tolist() == list(range(6))  # the frame of each instant, not a neighbour's
+    errors = np.abs(changes).mean(axis=(2, 3))
+    assert errors.argmin(axis=1).tolist() == list(range(6))  # the frame of each instant, not a neighbour's
     actions = np.array(pq.read_table(made / "data/chunk-000/file-003.parquet")["action"].to_pylist())
     np.testing.assert_allclose([row["next_action"] for row in found["rows"][18:23]], actions[1:], rtol=1e-6)
 

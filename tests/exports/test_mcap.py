@@ -19,15 +19,15 @@ def test_mcap_reader_finds_every_message(strict: Path, tmp_path: Path) -> None:
         "        sizes[channel.topic] = len(message.data)\n"
         "print(json.dumps({'found': found, 'times': sorted(times), 'sizes': sizes}))\n"
     )
-    got = json.loads(printed_by("readers", script, path))
+    loaded = json.loads(printed_by("readers", script, path))
     scene = uavsim.open(strict).scene("scene_01")
-    assert got["times"] == sorted({sample.timestamp_us * 1000 for sample in scene})
-    assert got["found"]["/tf foxglove.FrameTransforms"] == 2
-    assert got["found"]["/boxes foxglove.SceneUpdate"] == 2
+    assert loaded["times"] == sorted({sample.timestamp_us * 1000 for sample in scene})
+    assert loaded["found"]["/tf foxglove.FrameTransforms"] == 2
+    assert loaded["found"]["/boxes foxglove.SceneUpdate"] == 2
     for image in scene.samples[1].images:
-        assert got["found"][f"/{image.channel}/image foxglove.CompressedImage"] == 2
-        assert got["found"][f"/{image.channel}/calibration foxglove.CameraCalibration"] == 2
-        assert got["sizes"][f"/{image.channel}/image"] > len(image.bytes())
+        assert loaded["found"][f"/{image.channel}/image foxglove.CompressedImage"] == 2
+        assert loaded["found"][f"/{image.channel}/calibration foxglove.CameraCalibration"] == 2
+        assert loaded["sizes"][f"/{image.channel}/image"] > len(image.bytes())
 
 
 def test_existing_file_is_replaced(strict: Path, tmp_path: Path) -> None:

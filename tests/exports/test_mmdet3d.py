@@ -30,8 +30,8 @@ def test_boxes_project_to_their_pixels(strict: Path, tmp_path: Path) -> None:
     rows = read_rows(strict / "v1.0-mini/sample_annotation.json")
     compared = 0
     for info in content["data_list"]:
-        own = [row for row in rows if row["sample_token"] == info["token"]]
-        for box, row in zip(info["instances"], own, strict=True):
+        sample_rows = [row for row in rows if row["sample_token"] == info["token"]]
+        for box, row in zip(info["instances"], sample_rows, strict=True):
             assert (box["num_lidar_pts"], box["bbox_3d_isvalid"]) == (row["num_lidar_pts"], row["num_lidar_pts"] > 0)
             if row["uav_euler_deg"][0] or row["uav_euler_deg"][1]:
                 continue  # their boxes have no roll and pitch

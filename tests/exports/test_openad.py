@@ -73,7 +73,7 @@ def test_openad_reader_reads_the_files(exported: Path) -> None:
 
 def test_merged_box_encloses_car_and_bicycle(exported: Path) -> None:
     (info,) = (json.loads(path.read_text("utf-8")) for path in (exported / "infos").glob("*.json"))
-    (rare_one,) = (thing for thing in info["uav_objects"] if thing["corner_case"])
+    (rare_one,) = (entry for entry in info["uav_objects"] if entry["corner_case"])
     assert len(rare_one["instance_ids"]) == 2
     truth = read_openad_truth(exported)
     height, width, length = truth.boxes[0][truth.tags[0].index("bicycle_on_car_roof")][4:7].tolist()
@@ -84,10 +84,10 @@ def test_merged_box_encloses_car_and_bicycle(exported: Path) -> None:
 def test_3d_box_centres_project_into_2d_boxes(exported: Path) -> None:
     (info,) = (json.loads(path.read_text("utf-8")) for path in (exported / "infos").glob("*.json"))
     k, truth = info["camera_internal"], read_openad_truth(exported)
-    for row, thing in zip(truth.boxes[0], info["uav_objects"], strict=True):
+    for row, entry in zip(truth.boxes[0], info["uav_objects"], strict=True):
         x, y, z = row[7:10].tolist()
         u, v = k["fx"] * x / z + k["cx"], k["fy"] * y / z + k["cy"]
-        x0, y0, x1, y1 = thing["amodal_box"]
+        x0, y0, x1, y1 = entry["amodal_box"]
         assert x0 <= u <= x1
         assert y0 <= v <= y1
 
@@ -96,8 +96,8 @@ def test_3d_box_centres_project_into_2d_boxes(exported: Path) -> None:
 def test_ground_truth_as_result_scores_one(exported: Path, tmp_path: Path, dimensions: int) -> None:
     with (exported / "gt.pkl").open("rb") as file:
         scenes, tags, features = pickle.load(file)
-    own = slice(0, 4) if dimensions == 2 else slice(4, 11)
-    found = [[[*row[own], row[-1]] for row in scene] for scene in scenes]
+    box_columns = slice(0, 4) if dimensions == 2 else slice(4, 11)
+    found = [[[*row[box_columns], row[-1]] for row in scene] for scene in scenes]
     trained = {name: name == "nuscenes" for name in SOURCES}
     result = tmp_path / "result.pkl"
     result.write_bytes(pickle.dumps([found, tags, features, trained]))

@@ -27,14 +27,14 @@ def test_poses_cameras_and_vehicles_are_in_simulator_axes(strict: Path, tmp_path
     for drone in (0, 1):
         for number in (0, 1):
             content = yaml.safe_load((folder / f"scene_00/{drone}/{number:06d}.yaml").read_text())
-            at, rpy = drone_pose(drone, number * 0.5)
-            np.testing.assert_allclose(content["lidar_pose"][:3], at, atol=1e-6)
+            drone_position_m, rpy = drone_pose(drone, number * 0.5)
+            np.testing.assert_allclose(content["lidar_pose"][:3], drone_position_m, atol=1e-6)
             np.testing.assert_allclose(content["lidar_pose"][3:], [rpy[0], rpy[2], rpy[1]], atol=1e-6)
             for n, spec in enumerate(specs):
                 camera = content[f"camera{n}"]
-                place, turn = camera_pose_ue(spec, drone, number * 0.5)
+                position_m, turn = camera_pose_ue(spec, drone, number * 0.5)
                 np.testing.assert_allclose(matrix(camera["cords"])[:3, :3], turn, atol=1e-6)
-                np.testing.assert_allclose(camera["cords"][:3], place, atol=1e-6)
+                np.testing.assert_allclose(camera["cords"][:3], position_m, atol=1e-6)
                 back = matrix(content["lidar_pose"]) @ np.array(camera["extrinsic"])
                 np.testing.assert_allclose(back, matrix(camera["cords"]), atol=1e-6)
                 assert (folder / f"scene_00/{drone}/{number:06d}_camera{n}.png").is_file()
@@ -59,8 +59,8 @@ def test_points_are_on_the_ground_or_on_objects(strict: Path, tmp_path: Path) ->
     assert b"FIELDS x y z rgb\n" in head  # OpenCOOD takes the intensity from the red
     assert set(np.frombuffer(body, "<u4").reshape(count, 4)[:, 3]) == {0xFFFFFF}
     assert struct.calcsize("<4f") * count == len(body)
-    at, rpy = drone_pose(1, 0.0)
-    world = points @ ue_matrix(*rpy).T + at
+    drone_position_m, rpy = drone_pose(1, 0.0)
+    world = points @ ue_matrix(*rpy).T + drone_position_m
     near = np.linalg.norm(points, axis=1) < 60
     assert near.sum() > 200
     assert np.quantile(np.abs(world[near, 2]), 0.5) < 0.02  # most of it is the plane z = 0

@@ -32,14 +32,14 @@ def read(script: str, *arguments: object) -> Any:
 
 def test_mmdet3d_dataset_class_reads_infos(strict: Path, tmp_path: Path) -> None:
     (infos,) = export_mmdet3d(ExportRequest(strict, tmp_path))
-    got = read("read_mmdet3d.py", strict, infos)
+    loaded = read("read_mmdet3d.py", strict, infos)
     samples = list(uavsim.open(strict).samples())
-    assert [info["token"] for info in got] == [sample.token for sample in samples]
-    for info, sample in zip(got, samples, strict=True):
-        seen = sample.boxes.pick(sample.boxes.lidar_points > 0)  # use_valid_flag drops invisible boxes
+    assert [info["token"] for info in loaded] == [sample.token for sample in samples]
+    for info, sample in zip(loaded, samples, strict=True):
+        visible = sample.boxes.pick(sample.boxes.lidar_points > 0)  # use_valid_flag drops invisible boxes
         top = next(scan for scan in sample.lidars if scan.channel == "LIDAR_TOP").map_SE3_sensor
-        np.testing.assert_allclose(info["centres"], top.apply_inverse(seen.map_SE3_box.translation_m), atol=1e-4)
-        np.testing.assert_allclose(info["sizes"], seen.size_lwh_m, atol=1e-5)
+        np.testing.assert_allclose(info["centres"], top.apply_inverse(visible.map_SE3_box.translation_m), atol=1e-4)
+        np.testing.assert_allclose(info["sizes"], visible.size_lwh_m, atol=1e-5)
         assert {f"{c}" for c in info["classes"]} <= {"car", "truck", "bus", "motorcycle", "bicycle", "pedestrian"}
         assert Path(info["lidar"]).is_file()
         assert set(info["images"]) == {image.channel for image in sample.images}
@@ -48,16 +48,16 @@ def test_mmdet3d_dataset_class_reads_infos(strict: Path, tmp_path: Path) -> None
 
 def test_nerfstudio_parser_reads_transforms(strict: Path, tmp_path: Path) -> None:
     folder, _ = export_nerfstudio(ExportRequest(strict, tmp_path))
-    got = read("read_nerfstudio.py", folder)
+    loaded = read("read_nerfstudio.py", folder)
     images = [image for sample in uavsim.open(strict).scene("scene_00") for image in sample.images]
-    assert all(Path(path).is_file() for path in got["images"])
-    of_name = dict(zip([Path(path).name for path in got["images"]], got["camera_to_worlds"], strict=True))
+    assert all(Path(path).is_file() for path in loaded["images"])
+    of_name = dict(zip([Path(path).name for path in loaded["images"]], loaded["camera_to_worlds"], strict=True))
     assert len(of_name) == len(images)
     for sample in uavsim.open(strict).scene("scene_00"):
         for image in sample.images:
             pose = image.map_SE3_optical.matrix[:3] * [1.0, -1.0, -1.0, 1.0]  # OpenGL's y and z
             np.testing.assert_allclose(of_name[f"{image.channel}__{image.timestamp_us}.png"], pose, atol=1e-5)
-    points = np.array(got["points"])
+    points = np.array(loaded["points"])
     assert len(points) > 1000
     assert np.quantile(np.abs(points[:, 2]), 0.4) < 0.1  # much of it is the ground
 
@@ -67,10 +67,10 @@ def test_opencood_reads_opv2v(strict: Path, tmp_path: Path) -> None:
     if not checkout:
         pytest.skip("UAVSIM_OPENCOOD_FOLDER names no checkout of OpenCOOD")
     (folder,) = export_opv2v(ExportRequest(strict, tmp_path, split="uav_train"))
-    got = read("read_opv2v.py", checkout, folder)
+    loaded = read("read_opv2v.py", checkout, folder)
     samples = uavsim.open(strict).scene("scene_00").samples
-    assert len(got) == len(samples)
-    for drones, sample in zip(got, samples, strict=True):
+    assert len(loaded) == len(samples)
+    for drones, sample in zip(loaded, samples, strict=True):
         assert {name: found["ego"] for name, found in drones.items()} == {"0": True, "1": False}
         for name, found in drones.items():
             body = next(i for i in sample.images if i.drone_id == int(name)).map_SE3_flu
@@ -91,10 +91,10 @@ def test_airv2x_reader_reads_airv2x(strict: Path, tmp_path: Path) -> None:
         pytest.skip("UAVSIM_AIRV2X_FOLDER names no checkout of AirV2X-Perception")
     root = rename_agent(strict, tmp_path / "data", "r0")
     (folder,) = export_airv2x(ExportRequest(root, tmp_path / "out", split="uav_train"))
-    got = read("read_airv2x.py", checkout, folder, "rsu")
+    loaded = read("read_airv2x.py", checkout, folder, "rsu")
     scene, left_handed = uavsim.open(root).scene("scene_00"), np.array([1.0, -1.0, 1.0])
-    assert len(got) == len(scene)
-    for agents, sample in zip(got, scene, strict=True):
+    assert len(loaded) == len(scene)
+    for agents, sample in zip(loaded, scene, strict=True):
         assert {name: (found["kind"], found["ego"]) for name, found in agents.items()} == {
             "2000": ("rsu", True),
             "0": ("drone", False),

@@ -31,9 +31,9 @@ def test_installed_package_adds_a_format(strict: Path, tmp_path: Path) -> None:
         tmp_path, "boxes_csv", group="uavsim.exporters", adds={"csv": "boxes_csv:export_csv"}, source=BOXES_CSV
     )
 
-    said = uavsim_with(site, "export", str(strict), str(tmp_path / "out"), "--format", "csv", "--split", "uav_val")
+    output = uavsim_with(site, "export", str(strict), str(tmp_path / "out"), "--format", "csv", "--split", "uav_val")
 
-    assert "uav_val.csv" in said.replace("\n", "")
+    assert "uav_val.csv" in output.replace("\n", "")
     lines = (tmp_path / "out/uav_val.csv").read_text().splitlines()
     assert len(lines) > 10
     assert all(line.split(",")[0].startswith(("vehicle.", "human.")) for line in lines)

@@ -38,9 +38,9 @@ def test_decoded_mask_equals_the_mask(mask: np.ndarray) -> None:
 @given(MASKS, st.integers(0, 5), st.integers(0, 5), st.integers(0, 3), st.integers(0, 3))
 def test_cut_out_encodes_as_the_whole_mask(mask: np.ndarray, x: int, y: int, right: int, below: int) -> None:
     h, w = mask.shape
-    whole = np.zeros((y + h + below, x + w + right), bool)
-    whole[y : y + h, x : x + w] = mask
-    assert encode_rle(mask, at_px=(x, y), size_px=(whole.shape[1], whole.shape[0])) == encode_rle(whole)
+    full_mask = np.zeros((y + h + below, x + w + right), bool)
+    full_mask[y : y + h, x : x + w] = mask
+    assert encode_rle(mask, at_px=(x, y), size_px=(full_mask.shape[1], full_mask.shape[0])) == encode_rle(full_mask)
 
 
 def test_text_is_cocos() -> None:

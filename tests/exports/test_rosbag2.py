@@ -38,10 +38,10 @@ def test_every_message_has_the_time_of_its_sample(strict: Path, read: dict[str, 
     times_ns = [sample.timestamp_us * 1000 for sample in scene]
     for image in scene.samples[0].images:
         names = names_of(image.channel, style="airsim", is_optical=True)
-        for what in ("rgb", "camera_info", "instance", "depth"):
-            one = found[names.topics[what]]
-            assert one["times_ns"] == one["stamps_ns"] == times_ns
-            assert one["frame"] == names.frame
+        for content in ("rgb", "camera_info", "instance", "depth"):
+            messages = found[names.topics[content]]
+            assert messages["times_ns"] == messages["stamps_ns"] == times_ns
+            assert messages["frame"] == names.frame
     assert found["/clock"]["times_ns"] == found["/boxes"]["times_ns"] == times_ns
     assert len(found["/tf_static"]["frames"]) == 10
     assert ["drone_1", "drone_1/back_optical"] in found["/tf_static"]["frames"]
@@ -153,11 +153,11 @@ def test_messages_ascend_in_time_for_both_distributions(
     ros: str, version: int, unsynchronised: Path, tmp_path: Path
 ) -> None:
     (bag,) = export_rosbag2(ExportRequest(unsynchronised, tmp_path, split="uav_val", ros=ros))
-    said = json.loads((bag / "metadata.yaml").read_text())["rosbag2_bagfile_information"]
-    assert said["version"] == version
+    metadata = json.loads((bag / "metadata.yaml").read_text())["rosbag2_bagfile_information"]
+    assert metadata["version"] == version
     lines = map(json.loads, printed_by("readers", SUMMARY, bag).splitlines())
     offered, count, indexes, counted, of_channel, rows, _ = lines
-    assert count == counted == said["message_count"] == len(rows)
+    assert count == counted == metadata["message_count"] == len(rows)
     assert min(indexes) > 0
     times_ns = [time_ns for _, time_ns, _ in rows]
     assert times_ns == sorted(times_ns)
@@ -167,7 +167,7 @@ def test_messages_ascend_in_time_for_both_distributions(
     assert {topic: durability for topic, durability in offered.items() if durability != ["VOLATILE"]} == {
         "/tf_static": ["TRANSIENT_LOCAL"]
     }
-    for topic in (one["topic_metadata"] for one in said["topics_with_message_count"]):
+    for topic in (one["topic_metadata"] for one in metadata["topics_with_message_count"]):
         quality = topic["offered_qos_profiles"]
         assert isinstance(quality, str) == ("type_description_hash" not in topic) == (ros == "humble")
         known = json.loads(quality) if isinstance(quality, str) else quality

@@ -82,10 +82,10 @@ def test_boxes_are_interpolated_between_keyframes(root: Path) -> None:
     assert scene.boxes_at(first.timestamp_us) is first.boxes
     assert set(between.instance_tokens) <= set(first.boxes.instance_tokens) | set(second.boxes.instance_tokens)
     share = (stamps[1] - stamps[0]) / (second.timestamp_us - first.timestamp_us)
-    for row, own in enumerate(between.instance_tokens):
-        if own not in first.boxes.instance_tokens or own not in second.boxes.instance_tokens:
+    for row, token in enumerate(between.instance_tokens):
+        if token not in first.boxes.instance_tokens or token not in second.boxes.instance_tokens:
             continue
-        a, b = (s.boxes.map_SE3_box.translation_m[s.boxes.instance_tokens.index(own)] for s in (first, second))
+        a, b = (s.boxes.map_SE3_box.translation_m[s.boxes.instance_tokens.index(token)] for s in (first, second))
         assert between.map_SE3_box.translation_m[row] == pytest.approx(a + share * (b - a), abs=1e-6)
         assert (between.size_lwh_m[row] > 0.1).all()
 
@@ -94,18 +94,18 @@ def test_cameras_without_sweeps_hold_their_latest_image(root: Path, tmp_path: Pa
     scene = open_folder(root).scene("scene_00")
     rows = scene._rows["sample_data"]
     scene._rows["sample_data"] = [row for row in rows if row["is_key_frame"] or "FRONT_id_0" not in row["filename"]]
-    asked = VideoRequest(root, tmp_path / "v.mp4", cameras=("CAMERA_BACK_id_0", "CAMERA_FRONT_id_0"))
-    back, front = zip(*video._images(scene, asked), strict=True)
+    request = VideoRequest(root, tmp_path / "v.mp4", cameras=("CAMERA_BACK_id_0", "CAMERA_FRONT_id_0"))
+    back, front = zip(*video._images(scene, request), strict=True)
     assert len(back) == SAMPLES + SWEEPS * (SAMPLES - 1)
     assert [one.timestamp_us for one in front] == [
         max(s.timestamp_us for s in scene.samples if s.timestamp_us <= one.timestamp_us) for one in back
     ]
-    shown = video._images(scene, VideoRequest(root, tmp_path / "v.mp4"))
-    assert "CAMERA_FRONT_id_0" not in {image.channel for image in shown[0]}
+    images = video._images(scene, VideoRequest(root, tmp_path / "v.mp4"))
+    assert "CAMERA_FRONT_id_0" not in {image.channel for image in images[0]}
 
 
 def test_unknown_suffix_and_camera_are_refused(root: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"a video is \.mp4 or \.gif"):
+    with pytest.raises(InputError, match=r"a video ends with \.mp4 or \.gif"):
         write_video(VideoRequest(root, tmp_path / "v.avi"))
     with pytest.raises(UnknownNameError, match="did you mean"):
         write_video(VideoRequest(root, tmp_path / "v.mp4", cameras=("CAMERA_FRONT_id_00",)))

@@ -22,9 +22,9 @@ def test_append_and_tail(tmp_path: Path) -> None:
 
 @pytest.mark.timeout(20)
 def test_link_pipe_and_device_are_refused(tmp_path: Path) -> None:
-    mine = tmp_path / "mine.txt"
-    mine.write_text("of somebody else")
-    (tmp_path / "link.log").symlink_to(mine)
+    foreign = tmp_path / "mine.txt"
+    foreign.write_text("foreign")
+    (tmp_path / "link.log").symlink_to(foreign)
     (tmp_path / "device.log").symlink_to("/dev/zero")
     os.mkfifo(tmp_path / "pipe.log")
     for name in ("link.log", "device.log", "pipe.log"):
@@ -32,7 +32,7 @@ def test_link_pipe_and_device_are_refused(tmp_path: Path) -> None:
             open_appending(tmp_path / name)
         with pytest.raises(StorageError, match="not a regular file; move it away"):
             tail_of(tmp_path / name, lines=2)
-    assert mine.read_text() == "of somebody else"
+    assert foreign.read_text() == "foreign"
 
 
 def test_tail_of_a_huge_log_reads_little(tmp_path: Path) -> None:

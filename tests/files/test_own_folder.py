@@ -19,8 +19,8 @@ def test_file_renamed_during_listing_is_left_out_alone(tmp_path: Path, monkeypat
     listed = os.scandir
 
     @contextmanager
-    def scandir(place: Any) -> Iterator[list[os.DirEntry[str]]]:
-        with listed(place) as entries:
+    def scandir(path: Any) -> Iterator[list[os.DirEntry[str]]]:
+        with listed(path) as entries:
             found = list(entries)
         (folder / "b.json.tmp").rename(folder / "b.json")
         yield found

@@ -18,7 +18,7 @@ def test_new_and_existing_folders_and_links_to_folders_are_accepted(tmp_path: Pa
 
 
 def test_path_that_is_no_directory_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("of somebody else")
+    (tmp_path / "file").write_text("foreign")
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "nowhere").symlink_to("/nonexistent/x")
     (tmp_path / "itself").symlink_to("itself")

@@ -17,7 +17,7 @@ def test_files_follow_a_renamed_folder(tmp_path: Path) -> None:
     target = write_whole(out / "a" / "b.txt", b"ours")
     assert (tmp_path / "moved/a/b.txt").read_bytes() == b"ours"
     assert not any((tmp_path / "victim").iterdir())
-    assert target.shown == tmp_path / "new/out/a/b.txt"
+    assert target.display_path == tmp_path / "new/out/a/b.txt"
     with target.open_to_read() as file:
         assert file.read() == b"ours"
 
@@ -29,9 +29,9 @@ def test_folder_exchanged_for_a_link_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match=f"^{tmp_path}/out/a is a link"):
         write_whole(out / "a" / "b.txt", b"ours")
     (tmp_path / "out/c").symlink_to(tmp_path / "victim/c")
-    with pytest.raises(InputError, match="a link is there"):
+    with pytest.raises(InputError, match="it is a link"):
         write_whole(out / "c", b"ours")
-    with pytest.raises(StorageError, match="is a link by now"):
+    with pytest.raises(StorageError, match="was replaced by a link"):
         (out / "c").open_to_read()
     assert not any((tmp_path / "victim").iterdir())
 
@@ -59,8 +59,8 @@ def test_temp_files_of_killed_writers_are_swept_per_folder(tmp_path: Path) -> No
     out = ResultPath.open(tmp_path / "out")
     write_whole(out / "y", b"whole")
     write_whole(out / "a" / "y", b"whole")
-    left = {str(path.relative_to(tmp_path / "out")) for path in out.shown.rglob("*") if path.is_file()}
-    assert left == {"y", "mine.txt", "a/y", "a/mine.txt", "b/mine.txt", "b/.x.0123456789ab.uavsim-tmp"}
+    names = {str(path.relative_to(tmp_path / "out")) for path in out.display_path.rglob("*") if path.is_file()}
+    assert names == {"y", "mine.txt", "a/y", "a/mine.txt", "b/mine.txt", "b/.x.0123456789ab.uavsim-tmp"}
 
 
 def refused(out: ResultPath) -> None:

@@ -29,15 +29,15 @@ def test_folder_of_a_killed_process_is_removed_by_the_next(tmp_path: Path, monke
     (tmp_path / "uavsim-run-link").symlink_to(tmp_path)
     with subprocess.Popen([sys.executable, "-c", HOLDS], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        left = Path(process.stdout.readline().strip())
-        os.utime(left, (1.0, 1.0))
+        abandoned = Path(process.stdout.readline().strip())
+        os.utime(abandoned, (1.0, 1.0))
         with scratch_folder("uavsim-run-"):
-            assert (left / "x").exists()  # it lives
+            assert (abandoned / "x").exists()  # it lives
         process.send_signal(signal.SIGKILL)
-    os.utime(left, (1.0, 1.0))
-    with scratch_folder("uavsim-run-") as mine:
-        assert not left.exists()
-        assert mine.is_dir()
+    os.utime(abandoned, (1.0, 1.0))
+    with scratch_folder("uavsim-run-") as new_folder:
+        assert not abandoned.exists()
+        assert new_folder.is_dir()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["uavsim-run-link"]
 
 

@@ -24,7 +24,7 @@ def test_committed_scenes_without_tables_are_reported(tmp_path: Path, states: li
         refuse_without_tables(tmp_path)
     assert str(caught.value) == (
         f"{tmp_path}: {reported} committed but the tables are not written yet: run the same generate command again, or "
-        f"uavsim annotate {tmp_path} to write the tables of what is there"
+        f"uavsim annotate {tmp_path} to write the tables of these scenes"
     )
 
 

@@ -34,9 +34,9 @@ def write(kind: str, strict: Path, out: Path) -> None:
 @pytest.mark.parametrize("kind", ["convert", "publish"])
 def test_same_command_completes_after_a_kill(kind: str, strict: Path, tmp_path: Path) -> None:
     write(kind, strict, tmp_path / "whole")
-    whole = contents(tmp_path / "whole")
-    assert UNFINISHED not in whole
-    for files in (1, len(whole) // 3, len(whole) * 2 // 3):
+    expected = contents(tmp_path / "whole")
+    assert UNFINISHED not in expected
+    for files in (1, len(expected) // 3, len(expected) * 2 // 3):
         out = tmp_path / f"killed-{files}"
         killed = os.fork()
         if not killed:
@@ -48,21 +48,21 @@ def test_same_command_completes_after_a_kill(kind: str, strict: Path, tmp_path: 
             finally:
                 os._exit(0)
         assert os.waitstatus_to_exitcode(os.waitpid(killed, 0)[1]) == -signal.SIGKILL
-        with pytest.raises(DatasetError, match=f"unfinished: uavsim {kind} is at work there, or was killed"):
+        with pytest.raises(DatasetError, match=f"unfinished: uavsim {kind} is running or was killed"):
             uavsim.open(out)
         with pytest.raises((InputError, DatasetError), match="unfinished"):
             write("publish" if kind == "convert" else "convert", strict, out)
         write(kind, strict, out)
-        assert contents(out) == whole
+        assert contents(out) == expected
 
 
 def _die_after(files: int) -> None:
     """Kill this process after it renamed a number of files."""
-    left = iter(range(files))
+    steps = iter(range(files))
 
     def counted(act):
         def named(*arguments, **options):
-            if next(left, None) is None:
+            if next(steps, None) is None:
                 os.kill(os.getpid(), signal.SIGKILL)
             return act(*arguments, **options)
 
@@ -74,6 +74,6 @@ def _die_after(files: int) -> None:
 def test_folder_with_other_files_is_refused(strict: Path, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out/mine.txt").write_text("mine")
-    with pytest.raises(InputError, match="holds something already"):
+    with pytest.raises(InputError, match="is not empty"):
         write("convert", strict, tmp_path / "out")
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["mine.txt"]

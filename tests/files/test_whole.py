@@ -53,9 +53,9 @@ def test_only_regular_files_are_replaced(tmp_path: Path, kind: str) -> None:
     {"a link": lambda: path.symlink_to(aim), "a folder": path.mkdir, "a device or pipe": lambda: os.mkfifo(path)}[
         kind
     ]()
-    with pytest.raises(StorageError, match=f"{kind} is there"):
+    with pytest.raises(StorageError, match=f"it is {kind}"):
         replace_bytes(path, b"new")
-    with pytest.raises(InputError, match=f"{kind} is there"), whole_file(path) as file:  # a path of the user
+    with pytest.raises(InputError, match=f"it is {kind}"), whole_file(path) as file:  # a path of the user
         file.write(b"new")
     assert aim.read_bytes() == b"theirs"
     assert not path.is_file() or path.is_symlink()
@@ -138,6 +138,6 @@ def test_whole_file_sweeps_temp_files_of_its_own_name(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(b"half")
     with open_folder(tmp_path) as folder:
         alive, file = begin_temp(folder, "a")
-        with file, whole_file(tmp_path / "a") as whole:
-            whole.write(b"whole")
+        with file, whole_file(tmp_path / "a") as target:
+            target.write(b"whole")
     assert {path.name for path in tmp_path.iterdir()} == {"a", others, foreign, alive}

@@ -217,15 +217,15 @@ class Matrix:
     def _left(self, folder: Path) -> list[str]:
         end = time.monotonic() + 5.0
         while True:
-            left = []
+            remaining = []
             for process in psutil.process_iter():
                 try:
                     if process.environ().get("UAVSIM_ROW") == str(folder) and process.status() != psutil.STATUS_ZOMBIE:
-                        left.append(f"{process.pid} {process.name()}")
+                        remaining.append(f"{process.pid} {process.name()}")
                 except psutil.Error:
                     continue
-            if not left or time.monotonic() > end:
-                return left
+            if not remaining or time.monotonic() > end:
+                return remaining
             time.sleep(0.1)
 
 

@@ -82,7 +82,7 @@ _READ_ALL = (
     "--inh-caps=+dac_read_search",
     "--ambient-caps=+dac_read_search",
 )
-_NOBODY = (  # a user without a name, rights and processes, who may read this interpreter where only root may
+_BARE_USER = (  # a user without a name, rights and processes, who may read this interpreter where only root may
     ("setpriv", "--reuid=54321", "--regid=54321", "--clear-groups", *(_READ_ALL if _UNREADABLE_PYTHON else ()))
     if _ROOT
     else ()
@@ -105,9 +105,9 @@ SURROUNDINGS = (
     Surrounding("reader gone", _WITH_RUN, shell="| head -c 0"),
     Surrounding("full output", shell="> /dev/full", codes={"status": 3}),
     Surrounding("40 open files", _WITH_RUN, before=_limit(resource.RLIMIT_NOFILE, 40), codes={"generate": 3}),
-    Surrounding("nobody without a home", _WITH_RUN, _NAMELESS | {"HOME": None}, prepare=_open_to_all, wrap=_NOBODY),
+    Surrounding("user without a home", _WITH_RUN, _NAMELESS | {"HOME": None}, prepare=_open_to_all, wrap=_BARE_USER),
     Surrounding(
-        "nobody, at home in /", (*_TWO, "generate"), _NAMELESS | {"HOME": "/"}, prepare=_open_to_all, wrap=_NOBODY
+        "user at home in /", (*_TWO, "generate"), _NAMELESS | {"HOME": "/"}, prepare=_open_to_all, wrap=_BARE_USER
     ),
     Surrounding("no temporary folder", _WITH_RUN, {"TMPDIR": "/nonexistent"}),
     Surrounding("temporary folder full", _WITH_RUN, wrap=_FULL),
@@ -128,7 +128,7 @@ SURROUNDINGS = (
     Surrounding("cache is a file", env={"XDG_CACHE_HOME": "/dev/null"}),
     Surrounding("huge environment", env={f"FILLER_{k}": "x" * 100_000 for k in range(10)}),
     Surrounding("warnings are errors", _TWO, {"PYTHONWARNINGS": "error"}),
-    Surrounding("60 processes", before=_limit(resource.RLIMIT_NPROC, 60), prepare=_open_to_all, wrap=_NOBODY),
+    Surrounding("60 processes", before=_limit(resource.RLIMIT_NPROC, 60), prepare=_open_to_all, wrap=_BARE_USER),
     # Machine code of such an interpreter is not in the cache, so that it is compiled once:
     Surrounding("python optimised, warnings are errors", _WITH_RUN, {"PYTHONOPTIMIZE": "2", "PYTHONWARNINGS": "error"}),
     Surrounding("development mode", _TWO, {"PYTHONDEVMODE": "1", "PYTHONHASHSEED": "1"}),

@@ -81,9 +81,9 @@ def test_bomb_is_a_complete_image(bomb: bytes) -> None:
     """A decoder without a bound takes it: all of its lines are there, and their checksum is right."""
     assert codec.image_size(bomb) == (SIDE_PX, SIDE_PX)
     assert len(bomb) < 4 << 20
-    at = bomb.index(b"IDAT")
-    size = int.from_bytes(bomb[at - 4 : at], "big")
-    packed, opened, count = bomb[at + 4 : at + 4 + size], zlib.decompressobj(), 0
+    offset = bomb.index(b"IDAT")
+    size = int.from_bytes(bomb[offset - 4 : offset], "big")
+    packed, opened, count = bomb[offset + 4 : offset + 4 + size], zlib.decompressobj(), 0
     while not opened.eof:
         count += len(opened.decompress(packed, 1 << 24))
         packed = opened.unconsumed_tail

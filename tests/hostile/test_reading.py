@@ -20,7 +20,7 @@ def test_error_names_exception_and_line() -> None:
     message = str(caught.value)
     assert "KeyError" in message
     assert "at test_reading.py:" in message or "at parse.py:" in message
-    assert "report a mistake of uavsim" in message
+    assert "report a bug in uavsim" in message
     assert "\n" not in message
 
 

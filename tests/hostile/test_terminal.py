@@ -32,11 +32,11 @@ NASTY = [
 ]
 
 
-def printed(*things: object) -> str:
+def printed(*objects: object) -> str:
     file = io.StringIO()
     screen = Screen(file=file, width=300)
-    for thing in things:
-        screen.print(thing)
+    for item in objects:
+        screen.print(item)
     return file.getvalue()
 
 

@@ -29,7 +29,7 @@ def test_sparse_huge_file_is_refused(read: Callable[[Path], object], tmp_path: P
     path = tmp_path / "huge"
     with path.open("wb") as file:
         file.truncate(MOST_FILE_BYTES + 20)
-    with pytest.raises(DatasetError, match="larger than any"):
+    with pytest.raises(DatasetError, match="larger than"):
         read(path)
     with pytest.raises(DatasetError, match="not a regular file"):
         read(tmp_path)

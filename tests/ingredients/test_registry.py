@@ -7,11 +7,11 @@ from dataclasses import fields
 import pytest
 
 from uavsim.errors import DatasetError
-from uavsim.records.ingredients import INGREDIENTS, actor_kind, every, is_of_role, record_name, record_named
+from uavsim.records.ingredients import INGREDIENTS, actor_kind, all_ingredients, is_of_role, record_name, record_named
 from uavsim.registry import Named
 
 
-@pytest.mark.parametrize("name", [name for name, _ in every()])
+@pytest.mark.parametrize("name", [name for name, _ in all_ingredients()])
 def test_every_part_can_be_imported(name: str) -> None:
     ingredient = INGREDIENTS.pick(name)
     parts = [getattr(ingredient, field.name) for field in fields(ingredient)]
@@ -25,11 +25,11 @@ def test_every_part_can_be_imported(name: str) -> None:
 def test_actors_are_numbered_in_the_order_that_datasets_keep() -> None:
     objects = "traffic walkers corner_cases intruders parked vehicles roadside drone_bodies"
     others = "flight_sensors town_maps clocks replay skins"
-    assert [name for name, _ in every()] == [*objects.split(), *others.split()]
+    assert [name for name, _ in all_ingredients()] == [*objects.split(), *others.split()]
 
 
 def test_kinds_are_distinguished_and_foreign_ones_refused() -> None:
-    kinds = [kind.name for _, one in every() for kind in one.kinds]
+    kinds = [kind.name for _, one in all_ingredients() for kind in one.kinds]
     assert len(set(kinds)) == len(kinds)
     assert actor_kind("walker").origin_at_middle
     for strange in ("snowman", ["vehicle"]):

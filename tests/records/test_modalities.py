@@ -108,8 +108,8 @@ def test_an_installed_package_adds_a_sensor(install) -> None:
 @pytest.mark.parametrize(
     ("name", "value", "error"),
     [
-        ("rgb", "warm:HEAT", "sensor 'rgb' is claimed by uavsim and warm"),
-        ("warmth", "warm:HEAT", "calls itself 'heat'"),
+        ("rgb", "warm:HEAT", "sensor 'rgb' is defined by uavsim and warm"),
+        ("warmth", "warm:HEAT", "has the name 'heat'"),
         ("heat", "warm:THREE", "not Modality"),
         ("heat", "warm:GONE", "does not load"),
     ],

@@ -44,11 +44,11 @@ def same_bits(one: Any, other: Any) -> bool:
 
 @given(ticks=st.integers(1, 7), actors=st.integers(0, 5), lights=st.integers(0, 3), drones=st.integers(0, 3))
 def test_a_motion_comes_back_bit_by_bit(ticks: int, actors: int, lights: int, drones: int) -> None:
-    there = motion(ticks, actors, lights=lights, drones=drones)
-    log: MotionLog = unpack_value(pack_value(there.packed()))
-    back = log.open()
+    original = motion(ticks, actors, lights=lights, drones=drones)
+    log: MotionLog = unpack_value(pack_value(original.packed()))
+    unpacked = log.open()
     for field in dataclasses.fields(SceneMotion):
-        assert same_bits(getattr(there, field.name), getattr(back, field.name)), field.name
+        assert same_bits(getattr(original, field.name), getattr(unpacked, field.name)), field.name
 
 
 def test_standing_actors_take_almost_no_space() -> None:

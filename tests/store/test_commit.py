@@ -24,8 +24,8 @@ def everything(root: Path) -> dict[str, tuple[object, ...]]:
     """Return the content of every path: bytes of files, targets of links."""
     found: dict[str, tuple[object, ...]] = {}
     for path in sorted(root.rglob("*")):
-        what = str(path.readlink()) if path.is_symlink() else path.read_bytes() if path.is_file() else None
-        found[str(path.relative_to(root))] = (path.lstat().st_mode, what)
+        content = str(path.readlink()) if path.is_symlink() else path.read_bytes() if path.is_file() else None
+        found[str(path.relative_to(root))] = (path.lstat().st_mode, content)
     return found
 
 
@@ -150,7 +150,7 @@ def test_a_file_in_the_way_is_not_replaced(output: LocalOutput) -> None:
     foreign.parent.mkdir(parents=True)
     foreign.write_bytes(b"theirs")
     entry = LedgerEntry("scene_00", "flying")
-    with pytest.raises(StorageError, match=r"1\.png is there and nothing says that it is ours") as caught:
+    with pytest.raises(StorageError, match=r"1\.png exists, and no manifest lists it") as caught:
         commit_scene(output, entry, folder=folder, moves=moves, log="log.msgpack", fragment=b"x")
     assert "\n" not in str(caught.value)
     output.drop_staged(folder)
@@ -191,7 +191,7 @@ def test_a_crafted_manifest_removes_nothing(output: LocalOutput, tmp_path: Path,
     reported = {"files": {key: [found.st_size, found.st_mtime_ns]}}
     (output.root / ".uavsim/manifests/scene_01~0.json").write_text(json.dumps(reported))
     before = everything(tmp_path)
-    with pytest.raises(StorageError, match="which no file of scene scene_01 is called"):
+    with pytest.raises(StorageError, match="not a file of scene scene_01"):
         sweep_orphans(output)
     assert {k: v for k, v in everything(tmp_path).items() if "locks" not in k} == {
         k: v for k, v in before.items() if "locks" not in k

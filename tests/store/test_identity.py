@@ -22,7 +22,7 @@ def test_a_fresh_folder_is_claimed_once_and_stays_the_same_datasets(tmp_path):
     claim_output(output, identity=SMOKE)
     assert read_identity(output) == SMOKE
     assert not check_identity(output, mark=MARK, name="smoke")
-    with pytest.raises(InputError, match=r"another dataset \(smoke, seed 7; not the uav3d of this command\)"):
+    with pytest.raises(InputError, match=r"another dataset \(smoke, seed 7; this command makes uav3d\)"):
         claim_output(output, identity={**SMOKE, "dataset": "uav3d", "fingerprint": "other"})
     assert read_identity(output) == SMOKE
 
@@ -37,7 +37,7 @@ def test_files_of_others_are_left_alone(tmp_path):
 @pytest.mark.parametrize(
     ("text", "why"),
     [("{", "damaged"), ("[]", "no fingerprint"), ('{"fingerprint": 3}', "no fingerprint"),
-     ('{"fingerprint": "x", "dataset": "s", "seed": true}', "seed no number")],
+     ('{"fingerprint": "x", "dataset": "s", "seed": true}', "seed has a wrong type")],
 )  # fmt: skip
 def test_a_damaged_note_is_the_storages_fault(tmp_path, text, why):
     (tmp_path / ".uavsim").mkdir()
@@ -59,5 +59,5 @@ def test_a_folder_that_goes_under_a_run_is_noticed(tmp_path):
     claim_output(output, identity=SMOKE)
     refuse_removed(output)
     (tmp_path / "out" / IDENTITY).unlink()
-    with pytest.raises(StorageError, match="was removed, or emptied, while the run was at work"):
+    with pytest.raises(StorageError, match="was removed or emptied during the run"):
         refuse_removed(output)

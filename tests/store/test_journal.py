@@ -50,6 +50,6 @@ def test_redaction_takes_linear_time(word: str) -> None:
 
 
 def test_long_text_is_cut_without_leaking_a_cut_secret() -> None:
-    kept = redact("begins " + "y" * 65_500 + " s3://KEY:" + "z" * 100 + "@bucket")
-    assert kept.startswith("begins y")
-    assert kept.endswith("y ... (65624 characters)")
+    redacted = redact("begins " + "y" * 65_500 + " s3://KEY:" + "z" * 100 + "@bucket")
+    assert redacted.startswith("begins y")
+    assert redacted.endswith("y ... (65624 characters)")

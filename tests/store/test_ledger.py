@@ -31,11 +31,11 @@ def test_entries_round_trip(tmp_path: Path) -> None:
         (ENTRY | {"state": "lost"}, "unknown state"),
         ([1], "not a ledger entry"),
         (b"{", "restore it from a copy"),
-        (ENTRY | {"index": 10**30}, "index is out of its range"),
-        (ENTRY | {"town": 7}, "town is no text"),
+        (ENTRY | {"index": 10**30}, "index is out of range"),
+        (ENTRY | {"town": 7}, "town is not a string"),
         (ENTRY | {"retired": [-1]}, "retired: a number"),
-        (ENTRY | {"replacing": {"plan_sha256": 3, "reasons": []}}, "plan_sha256 is no text"),
-        (ENTRY | {"scene": "scene_01"}, "it is of .scene_01."),
+        (ENTRY | {"replacing": {"plan_sha256": 3, "reasons": []}}, "plan_sha256 is not a string"),
+        (ENTRY | {"scene": "scene_01"}, "its scene is .scene_01."),
     ],
 )
 def test_invalid_entry_is_refused(tmp_path: Path, values: object, words: str) -> None:

@@ -113,7 +113,7 @@ def test_sweep_leaves_a_scene_that_another_process_holds(output: LocalOutput) ->
             sys.executable,
             "-c",
             "import sys; from pathlib import Path; from uavsim.store.local import LocalOutput\n"
-            "with LocalOutput(Path(sys.argv[1])).lock('scene_07') as ours: print(ours, flush=True); sys.stdin.read()",
+            "with LocalOutput(Path(sys.argv[1])).lock('scene_07') as locked: print(locked, flush=True); sys.stdin.read()",
             str(output.root),
         ],
         stdin=subprocess.PIPE,
@@ -122,8 +122,8 @@ def test_sweep_leaves_a_scene_that_another_process_holds(output: LocalOutput) ->
     )
     try:
         assert holder.stdout.readline() == "True\n"
-        with output.lock("scene_07") as ours:
-            assert not ours
+        with output.lock("scene_07") as locked:
+            assert not locked
         assert sweep_orphans(output) == []
         assert folder.is_dir()
     finally:
@@ -158,7 +158,7 @@ def test_temp_files_of_dead_writers_go_and_of_live_ones_stay(output: LocalOutput
 
 def test_an_image_of_another_scene_is_refused(output: LocalOutput) -> None:
     folder, moves = stage(output, "scene_00")
-    with pytest.raises(StorageError, match="not named after it"):
+    with pytest.raises(StorageError, match="is not named after the scene"):
         commit_scene(
             output, LedgerEntry("scene_01", "flying"), folder=folder, moves=moves, log="log.msgpack", fragment=b""
         )

@@ -34,23 +34,23 @@ def plant(folder: Path) -> dict[str, tuple[int, int, bytes]]:
     (folder / "empty").mkdir(mode=0o700)
     (folder / "out").symlink_to("/nowhere")
     os.mkfifo(folder / "pipe")
-    return seen(folder)
+    return foreign_properties(folder)
 
 
-def seen(folder: Path) -> dict[str, tuple[int, int, bytes]]:
+def foreign_properties(folder: Path) -> dict[str, tuple[int, int, bytes]]:
     """Return mode, inode except of folders, and content by name."""
     found = {}
     for path in sorted(folder.rglob("*")):
-        name, what = str(path.relative_to(folder)), path.lstat()
+        name, status = str(path.relative_to(folder)), path.lstat()
         if name not in {"scene.json", "uav_dataset.json"}:
             is_folder = path.is_dir() and not path.is_symlink()
             content = path.read_bytes() if path.is_file() and not path.is_symlink() else b""
-            found[name] = (what.st_mode, 0 if is_folder else what.st_ino, content)
+            found[name] = (status.st_mode, 0 if is_folder else status.st_ino, content)
     return found
 
 
 @pytest.fixture
-def own(tmp_path: Path) -> OwnFolder:
+def dataset(tmp_path: Path) -> OwnFolder:
     tables(tmp_path / VERSION, rows=1)
     tables(tmp_path / "staged" / VERSION, rows=2)
     return OwnFolder(tmp_path)
@@ -69,30 +69,30 @@ def at_each_step(monkeypatch: pytest.MonkeyPatch, act: Callable[[], None]) -> No
         monkeypatch.setattr(OwnFolder, name, step)
 
 
-def rows_of(own: OwnFolder) -> int:
-    return len(json.loads((own.root / VERSION / "scene.json").read_text()))
+def rows_of(dataset: OwnFolder) -> int:
+    return len(json.loads((dataset.root / VERSION / "scene.json").read_text()))
 
 
-def test_files_of_others_are_there_after_every_step(own: OwnFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = plant(own.root / VERSION)
+def test_files_of_others_are_there_after_every_step(dataset: OwnFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = plant(dataset.root / VERSION)
     looks: list[int] = []
 
     def look() -> None:
-        assert seen(own.root / VERSION) == before
-        looks.append(rows_of(own))
+        assert foreign_properties(dataset.root / VERSION) == before
+        looks.append(rows_of(dataset))
 
     at_each_step(monkeypatch, look)
-    publish_tables(own, "staged", versions=[VERSION])
+    publish_tables(dataset, "staged", versions=[VERSION])
     assert sorted(looks) == looks  # old tables, then new ones
     assert set(looks) == {1, 2}
-    assert seen(own.root / "staged" / VERSION) == {}
+    assert foreign_properties(dataset.root / "staged" / VERSION) == {}
 
 
 @pytest.mark.parametrize("last", range(40))
 def test_a_run_that_is_killed_at_any_step_is_repaired_by_the_next(
-    last: int, own: OwnFolder, monkeypatch: pytest.MonkeyPatch
+    last: int, dataset: OwnFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = plant(own.root / VERSION)
+    before = plant(dataset.root / VERSION)
     steps = iter(range(100))
 
     def die() -> None:
@@ -101,46 +101,47 @@ def test_a_run_that_is_killed_at_any_step_is_repaired_by_the_next(
 
     with monkeypatch.context() as patch, contextlib.suppress(Killed):
         at_each_step(patch, die)
-        publish_tables(own, "staged", versions=[VERSION])
-    assert seen(own.root / VERSION) == before
-    return_foreign_files(own, "staged")
-    assert seen(own.root / VERSION) == before
-    assert seen(own.root / "staged" / VERSION) == {}
+        publish_tables(dataset, "staged", versions=[VERSION])
+    assert foreign_properties(dataset.root / VERSION) == before
+    return_foreign_files(dataset, "staged")
+    assert foreign_properties(dataset.root / VERSION) == before
+    assert foreign_properties(dataset.root / "staged" / VERSION) == {}
 
 
-def test_foreign_files_are_moved_without_hard_links(own: OwnFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = plant(own.root / VERSION)
+def test_foreign_files_are_moved_without_hard_links(dataset: OwnFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = plant(dataset.root / VERSION)
     monkeypatch.setattr(OwnFolder, "link", lambda *_: False)
-    publish_tables(own, "staged", versions=[VERSION])
-    assert seen(own.root / VERSION) == before
-    assert rows_of(own) == 2
+    publish_tables(dataset, "staged", versions=[VERSION])
+    assert foreign_properties(dataset.root / VERSION) == before
+    assert rows_of(dataset) == 2
 
 
-def test_tables_are_replaced_without_folder_exchange(own: OwnFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = plant(own.root / VERSION)
+def test_tables_are_replaced_without_folder_exchange(dataset: OwnFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = plant(dataset.root / VERSION)
     monkeypatch.setattr(OwnFolder, "exchange", lambda *_: False)
-    publish_tables(own, "staged", versions=[VERSION])
-    assert seen(own.root / VERSION) == before
-    assert rows_of(own) == 2
+    publish_tables(dataset, "staged", versions=[VERSION])
+    assert foreign_properties(dataset.root / VERSION) == before
+    assert rows_of(dataset) == 2
 
 
 @pytest.mark.parametrize("theirs_later", [True, False])
 def test_a_file_that_is_replaced_meanwhile_is_kept_in_both_forms(
-    theirs_later: bool, own: OwnFolder, monkeypatch: pytest.MonkeyPatch
+    theirs_later: bool, dataset: OwnFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plant(own.root / VERSION)
-    (own.root / VERSION / "predictions.json").touch()
+    plant(dataset.root / VERSION)
+    (dataset.root / VERSION / "predictions.json").touch()
     real = OwnFolder.exchange
 
     def replaced_then_exchanged(self: OwnFolder, one: str, other: str) -> bool:
         if other == VERSION:  # an editor writes a new file in the last moment
-            new = own.root / "new"
+            new = dataset.root / "new"
             new.write_bytes(b"[1]")
             os.utime(new, ns=(0, 1 << 61 if theirs_later else 0))
-            new.replace(own.root / VERSION / "predictions.json")
+            new.replace(dataset.root / VERSION / "predictions.json")
         return real(self, one, other)
 
     monkeypatch.setattr(OwnFolder, "exchange", replaced_then_exchanged)
-    publish_tables(own, "staged", versions=[VERSION])
-    found = {name: (own.root / VERSION / name).read_bytes() for name in ("predictions.json", "predictions.json.before")}
+    publish_tables(dataset, "staged", versions=[VERSION])
+    names = ("predictions.json", "predictions.json.before")
+    found = {name: (dataset.root / VERSION / name).read_bytes() for name in names}
     assert found == dict(zip(found, (b"[1]", b"[]") if theirs_later else (b"[]", b"[1]"), strict=True))

@@ -43,9 +43,9 @@ def output(
     s3fs.S3FileSystem.clear_instance_cache()
     bucket = f"bucket-{abs(hash(request.node.name)) % 10**8}"
     s3fs.S3FileSystem().mkdir(bucket)
-    place = open_output(f"s3://{bucket}/data/set", scratch=tmp_path / "scratch")
-    assert isinstance(place, ObjectOutput)
-    return place
+    opened = open_output(f"s3://{bucket}/data/set", scratch=tmp_path / "scratch")
+    assert isinstance(opened, ObjectOutput)
+    return opened
 
 
 def commit(output: ObjectOutput, scene: str) -> None:
@@ -142,9 +142,9 @@ def test_unreachable_store_is_reported_without_credentials(tmp_path: Path, monke
     monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{port}")
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
     s3fs.S3FileSystem.clear_instance_cache()
-    place = open_output("s3://nobody/x", scratch=tmp_path)
+    store = open_output("s3://nobody/x", scratch=tmp_path)
     with pytest.raises(StorageError, match="check address and credentials") as caught:
-        place.read("a")
+        store.read("a")
     assert "hunter2" not in str(caught.value)
 
 
@@ -153,24 +153,24 @@ def test_waiting_for_a_silent_store_ends_with_the_run(tmp_path: Path, monkeypatc
 
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
-    monkeypatch.setattr(storage, "_LETS_GO_S", 0.0)
+    monkeypatch.setattr(storage, "_GRACE_S", 0.0)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{silent.getsockname()[1]}")
         s3fs.S3FileSystem.clear_instance_cache()
-        place = open_output("s3://nobody/x", scratch=tmp_path)
-        said: list[str] = []
+        store = open_output("s3://nobody/x", scratch=tmp_path)
+        messages: list[str] = []
 
         def read() -> None:
             with pytest.raises(StorageError) as caught:
-                place.read("a")
-            said.append(str(caught.value))
+                store.read("a")
+            messages.append(str(caught.value))
 
         thread = threading.Thread(target=read)
         thread.start()
         with silent.accept()[0]:
-            place.give_up()
+            store.give_up()
             thread.join(30)
-            assert said == ["s3://nobody/x does not answer, and the run is ending"]
+            assert messages == ["s3://nobody/x did not answer before the end of the run"]
 
 
 @pytest.mark.parametrize("url", ["nosuch://x/y", "https://example.org/x", "s3://"])

@@ -84,9 +84,9 @@ def test_kept_captures_are_recorded_in_turn(tmp_path: Path):
     swarm = PlannedSwarm()
     swarm.begin(PLAN, heartbeat=quiet)
     frames = tuple(Frame(swarm.advance(0), TickState(77 + k, 0.0, lambda: STATES), _images(seed=k)) for k in (0, 1))
-    kept = Kept(frames, SceneTraffic(INFOS, {"vehicles": (2, 2)}), np.zeros((0, 4, 2)))
-    assert [len(captures) for captures in kept.captures(PLAN)] == [len(PLAN.channels)] * 2
-    record_scene(kept.session(PLAN), PLAN, tmp_path, heartbeat=quiet, sample_taken=lambda _samples, _images: None)
+    captured = Kept(frames, SceneTraffic(INFOS, {"vehicles": (2, 2)}), np.zeros((0, 4, 2)))
+    assert [len(captures) for captures in captured.captures(PLAN)] == [len(PLAN.channels)] * 2
+    record_scene(captured.session(PLAN), PLAN, tmp_path, heartbeat=quiet, sample_taken=lambda _samples, _images: None)
     assert [frame.simulator_frame for frame in read_recording(tmp_path).frames] == [77, 77]  # steps 0 and 10
 
 

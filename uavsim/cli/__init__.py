@@ -36,13 +36,13 @@ _GROUPS: Final = ("Make", "Look", "Check", "Label", "Share", "Simulate")
 _QUIET_HELP: Final = "Print only errors and --json output."
 
 
-def _set_quiet(asked: bool) -> None:
-    if asked:
+def _set_quiet(enabled: bool) -> None:
+    if enabled:
         be_quiet()
 
 
-def _print_version(asked: bool) -> None:
-    if asked:
+def _print_version(requested: bool) -> None:
+    if requested:
         typer.echo(f"uavsim {importlib.metadata.version(DISTRIBUTION)}")
         raise typer.Exit
 
@@ -99,7 +99,7 @@ def _empty_app() -> typer.Typer:
 def _options_of_all(
     *,
     version: Annotated[
-        bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Print the version and end.")
+        bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Print the version and exit.")
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", is_eager=True, callback=_set_quiet, help=_QUIET_HELP)] = False,
 ) -> None:
@@ -185,7 +185,7 @@ def _run(stop: StopSignals) -> int:
         app = build_app(command) if command in COMMANDS.names() else build_overview()
         result = with_quiet(app)(sys.argv[1:] or ["--help"], standalone_mode=False)
     except typer.Exit as end:
-        stop.raise_if_asked(end)
+        stop.raise_if_signalled(end)
         return end.exit_code
     except SystemExit as end:
         cause = end.__context__
@@ -203,20 +203,20 @@ def _run(stop: StopSignals) -> int:
             code=2,
         )
     except UavsimError as error:
-        stop.raise_if_asked(error)
+        stop.raise_if_signalled(error)
         if os.environ.get("UAVSIM_TRACEBACK"):
             traceback.print_exception(error)
-        said = (error.every if isinstance(error, ConfigError) else ()) or (str(error),)
-        return max(_print_error(text, code=error.exit_code) for text in said)
+        messages = (error.every if isinstance(error, ConfigError) else ()) or (str(error),)
+        return max(_print_error(text, code=error.exit_code) for text in messages)
     except (typer.Abort, KeyboardInterrupt):  # end of input at a prompt, or Ctrl-C
         raise
-    except BaseException as error:  # noqa: BLE001 - the last door: nothing behind it could say the user anything
-        stop.raise_if_asked(error)
+    except BaseException as error:  # noqa: BLE001 - the last handler: it reports any other error
+        stop.raise_if_signalled(error)
         return _unexpected(error)
     if result == INTERRUPTED:  # typer's result of an interrupt
-        if stop.is_unasked:
+        if stop.is_unsignalled:
             return _print_error(
-                "an installed package raised KeyboardInterrupt, and no signal came; report it there", code=2
+                "an installed package raised KeyboardInterrupt without a signal; report it to its authors", code=2
             )
         raise KeyboardInterrupt
     return result if isinstance(result, int) else 0
@@ -258,15 +258,17 @@ def _unexpected(error: BaseException) -> int:
     frames = traceback.extract_tb(error.__traceback__)
     package = package_behind(error)
     if package is not None:
-        said = " ".join(str(error).split())[:300]
+        message = " ".join(str(error).split())[:300]
         where = f"{frames[-1].filename}:{frames[-1].lineno}"
         return _print_error(
-            f"the package {package} raised {type(error).__name__}: {said} at {where}; report it there", code=2
+            f"the package {package} raised {type(error).__name__}: {message} at {where}; report it to its authors",
+            code=2,
         )
     where = next((f"{f.filename}:{f.lineno}" for f in reversed(frames) if "uavsim" in f.filename), "?")
-    said = " ".join(str(error).split())[:300]
+    message = " ".join(str(error).split())[:300]
     return _print_error(
-        f"this is a mistake of uavsim, report it: {type(error).__name__}: {said} at {where} (UAVSIM_TRACEBACK=1 says more)",
+        f"this is a bug in uavsim, report it: {type(error).__name__}: {message} at {where} "
+        "(UAVSIM_TRACEBACK=1 prints the traceback)",
         code=1,
     )
 

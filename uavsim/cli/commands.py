@@ -161,7 +161,7 @@ _OWN: Final = {
     "ui": Command(
         "Look",
         "uavsim.cli.prefect_server:ui",
-        "Serve Prefect's pages of your current and past runs until Ctrl-C; runs report to it while it is up.",
+        "Serve Prefect's pages of your current and past runs until Ctrl-C; runs report to it while it is running.",
         examples=(
             "uavsim ui",
             "uavsim ui --port 4300",

@@ -53,9 +53,9 @@ def plan(
     *,
     dataset: Annotated[str | None, typer.Option(help=DATASET_HELP)] = None,
     town: Annotated[
-        str | None, typer.Option(help="one of the dataset's: Town10HD, Town03, Town07, ... (uavsim list towns)")
+        str | None, typer.Option(help="Town of the dataset: Town10HD, Town03, ... (uavsim list towns).")
     ] = None,
-    scenes: Annotated[str | None, typer.Option(help="scene numbers: 0-4,7; all of the town by default")] = None,
+    scenes: Annotated[str | None, typer.Option(help="Scene numbers, 0-4,7; default: all of the town.")] = None,
     samples: SamplesOption = None,
     seed: SeedOption = None,
     topology: TopologyOption = None,
@@ -65,21 +65,19 @@ def plan(
     settle: SettleOption = None,
     xodr: Annotated[
         Path | None,
-        typer.Option(
-            help="the town's OpenDRIVE map, or one that `uavsim map` wrote; the headless simulator's by default"
-        ),
+        typer.Option(help="OpenDRIVE map of the town, or a map by `uavsim map`; default: the headless simulator's."),
     ] = None,
-    png: Annotated[Path | None, typer.Option(help="draw the scenes from above into this image")] = None,
+    png: Annotated[Path | None, typer.Option(help="Draw the scenes from above into this image.")] = None,
     make_routes: Annotated[
-        str | None, typer.Option(metavar="TOWN", help="write flight_plans/TOWN.yaml instead")
+        str | None, typer.Option(metavar="TOWN", help="Write flight_plans/TOWN.yaml instead.")
     ] = None,
-    rows: Annotated[int, typer.Option(help="with --make-routes: rows of the grid of routes")] = 5,
-    columns: Annotated[int, typer.Option(help="with --make-routes: columns of the grid of routes")] = 5,
-    force: Annotated[bool, typer.Option("--force", help="let --make-routes replace the file")] = False,
+    rows: Annotated[int, typer.Option(help="With --make-routes: rows of the grid of routes.")] = 5,
+    columns: Annotated[int, typer.Option(help="With --make-routes: columns of the grid of routes.")] = 5,
+    force: Annotated[bool, typer.Option("--force", help="With --make-routes: replace an existing file.")] = False,
     forecast: Annotated[
-        bool, typer.Option("--forecast", help="fly a few short scenes and estimate the time and disk space of the run")
+        bool, typer.Option("--forecast", help="Fly a few short scenes and estimate the time and disk space of the run.")
     ] = False,
-    out: Annotated[str, typer.Option(help="with --forecast: folder of the future dataset")] = "data",
+    out: Annotated[str, typer.Option(help="With --forecast: folder of the future dataset.")] = "data",
     simulator: SimulatorOption = None,
     run: RunOption = None,
     as_json: JsonOption = False,
@@ -90,7 +88,7 @@ def plan(
         _make_routes(make_routes, rows=rows, columns=columns, force=force)
         return
     if dataset is None:
-        raise InputError("name a dataset: uavsim plan --dataset smoke --town Town10HD")
+        raise InputError("--dataset is missing; for example: uavsim plan --dataset smoke --town Town10HD")
     refuse_lists([town] if town is not None else ())
     check_png(png)
     if forecast:
@@ -109,26 +107,26 @@ def plan(
         return
     from uavsim.plan import numbering, plan_scenes
 
-    given = _roads(xodr) if xodr is not None else []
+    xodr_roads = _roads(xodr) if xodr is not None else []
     plans = plan_scenes(
         dataset,
         town=town,
         scenes=numbering.parse_numbers(scenes) if scenes is not None else None,
         overrides=overrides,
     )
-    _refuse_far(plans, given)
+    _refuse_far(plans, xodr_roads)
     if as_json:
         reported = {"dataset": plans[0].dataset, "scenes": [_scene_as_json(scene) for scene in plans]}
         for part in (one.show_json for one in _used(plans) if one.show_json is not None):
             reported |= part.load()(dataset, plans)
         write_out(json.dumps(reported))
         if png is not None:
-            _draw(dataset, plans, given or _headless_roads(plans[0].town.carla_map), png, as_json=True)
+            _draw(dataset, plans, xodr_roads or _headless_roads(plans[0].town.carla_map), png, as_json=True)
         return
     screen = columns_screen()
     _print_scenes(screen, plans)
     if png is not None:
-        _draw(dataset, plans, given or _headless_roads(plans[0].town.carla_map), png)
+        _draw(dataset, plans, xodr_roads or _headless_roads(plans[0].town.carla_map), png)
     for part in (one.show for one in _used(plans) if one.show is not None):
         part.load()(dataset, plans, png)
 
@@ -138,7 +136,7 @@ def _used(plans: Sequence[ScenePlan]) -> list[Ingredient]:
     return [used.ingredient for used in ingredients_of({name: None for plan in plans for name in plan.ingredients})]
 
 
-def _refuse_far(plans: Sequence[ScenePlan], given: Sequence[FloatArray] | RoadMap) -> None:
+def _refuse_far(plans: Sequence[ScenePlan], xodr_roads: Sequence[FloatArray] | RoadMap) -> None:
     """Refuse scenes that need a crossing or a junction but have no such site near their flight.
 
     Raises:
@@ -151,7 +149,7 @@ def _refuse_far(plans: Sequence[ScenePlan], given: Sequence[FloatArray] | RoadMa
             for site, what in needed.items():
                 town = scene.town.carla_map
                 if town not in maps:
-                    maps[town] = given or _headless_roads(town)
+                    maps[town] = xodr_roads or _headless_roads(town)
                 roads = maps[town]
                 if isinstance(roads, Sequence):  # outlines of roads alone, or no map
                     continue
@@ -159,10 +157,10 @@ def _refuse_far(plans: Sequence[ScenePlan], given: Sequence[FloatArray] | RoadMa
                 flown_m = scene.swarm.map_SE3_flu.translation_m.reshape(-1, 3)
                 away_m = float(roads.distance_m(flown_m, layer, having=having).min())
                 if away_m > _SITE_FARTHEST_M:
-                    nearest = f"the nearest is {away_m:.0f} m away" if away_m < float("inf") else "there is none"
+                    nearest = f"the nearest one {away_m:.0f} m away" if away_m < float("inf") else "none"
                     raise InputError(
-                        f"{scene.scene_name}: {what} needs a {site} within {_SITE_FARTHEST_M:g} m of the flight, and on the "
-                        f"map of {roads.name} {nearest}; fly another route, or name the town's own map with --xodr FILE"
+                        f"{scene.scene_name}: {what} needs a {site} within {_SITE_FARTHEST_M:g} m of the flight; the map of "
+                        f"{roads.name} has {nearest}; fly another route, or give the town's own map with --xodr FILE"
                     )
 
 
@@ -291,13 +289,13 @@ def _make_routes(town: str, *, rows: int, columns: int, force: bool) -> None:
     text = make_routes(site.model, rows=rows, columns=columns)
     target = Path("flight_plans") / f"{site.name}.yaml"
     if target.exists() and not force:
-        raise InputError(f"{target}: is there already; move it away, or replace it with --force")
+        raise InputError(f"{target} exists already; move it away, or replace it with --force")
     write_whole(target, text.encode())
     Screen().print(f"{target}: {rows * columns} routes")
 
 
 def check(
-    paths: Annotated[list[Path], typer.Argument(help="YAML files and folders of them")],
+    paths: Annotated[list[Path], typer.Argument(help="YAML files and folders of them.")],
     *,
     as_json: JsonOption = False,
 ) -> None:
@@ -311,17 +309,17 @@ def check(
         write_out(json.dumps({"ok": not wrong, "files": reported}))
     errors = Screen(stderr=True, errors=True)
     for finding in wrong:
-        for said in finding.every:
-            errors.print(line(("bold red", "error: "), said))
+        for message in finding.every:
+            errors.print(line(("bold red", "error: "), message))
     good = len(findings) - len(wrong)
     Screen(quiet=as_json).print(
-        f"{good} of {count(len(findings), 'file')} {'is' if len(findings) == 1 else 'are'} good"
+        f"{good} of {count(len(findings), 'file')} {'is' if len(findings) == 1 else 'are'} valid"
     )
     if wrong:
         sys.exit(2)
 
 
-def schema(out: Annotated[Path, typer.Option(help="folder to write into; created if missing")]) -> None:
+def schema(out: Annotated[Path, typer.Option(help="Folder for the schemas; created if missing.")]) -> None:
     """Run ``uavsim schema``."""
     from uavsim.config.schema import schema_texts
 

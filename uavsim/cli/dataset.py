@@ -39,10 +39,12 @@ from uavsim.terminal import Screen, count
 def annotate_again(
     target: Annotated[Path, typer.Argument(help="A dataset, or a recording (a folder with log.msgpack and images).")],
     *,
-    scenes: Annotated[str | None, typer.Option(help="Only these scenes of the dataset, by name, with commas.")] = None,
-    classes: Annotated[str | None, typer.Option(help=",".join(LABELS))] = None,
-    range_m: Annotated[float | None, typer.Option(min=1.0, help="Boxes within this distance of a drone.")] = None,
-    out: Annotated[Path | None, typer.Option(help="For a recording: the dataset to make.")] = None,
+    scenes: Annotated[str | None, typer.Option(help="Names of scenes, separated by commas; default: all.")] = None,
+    classes: Annotated[str | None, typer.Option(help=f"Classes to label: {','.join(LABELS)}.")] = None,
+    range_m: Annotated[
+        float | None, typer.Option(min=1.0, help="Greatest distance of labelled objects from a drone, metres.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="With a recording: folder of the new dataset.")] = None,
 ) -> None:
     """Run ``uavsim annotate``."""
 
@@ -54,15 +56,15 @@ def annotate_again(
 
     if (target / LOG_NAME).is_file():
         if out is None:
-            raise InputError(f"{target}: is one recording; name the dataset to make of it with --out")
+            raise InputError(f"{target}: is a recording; name the folder of the new dataset with --out")
         _label_recording(target, out, options=options(read_recording(target).plan))
         return
     output = open_output(str(target))
     known = {entry.scene: entry for entry in committed_scenes(output)} if (target / ".uavsim").is_dir() else {}
     if not known:
-        raise InputError(f"{target}: neither a recording ({LOG_NAME}) nor a dataset of ours with scenes in it")
-    wanted = [name.strip() for name in scenes.split(",")] if scenes else list(known)
-    for entry in [pick(known, name, what="scene") for name in wanted]:
+        raise InputError(f"{target}: neither a recording ({LOG_NAME}) nor a dataset with committed scenes")
+    requested_names = [name.strip() for name in scenes.split(",")] if scenes else list(known)
+    for entry in [pick(known, name, what="scene") for name in requested_names]:
         _label_committed(output, entry, options=options)
         Screen().print(f"labelled {entry.scene}")
     versions = assemble_tables(output)
@@ -72,12 +74,12 @@ def annotate_again(
 
 def _label_committed(output: Output, entry: LedgerEntry, *, options: Callable[[ScenePlan], AnnotateOptions]) -> None:
     generation = generation_of(entry)
-    kept = read_recording(output.root / generation.recording)
-    recording = in_dataset(kept, output.root, generation=generation.number)
+    stored_recording = read_recording(output.root / generation.recording)
+    recording = in_dataset(stored_recording, output.root, generation=generation.number)
     with reading(output.root / generation.recording):
         rows = scene_fragment(annotate(recording, options=options(recording.plan)))
-    with output.lock(entry.scene) as ours:
-        if not ours:
+    with output.lock(entry.scene) as locked:
+        if not locked:
             raise InputError(f"scene {entry.scene} is being flown by another process; try again later")
         output.replace(generation.fragment, pack_fragment(in_generation(rows, generation.number)))
 
@@ -86,7 +88,7 @@ def _label_recording(target: Path, out: Path, *, options: AnnotateOptions) -> No
     check_result_beside(target, out)
     result, recorded = ResultPath.open(out), DataFolder(target)
     if not result.is_empty():
-        raise InputError(f"{out}: holds something already; name a new folder")
+        raise InputError(f"{out}: is not empty; name a new folder")
     recording: Recording = read_recording(target)
     with reading(target):
         fragment = pack_fragment(scene_fragment(annotate(recording, options=options)))
@@ -103,17 +105,15 @@ def convert_dialect(
     folder: DatasetFolder,
     out: NewFolder,
     *,
-    dialect: Annotated[str, typer.Option(help="What to write: strict, uav3d, or one that a package adds.")],
+    dialect: Annotated[str, typer.Option(help="Dialect to write: strict, uav3d, or one of an installed package.")],
     timestamp_unit: Annotated[
         Literal["us", "ns"], typer.Option(help="uav3d: ns as in the release, us for velocities.")
     ] = "us",
     num_pts: Annotated[
         Literal["visible", "minus_one"], typer.Option(help="uav3d: pixels, or -1 as in the release.")
     ] = "visible",
-    infos: Annotated[bool, typer.Option(help="uav3d: write uav3d_infos_*.pkl too.")] = True,
-    data_path: Annotated[
-        str, typer.Option(help="uav3d: where UAV3D's code will find the images.")
-    ] = "./data/uav3d/v1.0",
+    infos: Annotated[bool, typer.Option(help="uav3d: also write uav3d_infos_*.pkl.")] = True,
+    data_path: Annotated[str, typer.Option(help="uav3d: folder of the images for UAV3D's code.")] = "./data/uav3d/v1.0",
     dry_run: WriteNothingOption = False,
 ) -> None:
     """Run ``uavsim convert``."""

@@ -13,7 +13,7 @@ from uavsim.environment import replay_command
 from uavsim.errors import InputError
 from uavsim.exports.formats import EXPORTERS, ExportRequest
 from uavsim.exports.formats.cosmos_models import MODELS
-from uavsim.exports.formats.lacks import lacks
+from uavsim.exports.formats.missing_content import missing_content
 from uavsim.files.result_folder import check_result_beside, refuse_inside
 from uavsim.terminal import Screen, line, write_out
 
@@ -41,13 +41,11 @@ def export_format(
     check_result_beside(folder, out)
     exporter = EXPORTERS.pick(kind)
     if received and kind not in ("opv2v", "griffin", "v2xsim"):
-        raise InputError(
-            f"--received is of --format opv2v, griffin and v2xsim; {kind} has the synchronous keyframes alone"
-        )
+        raise InputError(f"--received needs --format opv2v, griffin or v2xsim; {kind} has only synchronous keyframes")
     if dry_run:
         print_intent(open_folder(folder, version), f"written to {out} in format {kind}")
         return
-    if (missing := lacks(open_folder(folder, version), kind)) is not None:
+    if (missing := missing_content(open_folder(folder, version), kind)) is not None:
         hint = f"; {replay_command(folder, 'lidar')} records it" if "lidar" in missing else ""
         Screen().print(line(("yellow", "note: "), missing + hint))
     for path in exporter(ExportRequest(folder, out, version, split, topics, model, received, ros)):
@@ -62,9 +60,11 @@ def video(
     scene: Annotated[str | None, typer.Option(help="Name of the scene. Default: the first.")] = None,
     camera: Annotated[
         list[str] | None,
-        typer.Option(help="Channel, as CAMERA_FRONT_id_0; repeat for more. Default: up to six, of all drones in turn."),
+        typer.Option(
+            help="Channel, such as CAMERA_FRONT_id_0; repeat for more. Default: up to six, of all drones in turn."
+        ),
     ] = None,
-    columns: Annotated[int, typer.Option(min=0, help="Columns of the grid; 0: about as many as rows.")] = 0,
+    columns: Annotated[int, typer.Option(min=0, help="Columns of the grid; 0: about the number of rows.")] = 0,
     width: Annotated[int, typer.Option(min=64, max=7680, help="Width of the whole video, pixels.")] = 1280,
     fps: Annotated[float, typer.Option(min=0, max=240, help="Frames per second; 0: the images' own rate.")] = 0.0,
     frames: Annotated[int, typer.Option(min=0, help="Number of frames from the start; 0: all.")] = 0,

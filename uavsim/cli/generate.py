@@ -49,7 +49,7 @@ def generate(
     dataset: Annotated[str | None, typer.Option(help=DATASET_HELP)] = None,
     out: Annotated[str | None, typer.Option(help="Folder, or an object store's URL (s3://bucket/prefix).")] = None,
     town: TownsOption = None,
-    scenes: Annotated[str | None, typer.Option(help="Numbers in the dataset, 0-4,7.")] = None,
+    scenes: Annotated[str | None, typer.Option(help="Scene numbers, 0-4,7.")] = None,
     samples: SamplesOption = None,
     seed: SeedOption = None,
     topology: TopologyOption = None,
@@ -72,7 +72,7 @@ def generate(
     name, address = dataset or config.dataset, out or config.out
     if name is None or address is None:
         missing = "--dataset" if name is None else "--out"
-        raise InputError(f"{missing} is missing; uavsim generate --dataset smoke --out data/smoke")
+        raise InputError(f"{missing} is missing; for example: uavsim generate --dataset smoke --out data/smoke")
     request = Request(
         dataset=name,
         out=address,
@@ -97,13 +97,15 @@ def refuse_lists(towns: Sequence[str]) -> None:
     for name in towns:
         if "," in name:
             each = " ".join(f"--town {part.strip()}" for part in name.split(",") if part.strip())
-            raise InputError(f"--town {name}: one name an option: {each}")
+            raise InputError(f"--town {name}: give one town per option: {each}")
 
 
 def regenerate(
     folder: Annotated[Path, typer.Argument(help="The dataset's folder.")],
     *,
-    scenes: Annotated[str | None, typer.Option(help="Numbers to fly again; default: those in quarantine.")] = None,
+    scenes: Annotated[
+        str | None, typer.Option(help="Scene numbers to fly again; default: those in quarantine.")
+    ] = None,
     failed: Annotated[bool, typer.Option("--failed", help="Fly the scenes in quarantine again; the default.")] = False,
     simulator: SimulatorOption = None,
     wait: WaitOption = None,
@@ -135,12 +137,12 @@ def run_request(request: Request, *, dry_run: bool, as_json: bool) -> None:
     if as_json:
         write_out(json.dumps(_as_json(result)))
     out = Screen(quiet=as_json)
-    what = f"{count(len(result.committed), 'scene')}, {count(result.images, 'image')}"
+    content = f"{count(len(result.committed), 'scene')}, {count(result.images, 'image')}"
     if result.flown or len(result.committed) < 1:
-        out.print(f"{what} in {result.seconds:.0f} s: {result.address}")
+        out.print(f"{content} in {result.seconds:.0f} s: {result.address}")
         out.print(f"{duration(result.simulator_s)} of simulators, {size(result.size_bytes)} of files")
     elif not result.unfinished and not result.quarantined:
-        out.print(f"nothing to do: {what} are there already, no simulator was asked: {result.address}")
+        out.print(f"nothing to do: {content} exist already: {result.address}")
     if result.contact_sheet is not None:
         out.print(f"contact sheet: {result.contact_sheet}")
     if result.valid is not None:
@@ -159,8 +161,8 @@ def _print_next_steps(out: Screen, folder: str) -> None:
     command = own_command()
     out.print("next:")
     out.print(f"  {command} report {name} --out {page}")
-    there = all(map(importlib.util.find_spec, ("rerun", "uavsim.viewing")))
-    without = "" if there else f"   # needs the viewer: {install_line('viewer')}"
+    has_viewer = all(map(importlib.util.find_spec, ("rerun", "uavsim.viewing")))
+    without = "" if has_viewer else f"   # needs the viewer: {install_line('viewer')}"
     out.print(f"  {command} view {name} --web{without}")
     out.print(f"  {own_command('python')} -c \"import uavsim; print(uavsim.open('{folder}').scene_names)\"")
 

@@ -27,7 +27,7 @@ def init(
     formation: Annotated[str | None, typer.Option(help="Name of a new formation.")] = None,
     rig: Annotated[str | None, typer.Option(help="Name of a new set of sensors.")] = None,
     weather: Annotated[str | None, typer.Option(help="Name of a new weather.")] = None,
-    routes: Annotated[str | None, typer.Option(help="Town for which routes are written, Town03.")] = None,
+    routes: Annotated[str | None, typer.Option(help="Town of new routes, such as Town03.")] = None,
 ) -> None:
     """Run ``uavsim init``."""
     parts = {"formation": formation, "rig": rig, "weather": weather}
@@ -64,7 +64,7 @@ def init(
 
 def _path(kind: str, name: str) -> Path:
     if not _NAME.fullmatch(name):
-        raise InputError(f"--{kind} {name}: a name of letters, digits, - and _ is needed; it becomes the file's name")
+        raise InputError(f"--{kind} {name}: use letters, digits, - and _ only; the name becomes a file name")
     return _ROOT / _FOLDERS[kind] / f"{name}.yaml"
 
 

@@ -22,7 +22,7 @@ def view(
     folder: DatasetFolder,
     *,
     scene: Annotated[list[str] | None, typer.Option(help="Name of a scene; repeat for more. Default: all.")] = None,
-    save: Annotated[Path | None, typer.Option(help="Write the recording here and open nothing.")] = None,
+    save: Annotated[Path | None, typer.Option(help="File for the recording; no viewer opens.")] = None,
     web: Annotated[bool, typer.Option("--web", help="Serve a web page on 127.0.0.1, until Ctrl-C.")] = False,
     version: VersionOption = None,
     samples: Annotated[int, typer.Option(min=1, help="End the recording after this many keyframes.")] = 400,
@@ -36,7 +36,7 @@ def view(
 ) -> None:
     """Run ``uavsim view``."""
     if save is not None and web:
-        raise InputError("--save and --web: give one of them; a saved recording is opened with rerun FILE.rrd")
+        raise InputError("--save and --web: give one of them; rerun FILE.rrd opens a saved recording")
     try:
         from uavsim.viewing.view import ViewRequest, open_viewer, send_recording, write_recording
     except ImportError as error:
@@ -54,7 +54,7 @@ def view(
     with open_viewer(web=web, port=port, web_port=web_port) as viewer:
         if viewer.page:
             screen.print(f"{viewer.page} until Ctrl-C")
-        summary = send_recording(data, viewer.url, request, wanted=viewer.is_open)
+        summary = send_recording(data, viewer.url, request, is_open=viewer.is_open)
         try:
             _print(summary, "shown")
             viewer.wait()
@@ -62,12 +62,12 @@ def view(
             screen.print("ended")
 
 
-def _print(summary: ViewSummary, what: str) -> None:
+def _print(summary: ViewSummary, verb: str) -> None:
     screen = Screen()
     for note in summary.notes:
         screen.print(f"note: {note}")
     screen.print(
-        f"{what}: {count(summary.scenes, 'scene')}, {count(summary.samples, 'sample')}, {count(summary.images, 'image')}, "
+        f"{verb}: {count(summary.scenes, 'scene')}, {count(summary.samples, 'sample')}, {count(summary.images, 'image')}, "
         f"{summary.boxes} boxes"
     )
 

@@ -53,7 +53,7 @@ def make_map(
         pick(BORROWED, borrow, what="name to borrow")
     check_png(png)
     if buildings and format_ == "graph":
-        raise InputError("--buildings: a lane graph has none; nuscenes and geojson have")
+        raise InputError("--buildings: a lane graph has no buildings; choose --format nuscenes or geojson")
     folder, drawing = ResultPath.open(out), png and ResultPath.of_file(png)
     network, known, listed = network_of(town, buildings=buildings)
     label = check_part(borrow or name or known, what="name")

@@ -66,8 +66,8 @@ def _write_headless(town: str, file: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0 or not file.is_file():
         last = done.stderr.strip().splitlines()[-1:]
-        said = last[0] if last else f"the headless simulator ended with code {done.returncode}"
-        raise InputError(said) if done.returncode == _BAD_INPUT else SimulatorError(said)
+        reason = last[0] if last else f"the headless simulator ended with code {done.returncode}"
+        raise InputError(reason) if done.returncode == _BAD_INPUT else SimulatorError(reason)
 
 
 def _ask_headless(town: str, file: Path) -> tuple[str, list[Building]]:
@@ -87,16 +87,16 @@ def _ask_headless(town: str, file: Path) -> tuple[str, list[Building]]:
 def _ask(server: str, file: Path, *, buildings: bool) -> tuple[str, list[Building]]:
     """Write the map of a server into a file, by a client process; return the town's name and its buildings."""
     more = ["--buildings"] if buildings else []
-    own = python_command("uavsim.simulate.carla.opendrive", server, str(file), *more)
+    arguments = python_command("uavsim.simulate.carla.opendrive", server, str(file), *more)
     where = Endpoint.parse(server, what="server")
-    command = [client_python_of("carla", {"carla": where}) or own[0], *own[1:]]
+    command = [client_python_of("carla", {"carla": where}) or arguments[0], *arguments[1:]]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False)
     except subprocess.TimeoutExpired as error:
         raise SimulatorError(f"the simulator at {server} did not answer within {_TIMEOUT_S} s") from error
     if not done.stdout.strip():
         last = done.stderr.strip().splitlines()[-1:]
-        raise SimulatorError(f"the client process died: {last[0] if last else 'without a word'}")
+        raise SimulatorError(f"the client process ended without an answer: {last[0] if last else 'no output'}")
     answer = json.loads(done.stdout.splitlines()[-1])
     if "error" in answer:
         raise SimulatorError(answer["error"])

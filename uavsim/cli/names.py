@@ -32,9 +32,9 @@ def list_names(
     if as_json:
         write_out(json.dumps(found))
         return
-    shown = found[kind] if kind is not None else {name: ", ".join(lines) for name, lines in found.items() if lines}
-    wide, screen = max(map(len, shown), default=0), Screen()
-    for name, text in shown.items():
+    texts = found[kind] if kind is not None else {name: ", ".join(lines) for name, lines in found.items() if lines}
+    wide, screen = max(map(len, texts), default=0), Screen()
+    for name, text in texts.items():
         row = f"{name:<{wide}}  {text}".rstrip()
         if screen.is_terminal and kind is not None:
             screen.print(row, soft_wrap=False, no_wrap=True, overflow="ellipsis")

@@ -29,8 +29,8 @@ def occupancy(
     scan: Annotated[
         list[Path] | None, typer.Option("--scan", help="A further dataset that shows the same towns; may be repeated.")
     ] = None,
-    kept: Annotated[
-        Path | None, typer.Option(help="Folder that caches scans of scenes; default: scans in --out.")
+    scan_cache: Annotated[
+        Path | None, typer.Option("--kept", help="Folder that caches scans of scenes; default: scans in --out.")
     ] = None,
     scenes: Annotated[
         list[str] | None, typer.Option("--scene", help="A scene's name; may be repeated; default: all.")
@@ -46,11 +46,13 @@ def occupancy(
     from uavsim.occupancy.further import choices_of
     from uavsim.occupancy.run import write_voxels
 
-    for folder in (out, kept or out):
+    for folder in (out, scan_cache or out):
         check_result_beside(dataset, folder)
     data, further = open_folder(dataset), [open_folder(folder) for folder in scan or []]
     voxel_format, shape = choices_of(format_, grid, cameras=cameras)
-    voxels = write_voxels(data, out, voxel_format, shape, of=of or (), scans=further, scenes=scenes or (), kept=kept)
+    voxels = write_voxels(
+        data, out, voxel_format, shape, of=of or (), scans=further, scenes=scenes or (), kept=scan_cache
+    )
     sizes = dict(voxels)
     if as_json:
         write_out(json.dumps({"files": sizes}))

@@ -110,7 +110,7 @@ def check_png(path: Path | None) -> None:
         raise InputError(f"--png {path}: a PNG image is written; give it a name that ends with .png")
 
 
-def print_intent(data: Dataset, what: str) -> None:
+def print_intent(data: Dataset, outcome: str) -> None:
     """Print the answer to ``--dry-run``: the planned work on a dataset."""
     size = counts(scene=len(data.scene_names), sample=sum(map(len, data)))
-    Screen().print(f"{data.root}: {size} would be {what}; nothing was written (--dry-run)")
+    Screen().print(f"{data.root}: {size} would be {outcome}; nothing was written (--dry-run)")

@@ -62,11 +62,11 @@ def preview(
         simulators=tuple(simulator or ()),
         run=run_config(run),
     )
-    shown = write_preview(request, png, console=Screen(stderr=True))
+    result = write_preview(request, png, console=Screen(stderr=True))
     if as_json:
-        write_out(json.dumps({"png": str(png)} | asdict(shown)))
-    visible = f"{shown.visible} of {count(shown.objects, 'object')} in view"
-    Screen(quiet=as_json).print(f"{png}: {shown.scene} in {shown.town}, {count(shown.images, 'image')}, {visible}")
+        write_out(json.dumps({"png": str(png)} | asdict(result)))
+    visible = f"{result.visible} of {count(result.objects, 'object')} in view"
+    Screen(quiet=as_json).print(f"{png}: {result.scene} in {result.town}, {count(result.images, 'image')}, {visible}")
 
 
 def _refuse_unwritable(png: Path) -> None:

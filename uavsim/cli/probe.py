@@ -103,9 +103,9 @@ def conform(
         write_answers(folder / "answers.json", so_far)
         console.print(line(("dim", f"{probe:18}"), f" {count(len(so_far.answers), 'answer')} in all, {seconds:.1f} s"))
 
-    given = ask_everything(simulator, airsim, heard=keep)
-    found = compare(given, reference)
-    write_whole(folder / "index.html", page_of(given, reference, found).encode())
+    answer_file = ask_everything(simulator, airsim, heard=keep)
+    found = compare(answer_file, reference)
+    write_whole(folder / "index.html", page_of(answer_file, reference, found).encode())
     bad = []
     for capability, result, questions in by_capability(found):
         differ = [c for c in questions if c.result in {"other", "not there"}]
@@ -116,24 +116,24 @@ def conform(
             )
         )
         bad += [f"{capability}: {c.answer.question}" for c in differ]
-    console.print(f"{out / 'index.html'}: {count(len(found), 'question')}, {given.seconds:.0f} s")
-    selected = behaviours.selected(given)
+    console.print(f"{out / 'index.html'}: {count(len(found), 'question')}, {answer_file.seconds:.0f} s")
+    selected = behaviours.selected(answer_file)
     words = " ".join(f"--behaviour {name}={value}" for name, value in selected.items())
-    console.print(f"a simulator that behaves alike: headless-simulator {words}".rstrip())
-    if entries := behaviours.faults(given):
-        console.print(f"with --faults FILE, and in FILE: faults: [{', '.join(entries)}]")
+    console.print(f"a headless simulator with this behaviour: headless-simulator {words}".rstrip())
+    if entries := behaviours.faults(answer_file):
+        console.print(f"with --faults FILE, which contains faults: [{', '.join(entries)}]")
     if as_json:
         write_out(json.dumps({"answers": str(out / "answers.json"), "differ": bad, "behaviours": selected}))
-    if unasked := [a.capability for a in given.answers if a.note == NOT_ASKED]:
+    if unasked := [a.capability for a in answer_file.answers if a.note == NOT_ASKED]:
         raise SimulatorError(
-            f"the simulator stopped answering; not asked: {', '.join(unasked)} (see {out / 'index.html'})"
+            f"the simulator stopped answering; not tested: {', '.join(unasked)} (see {out / 'index.html'})"
         )
     if strict and bad:
-        raise SystemFailure(f"{count(len(bad), 'answer')} not as in the reference, the first: {bad[0]}")
+        raise SystemFailure(f"{count(len(bad), 'answer')} differ from the reference; the first: {bad[0]}")
 
 
 def calibrate(
-    simulator: Annotated[str, typer.Option(help="HOST:CARLA_PORT:AIRSIM_PORT of a running merged simulator")],
+    simulator: Annotated[str, typer.Option(help="HOST:CARLA_PORT:AIRSIM_PORT of a running merged simulator.")],
     town: Annotated[
         str, typer.Option(help="Town03, Town10HD, Town12, ... (uavsim list towns); copy the result into its YAML.")
     ],
@@ -153,7 +153,9 @@ def calibrate(
             f"the simulator at {simulator} did not answer within {_CALIBRATION_TIMEOUT_S} s"
         ) from error
     if not done.stdout.strip():
-        raise SimulatorError(f"the measuring process died: {done.stderr.strip().splitlines()[-1:] or 'without a word'}")
+        raise SimulatorError(
+            f"the client ended without an answer: {done.stderr.strip().splitlines()[-1:] or 'no output'}"
+        )
     answer = json.loads(done.stdout)
     if "error" in answer:
         raise SimulatorError(answer["error"])

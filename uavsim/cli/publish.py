@@ -73,7 +73,7 @@ def publish(
     certified = (
         f"{count(done.certified_scenes, 'scene')} certified"
         if done.certified_scenes
-        else "no certificate: no ledger is there"
+        else "no certificate: the dataset has no ledger"
     )
     Screen().print(f"wrote {out}: {done.files} files, {done.rows} rows, {done.size_bytes / 1e6:.1f} MB; {certified}")
     Screen().print(f"sha256 of SHA256SUMS, by which uavsim verify --sums-sha256 proves the pack: {done.sums_sha256}")
@@ -103,7 +103,7 @@ def verify(
 def reproduce(
     card: Annotated[Path, typer.Argument(help="README.md of a pack, or its folder.")],
     *,
-    scenes: Annotated[str, typer.Option(help="Numbers in the dataset, 0-4,7.")],
+    scenes: Annotated[str, typer.Option(help="Scene numbers, 0-4,7.")],
     out: Annotated[Path | None, typer.Option(help="Keep the new scenes in this new folder.")] = None,
     simulator: SimulatorOption = None,
     run: RunOption = None,
@@ -132,16 +132,16 @@ def reproduce(
         parts_of = [{"scene": r.scene, "plan": r.plan, "files": r.files, "rows": r.rows} for r in results]
         write_out(json.dumps({"scenes": parts_of, "notes": differing}))
     screen = Screen(quiet=as_json)
-    for said in differing:
-        screen.print(f"note: {said}")
+    for note in differing:
+        screen.print(f"note: {note}")
     for result in results:
         parts = {"plan": result.plan, "files": result.files, "rows": result.rows}
         words = [f"{name} {'equal' if same else 'differ'}" for name, same in parts.items()]
         screen.print(line(f"{result.scene}: ", ("green" if result.equal else "red", ", ".join(words))))
     if not all(result.equal for result in results):
-        raise DatasetError(f"{card}: {sum(not r.equal for r in results)} of {len(results)} scenes are not the card's")
+        raise DatasetError(f"{card}: {sum(not r.equal for r in results)} of {len(results)} scenes differ from the card")
 
 
 def _refuse_full(out: Path) -> None:
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise InputError(f"{out}: holds something already; name a new folder")
+        raise InputError(f"{out}: is not empty; name a new folder")

@@ -27,17 +27,17 @@ __all__ = ["replay", "twins"]
 
 
 def replay(
-    folder: Annotated[Path, typer.Argument(help="The dataset that was recorded.")],
+    folder: Annotated[Path, typer.Argument(help="Folder of the recorded dataset.")],
     *,
     out: Annotated[str, typer.Option(help="Folder of the new dataset, or an object store's URL.")],
-    scenes: Annotated[str | None, typer.Option(help="Numbers in the dataset, 0-4,7; default: all.")] = None,
+    scenes: Annotated[str | None, typer.Option(help="Scene numbers, 0-4,7; default: all.")] = None,
     rig: RigOption = None,
     sensors: Annotated[str | None, typer.Option(help="Sensors to add to every drone: +lidar,+depth.")] = None,
     weather: WeatherOption = None,
     formation: FormationOption = None,
     topology: TopologyOption = None,
     hide: Annotated[
-        list[str] | None, typer.Option(help="Without this actor (instance id or blueprint) or class; repeat for more.")
+        list[str] | None, typer.Option(help="Actor (instance id or blueprint) or class to leave out; repeat for more.")
     ] = None,
     simulator: SimulatorOption = None,
     run: RunOption = None,
@@ -62,10 +62,10 @@ def replay(
 
 
 def twins(
-    folder: Annotated[Path, typer.Argument(help="The dataset that was recorded.")],
+    folder: Annotated[Path, typer.Argument(help="Folder of the recorded dataset.")],
     *,
     out: Annotated[Path, typer.Option(help="Folder of the twins and their tables.")],
-    scenes: Annotated[str | None, typer.Option(help="Numbers in the dataset, 0-4,7; default: all.")] = None,
+    scenes: Annotated[str | None, typer.Option(help="Scene numbers, 0-4,7; default: all.")] = None,
     weather: Annotated[
         list[str] | None,
         typer.Option(
@@ -89,22 +89,22 @@ def twins(
     """Run ``uavsim twins``."""
     from uavsim.replays.twins import make_twins, requested_twins, requests_of
 
-    asked = requested_twins(
+    chosen = requested_twins(
         folder, weather=weather or (), without=without or (), occluders=occluders, skins=skin or (), scenes=scenes
     )
-    requests = requests_of(folder, out, asked, scenes=scenes, simulators=tuple(simulator or ()), run=run_config(run))
+    requests = requests_of(folder, out, chosen, scenes=scenes, simulators=tuple(simulator or ()), run=run_config(run))
     screen = Screen(quiet=as_json)
     if dry_run:
         if as_json:
-            write_out(json.dumps([asdict(replace(twin, skin=None)) for twin in asked]))
-        for twin in asked:
+            write_out(json.dumps([asdict(replace(twin, skin=None)) for twin in chosen]))
+        for twin in chosen:
             screen.print(f"{twin.name}: {len(twin.words)} changes, into {out / twin.name}")
         screen.print("nothing was started or written (--dry-run)")
         return
     from uavsim.flows.command import generate
 
     console = Screen(stderr=True)
-    result = make_twins(folder, out, asked, requests, generate=partial(generate, console=console))
+    result = make_twins(folder, out, chosen, requests, generate=partial(generate, console=console))
     if as_json:
         write_out(json.dumps(asdict(result)))
     for name, images in result.images.items():

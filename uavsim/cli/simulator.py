@@ -21,12 +21,12 @@ def mock_sim(context: typer.Context) -> None:
 
 
 def airsim_settings(
-    out: Annotated[Path, typer.Option(help="file to write; AirSim reads ~/Documents/AirSim/settings.json")],
+    out: Annotated[Path, typer.Option(help="File to write; AirSim reads ~/Documents/AirSim/settings.json.")],
     dataset: Annotated[str, typer.Option(help=DATASET_HELP)] = "uav3d",
     town: Annotated[
-        str | None, typer.Option(help="one of the dataset's, when it has several (uavsim list towns)")
+        str | None, typer.Option(help="Town of the dataset, if it has several (uavsim list towns).")
     ] = None,
-    client: Annotated[Literal["airsim", "cosys"], typer.Option(help="server that reads it")] = "airsim",
+    client: Annotated[Literal["airsim", "cosys"], typer.Option(help="Server that reads the file.")] = "airsim",
 ) -> None:
     """Run ``uavsim airsim-settings``."""
     from uavsim.plan import plan_scenes

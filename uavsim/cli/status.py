@@ -107,10 +107,10 @@ def _parts(found: Overview, folder: str) -> list[RenderableType]:
     if found.quarantined:
         parts.append(line(f"fly them again: {own_command()} regenerate {shlex.quote(folder)} --failed"))
     if found.not_asked:
-        parts.append(line(f"{found.not_asked} more of the dataset were not asked for"))
+        parts.append(line(f"{found.not_asked} more scenes of the dataset were not requested"))
     if found.eta_s:
-        left = f"{found.eta_s / 3600:.1f} h" if found.eta_s > 3600 else f"{found.eta_s / 60:.0f} min"
-        parts.append(line(f"about {left} to go with {count(max(found.slots, 1), 'simulator')}"))
+        remaining = f"{found.eta_s / 3600:.1f} h" if found.eta_s > 3600 else f"{found.eta_s / 60:.0f} min"
+        parts.append(line(f"about {remaining} left with {count(max(found.slots, 1), 'simulator')}"))
     return parts
 
 

@@ -38,7 +38,7 @@ class StopSignals:
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, self._stop)
         signal.signal(signal.SIGALRM, self._stop)
-        sys.unraisablehook = self._lost
+        sys.unraisablehook = self._raise_again
         atexit.register(self._leave)
 
     def end_with(self, code: int) -> None:
@@ -53,11 +53,11 @@ class StopSignals:
         signal.alarm(_EXIT_S)
 
     @property
-    def is_unasked(self) -> bool:
+    def is_unsignalled(self) -> bool:
         """Return whether the handlers are installed and no signal came."""
         return self._taken and self._since_s is None
 
-    def raise_if_asked(self, error: BaseException) -> None:
+    def raise_if_signalled(self, error: BaseException) -> None:
         """Raise ``KeyboardInterrupt`` if a signal came, in place of a library's error.
 
         Raises:
@@ -83,7 +83,7 @@ class StopSignals:
         if self._code is not None:
             os._exit(self._code)
 
-    def _lost(self, unraisable: UnraisableHookArgs) -> None:
+    def _raise_again(self, unraisable: UnraisableHookArgs) -> None:
         """Raise the interrupt again after the interpreter dropped it in a destructor or callback."""
         if issubclass(unraisable.exc_type, KeyboardInterrupt):
             self._since_s = None

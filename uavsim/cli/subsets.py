@@ -38,12 +38,12 @@ def select(
     within_m: Annotated[
         float | None, typer.Option(min=0.0, help="With --class: greatest distance of that object from a drone, metres.")
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Name the scenes; write nothing.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the scenes; write nothing.")] = False,
 ) -> None:
     """Run ``uavsim select``."""
     if (event is None) != (events is None):
         raise InputError("--event and --events go together: --event occluded --events out/demo-events")
-    wanted = subsets.SceneFilter(
+    scene_filter = subsets.SceneFilter(
         numbers=parse_numbers(scenes) if scenes is not None else None,
         towns=tuple(town or ()),
         weathers=tuple(weather or ()),
@@ -54,9 +54,9 @@ def select(
         least_visibility=min_visibility,
         within_m=within_m,
     )
-    if wanted == subsets.SceneFilter():
+    if scene_filter == subsets.SceneFilter():
         raise InputError("name a condition: --scenes, --town, --weather, --split, --agent, --event or --class")
-    chosen = subsets.choose(folder, wanted)
+    chosen = subsets.choose(folder, scene_filter)
     if dry_run:
         Screen().print(f"{count(len(chosen), 'scene')}: {' '.join(scene.name for scene in chosen)}")
         return

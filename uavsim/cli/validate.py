@@ -10,7 +10,7 @@ from rich.table import Table
 from uavsim.cli.options import DatasetFolder
 from uavsim.errors import DatasetError
 from uavsim.files.whole import write_whole
-from uavsim.terminal import Screen, counts, line, write_out
+from uavsim.terminal import Screen, count, counts, line, write_out
 from uavsim.typing import JsonDict
 from uavsim.validate import Report, validate_version
 from uavsim.validate.dataset import versions_of
@@ -57,25 +57,21 @@ def _complaint(folder: Path, reports: list[Report], outside: JsonDict) -> str:
     errors = [f"{f.code} at {f.place}: {f.message}" for r in reports for f in r.findings if f.severity == "error"]
     reported = [problem for devkit in outside.values() for problem in problems_of(devkit)]
     if errors:
-        also = f" and {_number(reported, 'failed check')} of the devkit" if reported else ""
-        return f"{folder}: not valid, {_number(errors, 'error')}{also}; first: {errors[0]}"
+        also = f" and {count(len(reported), 'failed check')} of the devkit" if reported else ""
+        return f"{folder}: not valid, {count(len(errors), 'error')}{also}; first: {errors[0]}"
     return (
-        f"{folder}: not valid, {_number(reported, 'failed check')} of the nuScenes devkit, though uavsim finds no error; "
-        f"first: {reported[0]}; --json FILE keeps its figures, and docs/validation.md says what it compares"
+        f"{folder}: not valid, {count(len(reported), 'failed check')} of the nuScenes devkit, though uavsim finds no error; "
+        f"first: {reported[0]}; --json FILE writes the values, docs/validation.md lists the compared ones"
     )
-
-
-def _number(of: list[str], what: str) -> str:
-    return f"{len(of)} {what}{'' if len(of) == 1 else 's'}"
 
 
 def _show(console: Screen, report: Report) -> None:
     facts = report.facts
-    shown = counts(scene=facts["scenes"], sample=facts["samples"], image=facts["images"])
+    size_text = counts(scene=facts["scenes"], sample=facts["samples"], image=facts["images"])
     console.print(
         line(
             ("bold", report.version),
-            f" ({report.dialect}): {shown}, {facts['boxes']:,} box{'' if facts['boxes'] == 1 else 'es'}",
+            f" ({report.dialect}): {size_text}, {facts['boxes']:,} box{'' if facts['boxes'] == 1 else 'es'}",
         )
     )
     if report.findings:

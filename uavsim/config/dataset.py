@@ -10,7 +10,7 @@ from uavsim.config.base import Metres3, Model, Name, Reference, Seconds, Text
 from uavsim.config.routes import Altitude
 from uavsim.errors import InputError
 from uavsim.records.classes import Label
-from uavsim.records.ingredients import every
+from uavsim.records.ingredients import all_ingredients
 from uavsim.records.label_columns import check_extra_columns
 from uavsim.records.plan import ImageFormat
 
@@ -314,7 +314,7 @@ class DatasetConfig(Model):
 
     @model_validator(mode="after")
     def _check_uav3d_objects(self) -> Self:
-        for _, ingredient in every() if self.splits.rule == "uav3d" else ():
+        for _, ingredient in all_ingredients() if self.splits.rule == "uav3d" else ():
             if ingredient.adds_objects and self.block(ingredient.key) is not None:
                 raise ValueError(
                     f"splits: {{rule: uav3d}} labels every box as a car and excludes {ingredient.key}: remove it, or define "
@@ -373,7 +373,7 @@ def _is_none(value: object) -> bool:
 def dataset_config() -> type[DatasetConfig]:
     """Return the model with a field for the key of each ingredient, those of installed packages among them."""
     fields: dict[str, Any] = {}
-    for _, ingredient in every():
+    for _, ingredient in all_ingredients():
         if ingredient.block is None:
             continue
         block: Any = ingredient.block.load()

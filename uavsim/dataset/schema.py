@@ -14,7 +14,7 @@ from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar
 
 from uavsim.dataset import rows
 from uavsim.errors import DatasetError
-from uavsim.records.ingredients import Ingredient, every
+from uavsim.records.ingredients import Ingredient, all_ingredients
 
 Scope: TypeAlias = Literal["scene", "dataset", "shared"]
 """``scene``: each row belongs to one scene. ``dataset``: gathered from all scenes. ``shared``: the same in every dataset."""
@@ -220,13 +220,13 @@ REQUIRED: Final = tuple(table.name for table in TABLES if table.required)
 @cache
 def all_tables() -> tuple[Table[Any], ...]:
     """Return ``TABLES``, ``INGREDIENT_TABLES`` and the tables of installed plug-ins, in this order."""
-    return (*TABLES, *INGREDIENT_TABLES, *_plugin_tables(one for _, one in every()))
+    return (*TABLES, *INGREDIENT_TABLES, *_plugin_tables(one for _, one in all_ingredients()))
 
 
 @cache
 def other_objects() -> tuple[str, ...]:
     """Return the names of tables of objects that the dialect uav3d cannot represent."""
-    ingredients = (one for _, one in every() if one.adds_objects)
+    ingredients = (one for _, one in all_ingredients() if one.adds_objects)
     return (CORNER_CASE.name, OBJECT_TAG.name, *(table.name for table in _plugin_tables(ingredients)))
 
 

@@ -47,7 +47,7 @@ class TableWriter:
         self._unsent_bytes = 0
         with storage_errors(f"write {path}", again=AGAIN), ExitStack() as opened:
             self._folder = opened.enter_context(parent_of(path))
-            refuse_special(self._folder, path.name, shown=path)
+            refuse_special(self._folder, path.name, display_path=path)
             self._temporary, self._file = begin_temp(self._folder, path.name, buffering=1 << 18)
             self._opened = opened.pop_all()
         self._write(_OPEN)

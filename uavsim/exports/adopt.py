@@ -85,7 +85,7 @@ def adopt(clips: Path, folder: Path, out: Path, *, name: str) -> Adopted:
     data = open_folder(folder)
     if data.dialect_name != STRICT.name:
         raise DatasetError(
-            f"{folder}: is in the dialect {data.dialect_name}; uavsim convert --dialect strict makes it strict"
+            f"{folder}: has the dialect {data.dialect_name}; convert it first: uavsim convert --dialect strict"
         )
     cameras_of_clip = _cameras_of_clips(data)
     by_camera = _by_camera(clips, cameras_of_clip, folder)
@@ -120,17 +120,17 @@ def _by_camera(
     for video in _videos(clips):
         if video.clip not in cameras_of_clip:
             raise InputError(
-                f"{clips}: clip {video.clip} is of no scene and agent of {folder}: {', '.join(cameras_of_clip)}"
+                f"{clips}: clip {video.clip} matches no scene and agent of {folder}; known: {', '.join(cameras_of_clip)}"
             )
         channels = cameras_of_clip[video.clip][1]
         if video.camera not in channels:
-            raise InputError(f"{video.path}: {video.camera} is no camera of {video.clip}; it has {', '.join(channels)}")
+            raise InputError(f"{video.path}: {video.clip} has no camera {video.camera}; it has {', '.join(channels)}")
         other = videos.setdefault((video.clip, video.camera), video.path)
         if other is not video.path:
             both = f"{other} and {video.path}"
-            raise InputError(f"{clips}: two videos of {video.camera} of {video.clip}: {both}; take one away")
+            raise InputError(f"{clips}: two videos of {video.camera} of {video.clip}: {both}; remove one")
     if not videos:
-        raise InputError(f"{clips}: no manifest.json below it that names videos")
+        raise InputError(f"{clips}: no manifest.json in it names videos; name the folder of the converted clips")
     return videos
 
 
@@ -159,7 +159,7 @@ def _text(value: object) -> str:
         TypeError: the value is not text, or holds a null character.
     """
     if not isinstance(value, str) or "\0" in value:
-        raise TypeError(f"{ascii(value)[:40]} is no name")
+        raise TypeError(f"{ascii(value)[:40]} is not a name")
     return value
 
 
@@ -171,7 +171,7 @@ def _beside(manifest: Path, name: str) -> Path:
     """
     path = manifest.parent / name
     if part_fault(name) or path.name != name or path.is_symlink():
-        raise InputError(f"{manifest}: names {name[:100]!r}, which is no file beside it")
+        raise InputError(f"{manifest}: names {name[:100]!r}, which is not a file in its folder")
     return path
 
 
@@ -192,19 +192,19 @@ def _matched(scene: Scene, channel: str, path: Path) -> Iterator[tuple[Image, UI
         InputError: the video is missing, or has another rate or shape.
     """
     if not path.is_file():
-        raise InputError(f"{path}: no such file, and its manifest names it")
+        raise InputError(f"{path}: no such file, but its manifest names it")
     images = scene.images_of(channel)
     image_rate = frame_rate(scene, images)
     with open_regular(path, most_bytes=_MOST_VIDEO_BYTES) as video:
         video_rate, (wide, high) = facts_of_mp4(video, name=str(path))
-    every = round(image_rate / video_rate) if video_rate > 0 else 0
-    if every < 1 or abs(image_rate / video_rate - every) > _RATE_TOLERANCE * every:
-        raise InputError(f"{path}: has {video_rate:g} frames a second, and {channel} has {image_rate:g}")
+    stride = round(image_rate / video_rate) if video_rate > 0 else 0
+    if stride < 1 or abs(image_rate / video_rate - stride) > _RATE_TOLERANCE * stride:
+        raise InputError(f"{path}: has {video_rate:g} frames per second, but {channel} has {image_rate:g}")
     width, height = images[0].size_px
     if abs(wide * height / (high * width) - 1) > _ASPECT_TOLERANCE:
-        raise InputError(f"{path}: {wide} x {high} pixels are another shape than {width} x {height} of {channel}")
+        raise InputError(f"{path}: {wide} x {high} pixels differ in shape from {width} x {height} of {channel}")
     with open_regular(path, most_bytes=_MOST_VIDEO_BYTES) as video:
-        for image, pixels in zip(images[::every], decode_mp4(video, name=str(path)), strict=False):
+        for image, pixels in zip(images[::stride], decode_mp4(video, name=str(path)), strict=False):
             same = pixels.shape[:2] == (height, width)
             yield image, pixels if same else draw.resized(pixels, width_px=width, height_px=height)
 
@@ -223,17 +223,17 @@ def _object_states(scene: Scene, image: Image, pixels: UInt8Array, name: str) ->
     counts = np.bincount(ids.ravel(), minlength=int(sample.boxes.instance_id.max(initial=0)) + 1)
     for box, number in zip(sample.boxes.tokens, sample.boxes.instance_id.tolist(), strict=True):
         if number > 0 and counts[number] >= _MIN_PX:
-            was, now = (agreement(version, ids == number) for version in (before, pixels))
+            original, adopted = (agreement(version, ids == number) for version in (before, pixels))
             yield {
                 "token": token("adopted", name, box, image.token),
                 "twin": name,
                 "sample_annotation_token": box,
                 "sample_data_token": image.token,
                 "visible_px": int(counts[number]),
-                "state": label_state(was, now),
-                "edge": [round(was.edge, 3), round(now.edge, 3)],
-                "mask": [round(was.mask, 3), round(now.mask, 3)],
-                "shift_px": list(now.shift_px),
+                "state": label_state(original, adopted),
+                "edge": [round(original.edge, 3), round(adopted.edge, 3)],
+                "mask": [round(original.mask, 3), round(adopted.mask, 3)],
+                "shift_px": list(adopted.shift_px),
             }
 
 

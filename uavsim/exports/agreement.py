@@ -57,34 +57,33 @@ def agreement(pixels: UInt8Array, mask: BoolArray) -> Agreement:
     left, right = max(columns[0] - margin, 0), min(columns[-1] + margin + 1, width)
     crop, inside = pixels[top:bottom, left:right], mask[top:bottom, left:right]
     support = _support(crop, inside)
-    away = np.hypot(*(np.indices(support.shape) - _MAX_SHIFT_PX))
-    ground = float(np.median(support[away > _TOLERANCE_PX]))
-    at = np.unravel_index(
-        int(np.argmax(np.where(away <= _TOLERANCE_PX, support + 1e-6 * (9 - away), support))), support.shape
-    )
-    dx, dy = int(at[1]) - _MAX_SHIFT_PX, int(at[0]) - _MAX_SHIFT_PX
+    distance_px = np.hypot(*(np.indices(support.shape) - _MAX_SHIFT_PX))
+    ground = float(np.median(support[distance_px > _TOLERANCE_PX]))
+    ranked = np.where(distance_px <= _TOLERANCE_PX, support + 1e-6 * (9 - distance_px), support)
+    best_index = np.unravel_index(int(np.argmax(ranked)), support.shape)
+    dx, dy = int(best_index[1]) - _MAX_SHIFT_PX, int(best_index[0]) - _MAX_SHIFT_PX
     return Agreement(
-        edge=float(support[away <= _TOLERANCE_PX].max()) - ground,
-        best=float(support[at]) - ground,
+        edge=float(support[distance_px <= _TOLERANCE_PX].max()) - ground,
+        best=float(support[best_index]) - ground,
         shift_px=(dx, dy),
         mask=_contrast(crop, inside),
         best_mask=_contrast(crop, np.roll(inside, (dy, dx), axis=(0, 1))),
     )
 
 
-def label_state(before: Agreement, now: Agreement) -> str:
+def label_state(before: Agreement, after: Agreement) -> str:
     """Return kept, moved or gone; unclear where the original image shows no outline or contrast of the object."""
     if before.edge < _LEAST_MEASURE or before.mask < _LEAST_MEASURE or max(np.abs(before.shift_px)) > _TOLERANCE_PX:
         return "unclear"
-    share, elsewhere = now.edge / before.edge, now.best / before.edge
-    is_elsewhere = elsewhere > _MOVED_SHARE and now.best_mask > _MOVED_SHARE * before.mask
+    share, elsewhere = after.edge / before.edge, after.best / before.edge
+    is_elsewhere = elsewhere > _MOVED_SHARE and after.best_mask > _MOVED_SHARE * before.mask
     if (
-        _TOLERANCE_PX < max(np.abs(now.shift_px)) < _MAX_SHIFT_PX
+        _TOLERANCE_PX < max(np.abs(after.shift_px)) < _MAX_SHIFT_PX
         and is_elsewhere
-        and now.best > _MOVED_RATIO * now.edge
+        and after.best > _MOVED_RATIO * after.edge
     ):
         return "moved"
-    return "kept" if share > _KEPT_SHARE and now.mask > _KEPT_SHARE * before.mask else "gone"
+    return "kept" if share > _KEPT_SHARE and after.mask > _KEPT_SHARE * before.mask else "gone"
 
 
 def _support(crop: UInt8Array, inside: BoolArray) -> FloatArray:

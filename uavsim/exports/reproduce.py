@@ -76,14 +76,12 @@ def reproduce(
     keys = ("fingerprint", "seed", "dataset")
     if any(getattr(certificate, key) != identity[key] for key in keys):
         raise InputError(
-            f"{card}: the configuration {certificate.dataset} that is installed here is not the one of the card; get the "
-            "YAML files and the version of uavsim that it names"
+            f"{card}: the installed configuration {certificate.dataset} differs from the card; install the YAML files and "
+            "the version of uavsim that the card names"
         )
     planned = {scene.name: (scene.index, scene.town) for scene in resolve(request, ON_TOP).scenes}
     if other := [name for name, scene in certified.items() if planned.get(name) != (scene.number, scene.town)]:
-        raise InputError(
-            f"{card}: scene {other[0]} is not called so, or lies in another town, in {certificate.dataset}"
-        )
+        raise InputError(f"{card}: {certificate.dataset} has no scene {other[0]} with this number and town")
     differing = [
         f"{name}: the card says {version}, here is {identity['versions'].get(name, 'none')}"
         for name, version in certificate.versions.items()

@@ -44,8 +44,8 @@ class Selection:
         """Return the remaining rows of a scene."""
         rows: dict[str, Rows] = {name: [dict(row) for row in table] for name, table in scene.rows.items()}
         dropped = self._dropped(rows)
-        for name, by in (("sample", "scene_token"), ("sample_data", "calibrated_sensor_token")):
-            rows[name] = _linked([row for row in rows[name] if row["token"] not in dropped], by)
+        for name, column in (("sample", "scene_token"), ("sample_data", "calibrated_sensor_token")):
+            rows[name] = _linked([row for row in rows[name] if row["token"] not in dropped], column)
         for table in scene_tables(self._reader.tables):
             if table.name not in (*_FIRST, *_USED):
                 rows[table.name] = [row for row in rows.get(table.name, []) if not _refers_to(row, dropped)]
@@ -125,15 +125,15 @@ def _refers_to(row: JsonDict, dropped: Set[str]) -> bool:
     return any(row[key] in dropped for key in row if key == "token" or key.endswith("_token"))
 
 
-def _linked(rows: Rows, by: str) -> Rows:
-    """Link rows of equal ``by`` with ``prev`` and ``next``, ascending in time."""
+def _linked(rows: Rows, column: str) -> Rows:
+    """Link rows of equal ``column`` with ``prev`` and ``next``, ascending in time."""
     last: dict[str, JsonDict] = {}
     for row in sorted(rows, key=lambda row: int(row.get("timestamp", 0))):
-        before = last.get(row[by])
+        before = last.get(row[column])
         row["prev"], row["next"] = (before["token"], "") if before else ("", "")
         if before:
             before["next"] = row["token"]
-        last[row[by]] = row
+        last[row[column]] = row
     return rows
 
 

@@ -28,7 +28,7 @@ def bring_file(source: BinaryIO, target: Path | HeldPath) -> None:
                 return
             except FileExistsError as error:
                 if mark_in(folder, target.name) is None:
-                    raise StorageError(f"{target}: cannot be written: a link, a folder or a device is there") from error
+                    raise StorageError(f"{target} is a link, a folder or a device; move it away") from error
                 return
             except OSError:  # another file system, or one without hard links
                 pass

@@ -28,13 +28,13 @@ def name_fault(name: object) -> str | None:
     A valid name is relative, ``/``-separated, in its shortest form, and of printable characters.
     """
     if not isinstance(name, str):
-        return "is no text"
+        return "is not a string"
     if not name:
         return "is empty"
     try:
         size = len(name.encode())
     except UnicodeEncodeError:
-        return "holds half a character (a lone surrogate)"
+        return "holds a lone surrogate"
     plain = name.isascii() and name.isprintable()  # fast path for nearly all names
     if not plain and any(unicodedata.category(letter) in {"Cc", "Cf", "Zl", "Zp"} for letter in name):
         return "holds control characters"
@@ -160,17 +160,17 @@ class DataFolder:
         except FileNotFoundError:
             return MISSING
         except OSError as error:
-            return f"cannot be looked at ({error.strerror})"
+            return f"cannot be read ({error.strerror})"
         if not stat.S_ISREG(found.st_mode):
             return "is not a regular file"
-        return "is larger than any that is read" if found.st_size > most_bytes else None
+        return f"is larger than {most_bytes} bytes" if found.st_size > most_bytes else None
 
     def leads_outside(self, name: str) -> str | None:
         """Return the fault of a name if its links lead out of the folder, else None."""
         try:
             real = os.path.realpath(f"{self._real_root}/{name}", strict=False)
         except OSError as error:
-            return f"cannot be looked at ({error.strerror})"
+            return f"cannot be read ({error.strerror})"
         return None if self._is_inside(real) else "leads outside the dataset's folder by a link"
 
 

@@ -64,13 +64,13 @@ class OwnFolder:
     root: Path
 
     @contextmanager
-    def parent(self, key: str, *, make: bool = False, shown: Path | None = None) -> Iterator[tuple[int, str]]:
+    def parent(self, key: str, *, make: bool = False, display_path: Path | None = None) -> Iterator[tuple[int, str]]:
         """Open the folder that holds ``key``; yield its descriptor and the last part of the key.
 
         Args:
             key: key of a file or folder.
             make: create missing folders.
-            shown: path for messages; default: ``root`` and the key.
+            display_path: path for messages; default: ``root`` and the key.
 
         Raises:
             FileNotFoundError: a folder on the way is missing and ``make`` is False.
@@ -84,15 +84,16 @@ class OwnFolder:
         descriptor = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             for depth, part in enumerate(folders, start=1):
-                path = shown.parents[len(folders) - depth] if shown else self.root / "/".join(folders[:depth])
-                below = self._step(descriptor, part, make=make, shown=path)
+                whole_path = display_path or self.root / key
+                path = whole_path.parents[len(folders) - depth]
+                below = self._step(descriptor, part, make=make, display_path=path)
                 os.close(descriptor)
                 descriptor = below
             yield descriptor, name
         finally:
             os.close(descriptor)
 
-    def _step(self, folder: int, part: str, *, make: bool, shown: Path) -> int:
+    def _step(self, folder: int, part: str, *, make: bool, display_path: Path) -> int:
         try:
             try:
                 return os.open(part, _FOLDER_FLAGS, dir_fd=folder)
@@ -106,8 +107,7 @@ class OwnFolder:
         except OSError as error:
             if error.errno in {errno.ELOOP, errno.ENOTDIR}:
                 raise StorageError(
-                    f"{shown} is a link or a file where a folder of our own belongs; move it away, or choose "
-                    "another --out"
+                    f"{display_path} is a link or a file, not a folder; move it away, or choose another --out"
                 ) from error
             raise
 
@@ -146,12 +146,12 @@ class OwnFolder:
             return file.readall()
 
     def _special(self, key: str) -> StorageError:
-        return StorageError(f"{self.root}/{key} is a link, a device or too large, not a file of ours; move it away")
+        return StorageError(f"{self.root}/{key} is a link, a device or too large; move it away")
 
     def replace(self, key: str, data: bytes) -> None:
         """Write a file atomically, replacing a regular file."""
         with self.parent(key, make=True) as (folder, name):
-            replace_in(folder, name, data, shown=f"{self.root}/{key}")
+            replace_in(folder, name, data, display_path=f"{self.root}/{key}")
 
     def create(self, key: str, data: bytes) -> bool:
         """Write a file atomically unless it exists; returns True for exactly one of several writers."""
@@ -167,7 +167,7 @@ class OwnFolder:
     def open_append(self, key: str) -> int:
         """Open a file for appending, and create it if needed; the caller closes the descriptor."""
         with self.parent(key, make=True) as (folder, name):
-            refuse_special(folder, name, shown=f"{self.root}/{key}")
+            refuse_special(folder, name, display_path=f"{self.root}/{key}")
             flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
             return os.open(name, flags, 0o644, dir_fd=folder)
 
@@ -199,11 +199,11 @@ class OwnFolder:
                 if error.errno not in _NO_HARD_LINKS:
                     raise
                 if _exists(folder, name):
-                    raise FileExistsError(errno.EEXIST, "there already", key) from error
+                    raise FileExistsError(errno.EEXIST, "exists already", key) from error
                 os.rename(source, name, dst_dir_fd=folder)
         except FileExistsError as error:
             raise StorageError(
-                f"{self.root}/{key} is there and nothing says that it is ours; move it away and run the same command again"
+                f"{self.root}/{key} exists, and no manifest lists it; move it away and run the same command again"
             ) from error
 
     def remove(self, marks: Mapping[str, FileMark | None]) -> list[str]:

@@ -77,9 +77,7 @@ def from_parquet(data: bytes, *, name: str) -> tuple[Records, JsonDict]:
         for n, values in columns.items():
             found[n] = values
     except (pa.ArrowException, ValueError, TypeError, OSError) as error:
-        raise DatasetError(
-            f"{name} is no Parquet file of plain readings: {' '.join(str(error).split())[:200]}"
-        ) from error
+        raise DatasetError(f"{name} is not a Parquet file of numbers: {' '.join(str(error).split())[:200]}") from error
     return found, about if isinstance(about, dict) else {}
 
 
@@ -94,24 +92,24 @@ def _check_size(pa: Any, file: Any, unpacked: int, *, most_bytes: int) -> None:
     groups = [file.metadata.row_group(number) for number in range(file.metadata.num_row_groups)]
     rows, columns = file.metadata.num_rows, file.schema_arrow
     if rows != sum(group.num_rows for group in groups) or len(columns) > _MOST_COLUMNS:
-        raise ValueError(f"{rows} rows of {len(columns)} columns in {len(groups)} parts")
+        raise ValueError(f"it claims {rows} rows of {len(columns)} columns in {len(groups)} row groups")
     claimed = 0
     for column in columns:
         length = getattr(column.type, "list_size", 1)
-        one = column.type.value_type if pa.types.is_fixed_size_list(column.type) else column.type
-        if not (pa.types.is_integer(one) or pa.types.is_floating(one)):
-            raise ValueError(f"a column of {column.type}")
-        claimed += rows * length * one.bit_width // 8
+        element = column.type.value_type if pa.types.is_fixed_size_list(column.type) else column.type
+        if not (pa.types.is_integer(element) or pa.types.is_floating(element)):
+            raise ValueError(f"a column has the type {column.type}")
+        claimed += rows * length * element.bit_width // 8
     if max(claimed, unpacked) > most_bytes:
-        raise ValueError(f"{max(claimed, unpacked)} bytes of readings in a file for {most_bytes} at most")
+        raise ValueError(f"{max(claimed, unpacked)} bytes unpacked; the limit is {most_bytes}")
 
 
 def _plain(column: Any) -> npt.NDArray[Any]:
     """Convert a column of numbers to (N,), or of lists of one length to (N, length)."""
-    one = column.combine_chunks()
-    length = getattr(one.type, "list_size", None)
-    values: npt.NDArray[Any] = (one if length is None else one.flatten()).to_numpy(zero_copy_only=False)
-    return values if length is None else values.reshape(len(one), length)
+    array = column.combine_chunks()
+    length = getattr(array.type, "list_size", None)
+    values: npt.NDArray[Any] = (array if length is None else array.flatten()).to_numpy(zero_copy_only=False)
+    return values if length is None else values.reshape(len(array), length)
 
 
 def import_pyarrow() -> tuple[Any, Any]:

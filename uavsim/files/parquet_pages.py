@@ -29,76 +29,76 @@ def unpacked_bytes(data: bytes) -> int:
         columns = [column[_ABOUT] for group in footer[_ROW_GROUPS] for column in group[_COLUMNS]]
         return sum(_unpacked(data, column) for column in columns)
     except (LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise ValueError("its footer or a page of it is damaged") from error
+        raise ValueError("its footer or a page header is damaged") from error
 
 
 def _unpacked(data: bytes, column: dict[int, Any]) -> int:
-    at = min(column[_DATA_PAGE], column.get(_DICTIONARY_PAGE) or column[_DATA_PAGE])
-    end, total = at + column[_PACKED_BYTES], 0
-    if not 0 <= at <= end <= len(data):
+    offset = min(column[_DATA_PAGE], column.get(_DICTIONARY_PAGE) or column[_DATA_PAGE])
+    end, total = offset + column[_PACKED_BYTES], 0
+    if not 0 <= offset <= end <= len(data):
         raise ValueError("a column lies outside of the file")
-    while at < end:
-        header, at = _read(data, at)
+    while offset < end:
+        header, offset = _read(data, offset)
         if header[_PACKED_SIZE] < 0 or header[_UNPACKED_SIZE] < 0:
-            raise ValueError("a page of less than nothing")
-        at, total = at + header[_PACKED_SIZE], total + header[_UNPACKED_SIZE]
+            raise ValueError("a page has a negative size")
+        offset, total = offset + header[_PACKED_SIZE], total + header[_UNPACKED_SIZE]
     return total
 
 
-def _read(data: bytes, at: int) -> tuple[dict[int, Any], int]:
-    if at < 0:
+def _read(data: bytes, offset: int) -> tuple[dict[int, Any], int]:
+    if offset < 0:
         raise ValueError("a structure lies outside of the file")
-    fields, size = _struct(memoryview(data)[at : at + _MOST_BYTES], 0)
-    return fields, at + size
+    fields, size = _struct(memoryview(data)[offset : offset + _MOST_BYTES], 0)
+    return fields, offset + size
 
 
-def _struct(data: memoryview, at: int) -> tuple[dict[int, Any], int]:
+def _struct(data: memoryview, offset: int) -> tuple[dict[int, Any], int]:
     fields: dict[int, Any] = {}
     number = 0
-    while (head := data[at]) != 0:
-        at += 1
+    while (head := data[offset]) != 0:
+        offset += 1
         if head >> 4:
             number += head >> 4
         else:
-            number, at = _integer(data, at)
+            number, offset = _integer(data, offset)
         kind = head & 15
-        fields[number], at = (kind == _TRUE, at) if kind in {_TRUE, _FALSE} else _value(kind, data, at)
-    return fields, at + 1
+        fields[number], offset = (kind == _TRUE, offset) if kind in {_TRUE, _FALSE} else _value(kind, data, offset)
+    return fields, offset + 1
 
 
-def _value(kind: int, data: memoryview, at: int) -> tuple[Any, int]:
+def _value(kind: int, data: memoryview, offset: int) -> tuple[Any, int]:
     if kind in {_TRUE, _FALSE, _BYTE}:  # of a list
-        return data[at], at + 1
+        return data[offset], offset + 1
     if kind == _DOUBLE:
-        return data[at + 7], at + 8
+        return data[offset + 7], offset + 8
     if kind == _BINARY:
-        size, at = _unsigned(data, at)
-        return None, at + size
+        size, offset = _unsigned(data, offset)
+        return None, offset + size
     if kind in {_LIST, _SET}:
-        head, at = data[at], at + 1
-        count, at = (head >> 4, at) if head >> 4 < 15 else _unsigned(data, at)
+        head, offset = data[offset], offset + 1
+        count, offset = (head >> 4, offset) if head >> 4 < 15 else _unsigned(data, offset)
         items = []
         for _ in range(count):
-            item, at = _value(head & 15, data, at)
+            item, offset = _value(head & 15, data, offset)
             items.append(item)
-        return items, at
+        return items, offset
     if kind == _STRUCT:
-        return _struct(data, at)
+        return _struct(data, offset)
     if kind == _MAP:
-        raise ValueError("Parquet has no maps there")
-    return _integer(data, at)
+        raise ValueError("a header holds a map")
+    return _integer(data, offset)
 
 
-def _integer(data: memoryview, at: int) -> tuple[int, int]:
-    number, at = _unsigned(data, at)
-    return (number >> 1) ^ -(number & 1), at
+def _integer(data: memoryview, offset: int) -> tuple[int, int]:
+    number, offset = _unsigned(data, offset)
+    return (number >> 1) ^ -(number & 1), offset
 
 
-def _unsigned(data: memoryview, at: int) -> tuple[int, int]:
+def _unsigned(data: memoryview, offset: int) -> tuple[int, int]:
     number = 0
     for shift in range(0, 64, 7):
-        byte = data[at]
-        at, number = at + 1, number | (byte & 127) << shift
+        byte = data[offset]
+        offset, number = offset + 1, number | (byte & 127) << shift
         if byte < 128:
-            return number, at
-    raise ValueError("a number of more than 64 bits")
+            return number, offset
+    raise ValueError("a number has more than 64 bits")

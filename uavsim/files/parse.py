@@ -45,8 +45,8 @@ def open_regular(path: Path | str, *, most_bytes: int = _MOST_BYTES) -> Buffered
     found = os.fstat(descriptor)
     if not stat.S_ISREG(found.st_mode) or found.st_size > most_bytes:
         os.close(descriptor)
-        what = "is larger than any that we write" if stat.S_ISREG(found.st_mode) else "is not a regular file"
-        raise DatasetError(f"{path}: {what}")
+        fault = f"is larger than {most_bytes} bytes" if stat.S_ISREG(found.st_mode) else "is not a regular file"
+        raise DatasetError(f"{path}: {fault}")
     return os.fdopen(descriptor, "rb")
 
 
@@ -77,10 +77,10 @@ def reading(what: object) -> Iterator[None]:
     except UavsimError:
         raise
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
-        said = ascii(" ".join(str(error).split())[:160])
+        reason = ascii(" ".join(str(error).split())[:160])
         raise DatasetError(
-            f"{what}: damaged, or of another form ({type(error).__name__}: {said}, at {_where(error)}); run uavsim validate "
-            "on the dataset, and report a mistake of uavsim if that finds nothing"
+            f"{what}: damaged or in another format ({type(error).__name__}: {reason}, at {_where(error)}); run uavsim "
+            "validate on the dataset, and report a bug in uavsim if that finds nothing"
         ) from error
 
 
@@ -97,5 +97,5 @@ def reads(method: Callable[[S], R]) -> Callable[[S], R]:
 
 def _where(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)
-    ours = next((f for f in reversed(frames) if f"{os.sep}uavsim{os.sep}" in f.filename), frames[-1])
-    return f"{Path(ours.filename).name}:{ours.lineno}"
+    own_frame = next((f for f in reversed(frames) if f"{os.sep}uavsim{os.sep}" in f.filename), frames[-1])
+    return f"{Path(own_frame.filename).name}:{own_frame.lineno}"

@@ -60,7 +60,7 @@ def refuse_no_folder(out: Path) -> None:
     while not os.path.lexists(step) and step != step.parent:
         step = step.parent
     if os.path.lexists(step) and not step.is_dir():
-        link = " (it is a link that leads to none)" if step.is_symlink() else ""
+        link = " (a dangling link)" if step.is_symlink() else ""
         raise InputError(f"{step} is not a directory{link}, so {out} cannot be one; choose another path")
 
 

@@ -25,16 +25,16 @@ _MOST_MARK_BYTES: Final = 1 << 16
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
-class _Held:
+class _FolderHandle:
     """A folder's descriptor, closed with its last user; then a created and still empty folder is removed."""
 
     def __init__(self, descriptor: int, *, made: bool = False) -> None:
         self.folder = OwnFolder(Path(f"/proc/self/fd/{descriptor}"))
         self.swept = set[str]()  # keys of folders without temp files of dead writers
-        weakref.finalize(self, _let_go, descriptor, made=made)
+        weakref.finalize(self, _close, descriptor, made=made)
 
 
-def _let_go(descriptor: int, *, made: bool) -> None:
+def _close(descriptor: int, *, made: bool) -> None:
     if made:
         with suppress(OSError):  # it is not empty
             Path(f"/proc/self/fd/{descriptor}").readlink().rmdir()
@@ -46,12 +46,12 @@ class ResultPath:
     """A path in an open folder; it is no ``os.PathLike``, so that no code opens it by its name.
 
     Attributes:
-        shown: path for messages.
+        display_path: path for messages.
         key: ``/``-separated name in the folder; "" for the folder itself.
     """
 
-    shown: Path
-    held: _Held
+    display_path: Path
+    handle: _FolderHandle
     key: str = ""
 
     @classmethod
@@ -74,39 +74,39 @@ class ResultPath:
             StorageError: the folder cannot be created or opened.
         """
         refuse_no_folder(path.parent)
-        return replace(cls._opened(path.parent), shown=path, key=path.name)
+        return replace(cls._opened(path.parent), display_path=path, key=path.name)
 
     @classmethod
     def _opened(cls, out: Path) -> Self:
         with storage_errors(f"write {out}", again=AGAIN):
             try:
-                return cls(out, _Held(os.open(out, _FOLDER)))
+                return cls(out, _FolderHandle(os.open(out, _FOLDER)))
             except FileNotFoundError:
                 path = Path(os.path.abspath(out))  # noqa: PTH100 - ".." goes, links stay
                 path.parent.mkdir(parents=True, exist_ok=True)
             parent = os.open(path.parent, _FOLDER)
             try:
                 os.mkdir(path.name, dir_fd=parent)
-                return cls(out, _Held(os.open(path.name, _FOLDER | os.O_NOFOLLOW, dir_fd=parent), made=True))
+                return cls(out, _FolderHandle(os.open(path.name, _FOLDER | os.O_NOFOLLOW, dir_fd=parent), made=True))
             finally:
                 os.close(parent)
 
     def __truediv__(self, name: str) -> Self:
-        return replace(self, shown=self.shown / name, key=f"{self.key}/{name}".lstrip("/"))
+        return replace(self, display_path=self.display_path / name, key=f"{self.key}/{name}".lstrip("/"))
 
     def __str__(self) -> str:
-        return str(self.shown)
+        return str(self.display_path)
 
     @property
     def name(self) -> str:
         """The last path component."""
-        return self.shown.name
+        return self.display_path.name
 
     def with_suffix(self, suffix: str) -> Self:
         """Return the path with another suffix."""
-        shown = self.shown.with_suffix(suffix)
+        display_path = self.display_path.with_suffix(suffix)
         head, slash, _ = self.key.rpartition("/")
-        return replace(self, shown=shown, key=f"{head}{slash}{shown.name}")
+        return replace(self, display_path=display_path, key=f"{head}{slash}{display_path.name}")
 
     @contextmanager
     def parent(self) -> Iterator[int]:
@@ -116,17 +116,17 @@ class ResultPath:
             StorageError: a path component is a link or no folder.
             OSError: the file system failed.
         """
-        with self.held.folder.parent(self.key, make=True, shown=self.shown) as (folder, _):
+        with self.handle.folder.parent(self.key, make=True, display_path=self.display_path) as (folder, _):
             key = self.key.rpartition("/")[0]
-            if key not in self.held.swept:
-                self.held.swept.add(key)
+            if key not in self.handle.swept:
+                self.handle.swept.add(key)
                 sweep_folder(folder)
             yield folder
 
     def is_empty(self) -> bool:
         """Return whether the folder is empty or missing."""
-        held = self.held.folder
-        return not (held.names(self.key) if self.key else any(held.root.iterdir()))
+        handle = self.handle.folder
+        return not (handle.names(self.key) if self.key else any(handle.root.iterdir()))
 
     @contextmanager
     def unfinished(self, job: str) -> Iterator[None]:
@@ -144,13 +144,13 @@ class ResultPath:
                 if file.read(_MOST_MARK_BYTES).decode(errors="replace") != job:
                     raise InputError(f"{self}: holds the unfinished result of another command; name a new folder")
         elif not self.is_empty():
-            raise InputError(f"{self}: holds something already; name a new folder")
+            raise InputError(f"{self}: is not empty; name a new folder")
         else:
             write_whole(mark, job.encode())
         try:
             yield
         except BaseException:
-            if [path.name for path in self.held.folder.root.iterdir()] == [UNFINISHED]:
+            if [path.name for path in self.handle.folder.root.iterdir()] == [UNFINISHED]:
                 mark.remove()
             raise
         mark.remove()
@@ -162,11 +162,11 @@ class ResultPath:
 
     def exists(self) -> bool:
         """Return whether the path is a regular file."""
-        return self.held.folder.mark(self.key) is not None
+        return self.handle.folder.mark(self.key) is not None
 
     def remove(self) -> None:
         """Remove the regular file."""
-        self.held.folder.remove({self.key: None})
+        self.handle.folder.remove({self.key: None})
 
     def open_to_read(self) -> BufferedReader:
         """Open the regular file for reading.
@@ -179,5 +179,5 @@ class ResultPath:
                 return os.fdopen(os.open(self.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder), "rb")
             except OSError as error:
                 if error.errno == errno.ELOOP:
-                    raise StorageError(f"{self} is a link by now, not the file that was written") from error
+                    raise StorageError(f"{self} was replaced by a link; run the same command again") from error
                 raise

@@ -25,7 +25,7 @@ def refuse_without_tables(root: Path) -> None:
         reported = "1 scene is" if count == 1 else f"{count} scenes are"
         raise DatasetError(
             f"{root}: {reported} committed but the tables are not written yet: run the same generate command again, or "
-            f"uavsim annotate {root} to write the tables of what is there"
+            f"uavsim annotate {root} to write the tables of these scenes"
         )
 
 
@@ -47,7 +47,7 @@ def refuse_unfinished(root: Path) -> None:
     """
     command = _command(root)
     if command is not None:
-        raise DatasetError(f"{root}: unfinished: {command} is at work there, or was killed; run the same command again")
+        raise DatasetError(f"{root}: unfinished: {command} is running or was killed; run the same command again")
 
 
 def _is_committed(files: DataFolder, name: str) -> bool:

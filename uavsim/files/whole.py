@@ -34,12 +34,12 @@ _REMEDY = {
     errno.EPERM: "not permitted; give this user write access to the folder and run the same command again",
     errno.EIO: "the disk reports an input/output error; check the disk, then run the same command again",
     errno.EXDEV: "staging and output lie on different file systems; keep .uavsim/staging inside the output folder",
-    errno.ENOTDIR: "something on the way is a file, not a folder; choose another --out",
+    errno.ENOTDIR: "a path component is a file, not a folder; choose another --out",
     errno.EMFILE: "this host's limit of open files is too low; raise it (ulimit -n 1024) and run the same command again",
-    errno.ENFILE: "this host has no more open files to give; end something and run the same command again",
-    errno.ENOMEM: "this host has no memory left; end something and run the same command again",
+    errno.ENFILE: "this host has no open files left; end other programs and run the same command again",
+    errno.ENOMEM: "this host has no memory left; end other programs and run the same command again",
     errno.EFBIG: "a limit of this host on file sizes is too low; raise it (ulimit -f) and run the same command again",
-    errno.EAGAIN: "this host gives no more processes or threads; raise its limit (ulimit -u) and run the same command again",
+    errno.EAGAIN: "this host has no processes or threads left; raise its limit (ulimit -u) and run the same command again",
     errno.ESTALE: "the network file system lost the file; remount it and run the same command again",
 }
 
@@ -52,7 +52,7 @@ def remedy_of(error: BaseException, *, again: str | None = None) -> str:
         again: how to repeat the command; None for a run, which continues.
     """
     code = error.errno if isinstance(error, OSError) else errno.ENOMEM
-    return _said(_REMEDY.get(code or 0, "look into it, then run the same command again"), again)
+    return _with_remedy(_REMEDY.get(code or 0, "find the cause, then run the same command again"), again)
 
 
 def storage_error(what: str, error: OSError, *, again: str | None = None) -> StorageError:
@@ -65,7 +65,7 @@ def storage_error(what: str, error: OSError, *, again: str | None = None) -> Sto
     """
     known = _REMEDY.get(error.errno or 0) or (os.strerror(error.errno) if error.errno else str(error))
     where = f" ({error.filename})" if error.filename and str(error.filename) not in what else ""
-    return StorageError(f"cannot {what}: {_said(known, again)}{where}")
+    return StorageError(f"cannot {what}: {_with_remedy(known, again)}{where}")
 
 
 @contextmanager
@@ -85,7 +85,7 @@ def storage_errors(what: str, *, again: str | None = None) -> Iterator[None]:
         raise storage_error(what, error, again=again) from error
 
 
-def _said(remedy: str, again: str | None) -> str:
+def _with_remedy(remedy: str, again: str | None) -> str:
     return remedy if again is None else remedy.replace(_GOES_ON, "").replace(AGAIN, again)
 
 
@@ -122,7 +122,7 @@ def replace_bytes(path: Path, data: bytes) -> None:
     """
     make_folders([path.parent])
     with open_folder(path.parent) as folder:
-        replace_in(folder, path.name, data, shown=path)
+        replace_in(folder, path.name, data, display_path=path)
 
 
 class HeldPath(Protocol):
@@ -184,7 +184,7 @@ def whole_file(path: Path | HeldPath, *, again: str = AGAIN) -> Iterator[BinaryI
         StorageError: the file cannot be written.
     """
     with storage_errors(f"write {path}", again=again), parent_of(path) as folder:
-        refuse_special(folder, path.name, shown=path, error=InputError)
+        refuse_special(folder, path.name, display_path=path, error=InputError)
         temp, file = begin_temp(folder, path.name)
         try:
             with file:
@@ -202,7 +202,7 @@ def begin_temp(folder: int, name: str, *, buffering: int = -1, mode: int = 0o666
     A sweeper in another process treats an unlocked temp file as that of a dead writer.
     """
     while True:
-        temp = _temp_name(name)
+        temp = f".{name}.{os.urandom(6).hex()}{TEMP_SUFFIX}"
         file = os.fdopen(os.open(temp, _NEW_FILE, mode, dir_fd=folder), "wb", buffering=buffering)
         fcntl.flock(file, fcntl.LOCK_EX)
         if os.fstat(file.fileno()).st_nlink:  # else a sweeper removed it before it was locked
@@ -220,9 +220,9 @@ def open_folder(path: Path) -> Iterator[int]:
         os.close(descriptor)
 
 
-def replace_in(folder: int, name: str, data: bytes, *, shown: object) -> None:
+def replace_in(folder: int, name: str, data: bytes, *, display_path: object) -> None:
     """Write ``name`` in an open folder atomically; see ``replace_bytes``."""
-    refuse_special(folder, name, shown=shown)
+    refuse_special(folder, name, display_path=display_path)
     with _written_temp(folder, name, data) as temp:
         os.rename(temp, name, src_dir_fd=folder, dst_dir_fd=folder)
     os.fsync(folder)
@@ -239,7 +239,7 @@ def create_in(folder: int, name: str, data: bytes) -> bool:
     return True
 
 
-def refuse_special(folder: int, name: str, *, shown: object, error: type[UavsimError] = StorageError) -> None:
+def refuse_special(folder: int, name: str, *, display_path: object, error: type[UavsimError] = StorageError) -> None:
     """Refuse to replace anything but a regular file.
 
     Raises:
@@ -251,7 +251,7 @@ def refuse_special(folder: int, name: str, *, shown: object, error: type[UavsimE
         return
     if not stat.S_ISREG(mode):
         kind = "a link" if stat.S_ISLNK(mode) else "a folder" if stat.S_ISDIR(mode) else "a device or pipe"
-        raise error(f"cannot write {shown}: {kind} is there, not a regular file; choose another path")
+        raise error(f"cannot write {display_path}: it is {kind}, not a regular file; choose another path")
 
 
 def to_json_bytes(value: object) -> bytes:
@@ -262,10 +262,6 @@ def to_json_bytes(value: object) -> bytes:
 def is_temp(name: str) -> bool:
     """Return whether a name belongs to a temp file of this module."""
     return _TEMP.fullmatch(name) is not None
-
-
-def _temp_name(name: str) -> str:
-    return f".{name}.{os.urandom(6).hex()}{TEMP_SUFFIX}"
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from uavsim.config.library import Library
 from uavsim.config.load import Loaded
 from uavsim.config.town import TownConfig
 from uavsim.plan import numbering
-from uavsim.records.ingredients import every
+from uavsim.records.ingredients import all_ingredients
 from uavsim.records.plan import SwarmTrajectory
 from uavsim.records.sensors import SensorSpec
 
@@ -85,7 +85,7 @@ def planners(
         ConfigError: an ingredient's settings are invalid; the message names the line.
     """
     found: dict[str, ScenePlanner] = {}
-    for name, ingredient in every():
+    for name, ingredient in all_ingredients():
         block = dataset.model.block(ingredient.key) if ingredient.block is not None else None
         if block is None or ingredient.planner is None:
             continue

@@ -70,8 +70,8 @@ class ActorStates:
 
 def labelled_tags(actors: Sequence[ActorInfo]) -> BoolArray:
     """Return (256,) bool, the semantic tags of actors that may have labels."""
-    own = [info.semantic_tag for info in actors if actor_kind(info.kind).has_own_tag]
-    return np.isin(np.arange(256), [*MOVER_TAGS, *own])
+    actor_tags = [info.semantic_tag for info in actors if actor_kind(info.kind).has_own_tag]
+    return np.isin(np.arange(256), [*MOVER_TAGS, *actor_tags])
 
 
 def believable(half_extent_m: tuple[float, float, float], box_actor_m: FloatArray, *, prop: bool = False) -> bool:

@@ -90,7 +90,7 @@ _DEBRIS: Final = Category("movable_object.debris", 10, (210, 105, 30), "Thing th
 
 def _prop_class(label: PropLabel, category: Category, *, half_extent_m: Size) -> ObjectClass:
     """Return the class of all props with a label."""
-    sizes = {name: half for name, (of, half) in PROPS.items() if of == label}
+    sizes = {name: half for name, (prop_label, half) in PROPS.items() if prop_label == label}
     return ObjectClass(
         label=label,
         category=category,
@@ -291,8 +291,8 @@ def class_of(info: ActorInfo) -> ObjectClass | None:
     if not kind.has_box:
         return None
     if kind.label is not None:
-        own = None if kind.is_drone else class_of_blueprint(info.blueprint)
-        named = _PROP_BY_BLUEPRINT.get(info.blueprint) if kind.is_prop else own
+        blueprint_class = None if kind.is_drone else class_of_blueprint(info.blueprint)
+        named = _PROP_BY_BLUEPRINT.get(info.blueprint) if kind.is_prop else blueprint_class
         return named or _BY_LABEL[kind.label]
     named = _BY_BLUEPRINT.get(info.blueprint) or _BY_BASE_TYPE.get(info.base_type.casefold())
     return named or _BY_TAG.get(info.semantic_tag) or class_of_blueprint(info.blueprint)

@@ -74,7 +74,7 @@ def _plan_of(data: bytes) -> ScenePlan:
         raise DatasetError(f"not a scene plan of this version ({_FORMAT}): plan the scene again")
     scene = unpack_value(head.get("plan"))
     if not isinstance(scene, ScenePlan):
-        raise DatasetError("not a scene plan: it holds something else")
+        raise DatasetError("not a scene plan but another record")
     return scene
 
 
@@ -83,11 +83,11 @@ def few_containers(size_bytes: int) -> dict[str, Callable[[Any], Any]]:
 
     An empty list takes one byte in a file and 64 bytes in memory.
     """
-    left = iter(range(_FREE_CONTAINERS + size_bytes // _CONTAINER_BYTES))
+    budget = iter(range(_FREE_CONTAINERS + size_bytes // _CONTAINER_BYTES))
 
     def counted(made: Any) -> Any:
-        if next(left, None) is None:
-            raise ValueError(f"more lists and maps than {size_bytes} bytes of ours hold")
+        if next(budget, None) is None:
+            raise ValueError(f"more lists and maps than {size_bytes} bytes can hold")
         return made
 
     return {"object_hook": counted, "list_hook": counted}
@@ -118,7 +118,7 @@ def _pack_record(value: Any) -> dict[str, Any]:
     record = type(value)
     name = record.__name__ if _RECORDS.get(record.__name__) is record else _name_elsewhere(record)
     if name is None:
-        raise TypeError(f"records hold no {record.__name__}")
+        raise TypeError(f"{record.__name__} is not a record")
     return {_KIND: name} | {field: pack_value(getattr(value, field)) for field in _field_names(record)}
 
 
@@ -167,20 +167,20 @@ def _params_called(name: str) -> type | None:
 
     found = {m.params for m in modalities().values() if m.params.__name__ == name}
     if len(found) > 1:
-        raise DatasetError(f"two sensors' packages have parameters called {name}: uninstall one")
+        raise DatasetError(f"two packages have sensor parameters called {name}; uninstall one")
     return next(iter(found), None)
 
 
 def _pack_dict(value: dict[Any, Any]) -> dict[str, Any]:
     bad = [key for key in value if not isinstance(key, str) or key == _KIND]
     if bad:
-        raise TypeError(f"a dict in a record has words for keys, not {bad[0]!r}")
+        raise TypeError(f"keys of a dict in a record must be strings other than ~, not {bad[0]!r}")
     return {key: pack_value(item) for key, item in value.items()}
 
 
 def _pack_array(array: AnyArray) -> dict[str, Any]:
     if array.dtype.kind not in "biuf":
-        raise TypeError(f"records hold no arrays of {array.dtype}")
+        raise TypeError(f"a record cannot hold an array of {array.dtype}")
     little = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<")).reshape(array.shape)
     return {_KIND: "ndarray", "dtype": little.dtype.str, "shape": list(array.shape), "data": little.tobytes()}
 
@@ -199,20 +199,20 @@ def _unpack_record(kind: object, rest: dict[str, Any]) -> Any:
     record = _RECORDS.get(str(kind)) or ingredients.record_named(str(kind)) or _params_called(str(kind))
     if record is None:
         raise DatasetError(
-            f"no record is called {kind!r}: written by another version of uavsim, or by a package that is not installed"
+            f"unknown record {kind!r}: another version of uavsim wrote it, or a package that is not installed"
         )
     known = _field_names(record)
     if foreign := sorted(rest.keys() - known):
-        raise DatasetError(f"{kind} has no {foreign[0]!r}: written by a newer version of uavsim?")
+        raise DatasetError(f"{kind} has no field {foreign[0]!r}: did a newer version of uavsim write it?")
     if len(rest) < len(known):
         missing = min(set(known) - rest.keys())
-        raise DatasetError(f"{kind} is not complete, it lacks {missing!r}: written by an older version of uavsim?")
+        raise DatasetError(f"{kind} lacks the field {missing!r}: did an older version of uavsim write it?")
     values = {name: unpack_value(item) for name, item in rest.items()}
     if wrong := misfit(record, values):
-        raise DatasetError(f"{kind}: {wrong}: damaged")
+        raise DatasetError(f"{kind} is damaged: {wrong}")
     try:
         return record(**values)
     except TypeError as error:
         raise DatasetError(f"{kind} holds a value of another type: {error}") from error
     except FrameError as error:
-        raise DatasetError(f"{kind} holds no pose: {error}") from error
+        raise DatasetError(f"{kind} holds an invalid pose: {error}") from error

@@ -173,7 +173,7 @@ INGREDIENTS: Final[Registry[Ingredient]] = Registry(
 )
 
 
-def every() -> list[tuple[str, Ingredient]]:
+def all_ingredients() -> list[tuple[str, Ingredient]]:
     """Return all ingredients with names, in the order of instance ids and tables."""
     found = ((name, INGREDIENTS.pick(name)) for name in INGREDIENTS.names())
     return sorted(found, key=lambda one: (one[1].order, one[0]))
@@ -218,10 +218,10 @@ def owner_of_kind(kind: str) -> tuple[str, ActorKind]:
     Raises:
         DatasetError: no ingredient has the kind.
     """
-    for name, ingredient in every():
-        for own in ingredient.kinds:
-            if own.name == kind:
-                return name, own
+    for name, ingredient in all_ingredients():
+        for candidate in ingredient.kinds:
+            if candidate.name == kind:
+                return name, candidate
     raise DatasetError(f"no ingredient has actors of kind {kind!r}; install the package that the scene was made with")
 
 
@@ -232,17 +232,17 @@ def actor_kind(kind: str) -> ActorKind:
 
 def is_of_role(role_name: str) -> bool:
     """Return whether a prop's ``role_name`` belongs to an ingredient, not to another client."""
-    return any(ingredient.role and role_name.partition(" ")[0] == ingredient.role for _, ingredient in every())
+    return role_name.partition(" ")[0] in {ingredient.role for _, ingredient in all_ingredients() if ingredient.role}
 
 
 def folders_made() -> tuple[str, ...]:
     """Return the dataset folders of all ingredients."""
-    return tuple(dict.fromkeys(folder for _, ingredient in every() for folder in ingredient.folders))
+    return tuple(dict.fromkeys(folder for _, ingredient in all_ingredients() for folder in ingredient.folders))
 
 
 def file_kinds() -> dict[str, FileKind]:
     """Return the file kinds of all ingredients by name."""
-    return {kind: file for _, ingredient in every() for kind, file in ingredient.files.items()}
+    return {kind: file for _, ingredient in all_ingredients() for kind, file in ingredient.files.items()}
 
 
 # ---------------------------------------------------------------------- the codec's view of plans

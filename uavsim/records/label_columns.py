@@ -23,12 +23,12 @@ def drones_that_see(labels: SceneLabels) -> list[list[int]]:
     """Return, for each box, the ids of the drones that see at least one pixel of it."""
     drones = labels.plan.swarm.drone_ids
     cameras = max(len(labels.plan.cameras), 1)
-    seen: AnyArray = np.zeros((len(labels.boxes), len(drones)), dtype=bool)
+    sees_box: AnyArray = np.zeros((len(labels.boxes), len(drones)), dtype=bool)
     drone = labels.views.channel_index // cameras  # the channels of other agents come after theirs
     visible = (labels.views.visible_px > 0) & (drone < len(drones))
-    seen[labels.views.box_row[visible], drone[visible]] = True
+    sees_box[labels.views.box_row[visible], drone[visible]] = True
     lists: list[list[int]] = [[] for _ in range(len(labels.boxes))]
-    for row, column in zip(*(axis.tolist() for axis in np.nonzero(seen)), strict=True):
+    for row, column in zip(*(axis.tolist() for axis in np.nonzero(sees_box)), strict=True):
         lists[row].append(drones[column])
     return lists
 

@@ -185,17 +185,17 @@ _DEPTH: Final = Modality(
 )
 
 
-def _owners_of(of: Literal["lidar", "radar"], params: type) -> Modality:
+def _owners_of(sensor: Literal["lidar", "radar"], params: type) -> Modality:
     """Return the modality of instance ids and tags for the points of a sensor."""
     return Modality(
-        f"{of}_instance",
+        f"{sensor}_instance",
         params,
-        folder=f"{of}_instance",
+        folder=f"{sensor}_instance",
         suffix=".bin",
         encode=lambda owners, _: points.encode_owners(owners),
         decode=points.decode_owners,
-        nuscenes=of,
-        derived_from=of,
+        nuscenes=sensor,
+        derived_from=sensor,
     )
 
 
@@ -298,7 +298,7 @@ def modality(name: str) -> Modality:
     """
     found = MODALITIES.pick(name)
     if found.name != name:
-        raise InputError(f"sensor {name!r} of an entry point calls itself {found.name!r}: they must be the same")
+        raise InputError(f"the entry point of sensor {name!r} has the name {found.name!r}; use one name")
     return found
 
 

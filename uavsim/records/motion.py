@@ -119,7 +119,7 @@ class MotionLog:
     def _shapes(self) -> dict[str, tuple[int, ...]]:
         ticks, actors, drones = len(self.step), len(self.instance_id), len(self.drone_id)
         if not ticks:
-            raise ValueError("it has no tick")
+            raise ValueError("it has no ticks")
         return {
             "ue_pose": (ticks, actors, 6),
             "control": (ticks, actors, CONTROLS),
@@ -187,7 +187,7 @@ def _restored(data: bytes, kind: np.dtype[np.generic], shape: tuple[int, ...], o
     wide, ticks = kind.itemsize, shape[0]
     count = int(np.prod(shape))
     if count * wide > _MOST_BYTES:
-        raise ValueError(f"{count} values are more than any scene has")
+        raise ValueError(f"{count} values are too many")
     raw = zlib.decompressobj().decompress(data, count * wide + 1)
     if len(raw) != count * wide:
         raise ValueError(f"{len(raw)} bytes, not {count * wide}")

@@ -52,7 +52,7 @@ class RoadMap(Protocol):
     def shapes_near(
         self, layer: str, bounds_map_m: tuple[float, float, float, float]
     ) -> Sequence[Sequence[FloatArray]]:
-        """Return the shapes of a layer, as in ``shapes_map_m``, that touch a box (west, south, east, north)."""
+        """Return the shapes of a layer, as in ``shapes_map_m``, that touch a box (west, south, east, north; metres)."""
 
     def centre_lines_map_m(self, *, step_m: float = 1.0) -> Mapping[str, FloatArray]:
         """Return (N, 3) x, y, yaw along each lane and connector by token, at most ``step_m`` apart."""
@@ -64,7 +64,7 @@ class RoadMap(Protocol):
         """
 
     def is_drivable(self, points_map_m: FloatArray) -> BoolArray:
-        """Return (N,) whether vehicles can drive at (N, 2 or 3) points."""
+        """Return (N,) bool, True where vehicles can drive at (N, 2 or 3) points."""
 
     def heights_map_m(self, layer: str) -> Mapping[str, tuple[float, float]]:
         """Return lower and upper height of the records of a layer by token, for records with heights."""

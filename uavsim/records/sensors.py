@@ -238,10 +238,10 @@ class SensorSpec:
         """The parameters of a camera.
 
         Raises:
-            InputError: the sensor is no camera.
+            InputError: the sensor is not a camera.
         """
         if not isinstance(self.params, CameraParams):
-            raise InputError(f"sensor {self.name or self.params.prefix} is no camera")
+            raise InputError(f"sensor {self.name or self.params.prefix} is not a camera")
         return self.params
 
     def channel_of(self, agent: Agent) -> str:

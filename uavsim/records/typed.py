@@ -17,9 +17,9 @@ _MOST: Final = 1 << 63
 
 def misfit(record: type, values: Mapping[str, Any]) -> str | None:
     """Return the first field that violates its type hint, with the hint; None if all are valid."""
-    for name, (fits, said) in _fields(record).items():
+    for name, (fits, hint) in _fields(record).items():
         if name in values and not fits(values[name]):
-            return f"{name} is not {said}"
+            return f"{name} is not {hint}"
     return None
 
 

@@ -80,9 +80,7 @@ def commit_scene(
     """
     foreign = [key for key in moves.values() if scene_of_file(Path(key).name) != entry.scene]
     if foreign:
-        raise StorageError(
-            f"scene {entry.scene} brings {foreign[0]}, which is not named after it; this is a bug, report it"
-        )
+        raise StorageError(f"scene {entry.scene}: {foreign[0]} is not named after the scene; this is a bug, report it")
     new, old = generation_of(entry), read_entry(output, entry.scene)
     retired = old.retired if old is not None else ()
     if old is not None and old.state == "committed" and old.generation == new.number:
@@ -118,8 +116,8 @@ def read_fragment(output: Output, entry: LedgerEntry) -> bytes:
     data = output.read(key)
     if data is None:
         raise StorageError(
-            f"{output.address}/{key}: scene {entry.scene} is committed but its table rows are gone; make them again from "
-            f"its recording: uavsim annotate {output.address} --scenes {entry.scene}"
+            f"{output.address}/{key} is missing, the table rows of committed scene {entry.scene}; write them again from its "
+            f"recording: uavsim annotate {output.address} --scenes {entry.scene}"
         )
     return data
 
@@ -134,13 +132,13 @@ def drop_retired(output: Output, entries: Iterable[LedgerEntry]) -> None:
     for entry in entries:
         if not entry.retired:
             continue
-        with output.lock(entry.scene) as ours:
-            now = read_entry(output, entry.scene) if ours else None
-            if now is None:  # another process holds the scene: try again in the next run
+        with output.lock(entry.scene) as locked:
+            current = read_entry(output, entry.scene) if locked else None
+            if current is None:  # another process holds the scene: try again in the next run
                 continue
             for number in entry.retired:
                 drop_generation(output, Generation(entry.scene, number))
-            write_entry(output, replace(now, retired=tuple(n for n in now.retired if n not in entry.retired)))
+            write_entry(output, replace(current, retired=tuple(n for n in current.retired if n not in entry.retired)))
 
 
 def sweep_orphans(output: Output) -> list[str]:
@@ -158,8 +156,8 @@ def sweep_orphans(output: Output) -> list[str]:
     for generation in known_generations(output):
         if generation.number in _generations(ledger.get(generation.scene)):
             continue
-        with output.lock(generation.scene) as ours:
-            if not ours:
+        with output.lock(generation.scene) as locked:
+            if not locked:
                 continue
             entry = read_entry(output, generation.scene)  # read again, under the lock
             if generation.number not in _generations(entry):

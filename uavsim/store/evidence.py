@@ -37,14 +37,13 @@ def last_image(root: Path, scene: str) -> Path | None:
 
 def drop_evidence(root: Path, scene: str) -> None:
     """Remove the files of ``keep_evidence``, and no others."""
-    own, folder = OwnFolder(root), _folder(scene)
+    dataset, folder = OwnFolder(root), _folder(scene)
     with storage_errors(f"drop the evidence of {scene}"):
-        ours = [
-            name for name, _ in own.names(folder) if name in _NAMES or name.endswith(_LOG) or name.startswith(_IMAGE)
-        ]
-        if ours:
-            own.remove({f"{folder}/{name}": None for name in ours})
-            own.remove_empty(folder)
+        names = [name for name, _ in dataset.names(folder)]
+        written = [name for name in names if name in _NAMES or name.endswith(_LOG) or name.startswith(_IMAGE)]
+        if written:
+            dataset.remove({f"{folder}/{name}": None for name in written})
+            dataset.remove_empty(folder)
 
 
 def _folder(scene: str) -> str:

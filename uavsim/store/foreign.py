@@ -11,33 +11,33 @@ from itertools import count
 from uavsim.files.own_folder import OwnFolder
 
 
-def mirror(own: OwnFolder, old: str, new: str, *, names: Iterable[str]) -> None:
+def mirror(dataset: OwnFolder, old: str, new: str, *, names: Iterable[str]) -> None:
     """Link entries of a folder into another; ``give_back`` moves those that cannot be linked."""
-    kinds = dict(own.names(old))
+    modes = dict(dataset.names(old))
     for name in names:
         source, target = f"{old}/{name}", f"{new}/{name}"
-        if not stat.S_ISDIR(kinds[name]):
-            own.link(source, target)
+        if not stat.S_ISDIR(modes[name]):
+            dataset.link(source, target)
             continue
-        own.make_folder(target)
-        mirror(own, source, target, names=[below for below, _ in own.names(source)])
-        own.look_alike(source, target)
+        dataset.make_folder(target)
+        mirror(dataset, source, target, names=[below for below, _ in dataset.names(source)])
+        dataset.look_alike(source, target)
 
 
-def give_back(own: OwnFolder, old: str, place: str, *, names: Iterable[str]) -> None:
-    """Move entries of a folder to ``place``; entries that are linked there already lose their name in the folder."""
-    here, there = dict(own.names(old)), dict(own.names(place))
+def give_back(dataset: OwnFolder, old: str, new: str, *, names: Iterable[str]) -> None:
+    """Move entries of a folder to ``new``; entries that are linked there already lose their name in the folder."""
+    old_modes, new_modes = dict(dataset.names(old)), dict(dataset.names(new))
     for name in names:
-        source, target = f"{old}/{name}", f"{place}/{name}"
-        if name not in there:
-            own.rename(source, target)
-        elif stat.S_ISDIR(here[name]) and stat.S_ISDIR(there[name]):
-            give_back(own, source, target, names=[below for below, _ in own.names(source)])
-            own.remove_empty(source)
-        elif not own.drop_second_name(source, target):
-            if own.changed_ns(source) > own.changed_ns(target):
-                own.exchange(source, target)
-            own.rename(source, f"{place}/{_free(name, there)}")
+        source, target = f"{old}/{name}", f"{new}/{name}"
+        if name not in new_modes:
+            dataset.rename(source, target)
+        elif stat.S_ISDIR(old_modes[name]) and stat.S_ISDIR(new_modes[name]):
+            give_back(dataset, source, target, names=[below for below, _ in dataset.names(source)])
+            dataset.remove_empty(source)
+        elif not dataset.drop_second_name(source, target):
+            if dataset.changed_ns(source) > dataset.changed_ns(target):
+                dataset.exchange(source, target)
+            dataset.rename(source, f"{new}/{_free(name, new_modes)}")
 
 
 def _free(name: str, taken: Iterable[str]) -> str:

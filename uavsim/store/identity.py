@@ -16,7 +16,7 @@ from uavsim.store.output import Output
 from uavsim.typing import JsonDict
 
 IDENTITY = ".uavsim/dataset.json"
-_ASKED = ".uavsim/asked"
+_REQUESTED = ".uavsim/asked"
 _REMEDY = "restore it, or choose another --out"
 NOTES = ("asked", "fragments", "ledger", "logs", "manifests", "maps", "quarantine", "recordings", "staging")
 
@@ -43,7 +43,7 @@ def read_identity(output: Output) -> dict[str, Any] | None:
     if not isinstance(identity, dict) or not isinstance(identity.get("fingerprint"), str):
         raise StorageError(f"{output.address}/{IDENTITY} is damaged (it has no fingerprint): {_REMEDY}")
     if not isinstance(identity.get("dataset"), str) or type(identity.get("seed", 0)) is not int:
-        raise StorageError(f"{output.address}/{IDENTITY} is damaged (dataset is no name or seed no number): {_REMEDY}")
+        raise StorageError(f"{output.address}/{IDENTITY} is damaged (its dataset or seed has a wrong type): {_REMEDY}")
     return identity
 
 
@@ -67,11 +67,11 @@ def check_identity(output: Output, *, mark: str, name: str, config: JsonDict | N
         _refuse_foreign_files(output)
         return True
     if identity["fingerprint"] != mark:
-        held = f"{identity.get('dataset', 'a dataset')}, seed {identity.get('seed')}"
+        found_dataset = f"{identity.get('dataset', 'a dataset')}, seed {identity.get('seed')}"
         found = first_difference(identity["config"], config) if config and "config" in identity else None
         differs = f"; {found}" if found else ""
         raise InputError(
-            f"{output.address} holds another dataset ({held}; not the {name} of this command{differs}): "
+            f"{output.address} holds another dataset ({found_dataset}; this command makes {name}{differs}): "
             "choose another --out, or repeat the settings it was made with"
         )
     return False
@@ -90,11 +90,11 @@ def claim_output(output: Output, *, identity: JsonDict) -> None:
         check_identity(output, mark=mark, name=name, config=config)
 
 
-def keep_configuration(output: Output, kept: JsonDict) -> None:
+def keep_configuration(output: Output, texts: JsonDict) -> None:
     """Write the YAML texts of the dataset beside its identity, and replace those of an earlier command."""
-    if not kept:
+    if not texts:
         return
-    key, data = f".uavsim/{CONFIG_FILE}", to_json_bytes(kept)
+    key, data = f".uavsim/{CONFIG_FILE}", to_json_bytes(texts)
     if not output.create(key, data) and output.read(key) != data:
         output.replace(key, data)
 
@@ -115,7 +115,7 @@ def read_configuration(output: Output) -> JsonDict | None:
 def keep_asked(output: Output, scenes: Collection[str]) -> None:
     """Record the scenes that a command requests; each set has a file of its own, so that processes do not conflict."""
     data = to_json_bytes({"scenes": sorted(scenes)})
-    output.create(f"{_ASKED}/{hashlib.sha256(data).hexdigest()[:16]}.json", data)
+    output.create(f"{_REQUESTED}/{hashlib.sha256(data).hexdigest()[:16]}.json", data)
 
 
 def read_asked(output: Output) -> frozenset[str] | None:
@@ -125,7 +125,7 @@ def read_asked(output: Output) -> frozenset[str] | None:
         StorageError: a record is damaged.
     """
     found: set[str] = set()
-    keys = output.keys(_ASKED)
+    keys = output.keys(_REQUESTED)
     for key in keys:
         try:
             found.update(map(str, parse_json(output.read(key) or b"")["scenes"]))
@@ -149,9 +149,7 @@ def refuse_removed(output: Output) -> None:
         StorageError: the output was removed.
     """
     if output.read(IDENTITY) is None:
-        raise StorageError(
-            f"{output.address} was removed, or emptied, while the run was at work; run the same command again"
-        )
+        raise StorageError(f"{output.address} was removed or emptied during the run; run the same command again")
 
 
 def _refuse_links(root: Path) -> None:
@@ -165,7 +163,7 @@ def _refuse_links(root: Path) -> None:
         ]
         links = [path for path in (*tops, *notes, *versions, *channels) if path.is_symlink()]
     if links:
-        raise InputError(f"{links[0]} is a link, and a run writes into folders of its own only: choose another --out")
+        raise InputError(f"{links[0]} is a link, and a run does not write through links; choose another --out")
 
 
 def _refuse_foreign_files(output: Output) -> None:

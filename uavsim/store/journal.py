@@ -35,8 +35,8 @@ def redact(text: str) -> str:
 
 def _without_credentials(word: re.Match[str]) -> str:
     scheme, _, rest = word[0].partition("://")
-    _, at, host = rest.rpartition("@")  # the last one: secrets hold slashes
-    return f"{scheme}://***@{host}" if at else word[0]
+    _, separator, host = rest.rpartition("@")  # the last one: secrets hold slashes
+    return f"{scheme}://***@{host}" if separator else word[0]
 
 
 def redacted(value: object) -> object:

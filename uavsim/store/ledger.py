@@ -170,10 +170,10 @@ def _parse(data: bytes, *, scene: str, where: str) -> LedgerEntry:
     try:
         values = parse_json(data)
         if not isinstance(values, dict):
-            raise ValueError("no JSON object")
+            raise ValueError("not a JSON object")
         version = values.pop("version", None)
         if version != _VERSION:
-            raise StorageError(f"{where} is of another version of uavsim (entry version {version!a}); use that version")
+            raise StorageError(f"{where} has entry version {version!a} of another version of uavsim; use that version")
         entry = _entry(values)
         _check(entry, scene=scene)
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
@@ -203,7 +203,7 @@ def _check(entry: LedgerEntry, *, scene: str) -> None:
         ValueError: a value is invalid.
     """
     if entry.scene != scene:
-        raise ValueError(f"it is of {entry.scene!r}")
+        raise ValueError(f"its scene is {entry.scene!r}")
     if entry.state not in get_args(SceneState):
         raise ValueError(f"unknown state {entry.state!r}")
     facts, again = entry.facts or SceneFacts(), entry.replacing or Replacement("")
@@ -211,15 +211,15 @@ def _check(entry: LedgerEntry, *, scene: str) -> None:
         for name, kind in _TYPES[type(owner)]:
             value = getattr(owner, name)
             if kind == "int" and not (type(value) is int and 0 <= value < _MOST_NUMBER):
-                raise ValueError(f"{name} is out of its range")
+                raise ValueError(f"{name} is out of range")
             if kind == "float" and not (type(value) in {int, float} and 0 <= value < _MOST_NUMBER):
-                raise ValueError(f"{name} is out of its range")
+                raise ValueError(f"{name} is out of range")
             if kind == "str" and not isinstance(value, str):
-                raise ValueError(f"{name} is no text")
+                raise ValueError(f"{name} is not a string")
     if not all(type(number) is int and 0 <= number < _MOST_NUMBER for number in entry.retired):
-        raise ValueError("retired: a number is out of its range")
+        raise ValueError("retired: a number is out of range")
     if type(again.given_up) is not bool:
-        raise ValueError("given_up is neither true nor false")
+        raise ValueError("given_up is not a boolean")
 
 
 def _lines(values: dict[str, Any]) -> tuple[str, ...]:

@@ -42,77 +42,77 @@ class LocalOutput:
         return OutLayout(self.root)
 
     @property
-    def _own(self) -> OwnFolder:
+    def _folder(self) -> OwnFolder:
         return OwnFolder(self.root)
 
     def read(self, key: str) -> bytes | None:
         """Return the file's bytes, or None if it does not exist."""
         with storage_errors(f"read {key}"):
-            return self._own.read(key)
+            return self._folder.read(key)
 
     def replace(self, key: str, data: bytes) -> None:
         """Write or replace the file atomically."""
         with storage_errors(f"write {key} in {self.root}"):
-            self._own.replace(key, data)
+            self._folder.replace(key, data)
 
     def create(self, key: str, data: bytes) -> bool:
         """Write the file unless it exists."""
         with storage_errors(f"write {key} in {self.root}"):
-            return self._own.create(key, data)
+            return self._folder.create(key, data)
 
     def keys(self, folder: str) -> list[str]:
         """Return the files below a folder, without links and leftovers of interrupted writes."""
         with storage_errors(f"list {folder} in {self.root}"):
-            return self._own.walk(folder)
+            return self._folder.walk(folder)
 
     def read_all(self, folder: str) -> dict[str, bytes]:
         """Return the bytes of every file of a folder, by name."""
         with storage_errors(f"read {folder} in {self.root}"):
-            return self._own.read_all(folder)
+            return self._folder.read_all(folder)
 
     def same(self, key: str, path: Path) -> bool:
         """Compare size, then bytes."""
         with storage_errors(f"read {key}"):
-            mark = self._own.mark(key)
+            mark = self._folder.mark(key)
             return mark is not None and filecmp.cmp(self.root / key, path, shallow=False)
 
     def remove(self, marks: Mapping[str, FileMark | None]) -> list[str]:
         """Remove files, and the folder of a recording that this empties."""
         with storage_errors(f"remove files in {self.root}"):
-            removed = self._own.remove(marks)
+            removed = self._folder.remove(marks)
             for folder in sorted({key.rpartition("/")[0] for key in marks if key.startswith(".uavsim/recordings/")}):
-                self._own.remove_empty(folder)
+                self._folder.remove_empty(folder)
             return removed
 
     def adopt(self, folder: Path, *, moves: Mapping[str, str]) -> None:
         """Move files of ``folder`` to their names in the dataset."""
         with storage_errors(f"move a scene into {self.root}"):
-            self._own.take([(folder / source, key) for source, key in sorted(moves.items())])
+            self._folder.take([(folder / source, key) for source, key in sorted(moves.items())])
 
     def publish(self, folder: Path, *, versions: Iterable[str]) -> None:
         """Move tables and maps from a staging folder into the dataset."""
         with storage_errors(f"put the tables of {self.root} in their place"):
-            publish_tables(self._own, f"{_STAGING}/{folder.name}", versions=versions)
+            publish_tables(self._folder, f"{_STAGING}/{folder.name}", versions=versions)
 
     def stage(self, scene: str) -> Path:
         """Make a folder for one attempt, with a mark by which later runs recognise it."""
         with storage_errors(f"stage {scene} in {self.root}"):
             name = staging_name(scene)
-            folder = self._own.make_folder(f"{_STAGING}/{name}")
-            self._own.create(f"{_STAGING}/{name}/{STAGED_MARK}", b"")
+            folder = self._folder.make_folder(f"{_STAGING}/{name}")
+            self._folder.create(f"{_STAGING}/{name}/{STAGED_MARK}", b"")
             return folder
 
     def drop_staged(self, folder: Path) -> None:
         """Remove the folder of an attempt, after moving foreign files in it back; if that fails, the folder stays."""
         with suppress(StorageError, OSError):
-            return_foreign_files(self._own, f"{_STAGING}/{folder.name}")
-            self._own.remove_tree(f"{_STAGING}/{folder.name}", last=STAGED_MARK)
+            return_foreign_files(self._folder, f"{_STAGING}/{folder.name}")
+            self._folder.remove_tree(f"{_STAGING}/{folder.name}", last=STAGED_MARK)
 
     @contextmanager
     def lock(self, scene: str) -> Iterator[bool]:
         """Lock the scene's byte of the lock file; open-file-description locks also work between threads."""
         with storage_errors(f"lock scene {scene} in {self.root}"):
-            descriptor = self._own.open_append(".uavsim/locks")
+            descriptor = self._folder.open_append(".uavsim/locks")
         try:
             yield _try_lock(descriptor, offset=zlib.crc32(scene.encode()))
         finally:
@@ -124,24 +124,23 @@ class LocalOutput:
     def sweep_leftovers(self) -> list[str]:
         """Remove temporary files and staged scenes of dead processes; returns their keys."""
         with storage_errors(f"remove leftovers in {self.root}"):
-            staged = [name for name, mode in self._own.names(_STAGING) if stat.S_ISDIR(mode)]
+            staged = [name for name, mode in self._folder.names(_STAGING) if stat.S_ISDIR(mode)]
             dropped = [f"{_STAGING}/{name}" for name in staged if self._drop_dead(name)]
-            return sorted(dropped + self._own.sweep_temps(".uavsim") + self._own.sweep_temps("maps"))
+            return sorted(dropped + self._folder.sweep_temps(".uavsim") + self._folder.sweep_temps("maps"))
 
     def _drop_dead(self, name: str) -> bool:
         scene = scene_of_staging(name)
         if scene is None:
             return False
-        with self.lock(scene) as ours:
-            if not ours:
+        with self.lock(scene) as locked:
+            if not locked:
                 return False
-            if (
-                self._own.mark(f"{_STAGING}/{name}/{STAGED_MARK}") is None
-            ):  # killed before the mark, or a foreign folder
-                self._own.remove_empty(f"{_STAGING}/{name}")
-                return not (self.layout.staging / name).exists()
-            return_foreign_files(self._own, f"{_STAGING}/{name}")
-            self._own.remove_tree(f"{_STAGING}/{name}", last=STAGED_MARK)
+            key = f"{_STAGING}/{name}"
+            if self._folder.mark(f"{key}/{STAGED_MARK}") is None:  # killed before the mark, or a foreign folder
+                self._folder.remove_empty(key)
+                return not (self.root / key).exists()
+            return_foreign_files(self._folder, key)
+            self._folder.remove_tree(key, last=STAGED_MARK)
             return True
 
 

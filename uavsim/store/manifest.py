@@ -70,14 +70,14 @@ def read_manifest(output: Output, generation: Generation) -> dict[str, FileMark]
         marks = {str(key): FileMark(int(size), int(mtime)) for key, (size, mtime) in files.items()}
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
         raise StorageError(
-            f"{output.address}/{generation.manifest} is damaged ({type(error).__name__}: {error}): it says which files are "
-            f"of scene {generation.scene}; restore it from a copy, or choose another --out"
+            f"{output.address}/{generation.manifest} is damaged ({type(error).__name__}: {error}): it lists the files of "
+            f"scene {generation.scene}; restore it from a copy, or choose another --out"
         ) from error
     unexpected = [key for key in marks if not _may_be_of(key, generation)]
     if unexpected:
         raise StorageError(
-            f"{output.address}/{generation.manifest} names {unexpected[0]!a}, which no file of scene {generation.scene} is "
-            "called; restore it from a copy, or choose another --out"
+            f"{output.address}/{generation.manifest} lists {unexpected[0]!a}, not a file of scene {generation.scene}; "
+            "restore it from a copy, or choose another --out"
         )
     return marks
 

@@ -31,7 +31,7 @@ def open_output(out: str, *, scratch: Path | None = None) -> Output:
         raise InputError("--out is empty; name a folder or an object store's URL")
     scheme, colon, _ = out.partition(":")
     if "://" not in out and colon and scheme.lower() in _SCHEMES:
-        raise InputError(f"--out {scheme}:...: an address has two slashes, as {scheme.lower()}://bucket/prefix")
+        raise InputError(f"--out {scheme}:...: a URL needs two slashes: {scheme.lower()}://bucket/prefix")
     if "://" not in out:
         root = Path(out).expanduser().absolute()
         refuse_no_folder(root)
@@ -52,12 +52,10 @@ def _refuse_credentials(scheme: str, rest: str) -> None:
         InputError: the address has credentials; the message does not repeat them.
     """
     if scheme not in _SCHEMES:
-        raise InputError(f"--out: no such kind of store; known: {', '.join(f'{name}://' for name in _SCHEMES)}")
-    account, at, host = rest.partition("@")
+        raise InputError(f"--out: unknown kind of store; known: {', '.join(f'{name}://' for name in _SCHEMES)}")
+    account, separator, host = rest.partition("@")
     azure = scheme in {"az", "abfs", "abfss"} and re.fullmatch(r"[a-z0-9-]+", account) and "@" not in host
     first = (host if azure else rest).partition("/")[0]
-    if (at and not azure) or ":" in first or "?" in rest or "#" in rest:
+    if (separator and not azure) or ":" in first or "?" in rest or "#" in rest:
         how = _HOW.get(scheme, "the environment variables of the store's own tools")
-        raise InputError(
-            f"--out {scheme}://...: credentials and options do not belong in an address; give them by {how}"
-        )
+        raise InputError(f"--out {scheme}://...: remove credentials and options from the address; set {how}")

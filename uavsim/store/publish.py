@@ -19,93 +19,97 @@ _BESIDE_TABLES: Final = ("splits.json", _INFO)
 _BLANK_BYTES: Final = 100  # a blank mask of 16 x 16 pixels is smaller, any other larger
 
 
-def publish_tables(own: OwnFolder, staged: str, *, versions: Iterable[str]) -> None:
+def publish_tables(dataset: OwnFolder, staged: str, *, versions: Iterable[str]) -> None:
     """Move maps and version folders from the staging folder ``staged`` (a key) into the dataset.
 
     Raises:
         StorageError: a foreign file or folder is in the way.
     """
     for version in versions:
-        _refuse_foreign_folder(own, f"{staged}/{version}", version)
-    for name, _ in own.names(f"{staged}/maps"):
-        _publish_map(own, f"{staged}/maps/{name}", f"maps/{name}")
+        _refuse_foreign_folder(dataset, f"{staged}/{version}", version)
+    for name, _ in dataset.names(f"{staged}/maps"):
+        _publish_map(dataset, f"{staged}/maps/{name}", f"maps/{name}")
     for version in versions:
-        for name, _ in own.names(f"{staged}/{version}"):
-            own.sync(f"{staged}/{version}/{name}")
-        _publish_version(own, f"{staged}/{version}", version)
+        for name, _ in dataset.names(f"{staged}/{version}"):
+            dataset.sync(f"{staged}/{version}/{name}")
+        _publish_version(dataset, f"{staged}/{version}", version)
 
 
-def _refuse_foreign_folder(own: OwnFolder, new: str, version: str) -> None:
-    entries = own.names(version)
-    if entries and not _is_ours(own, version):
+def _refuse_foreign_folder(dataset: OwnFolder, new: str, version: str) -> None:
+    entries = dataset.names(version)
+    if entries and not _is_ours(dataset, version):
         raise StorageError(
-            f"{own.root}/{version} is there and is not ours (it has no {_INFO}); move it away and run the same command again"
+            f"{dataset.root}/{version} exists without {_INFO}, so uavsim did not write it; move it away and run the "
+            "same command again"
         )
-    foreign = {name for name, _ in entries} - _tables_of(own, version)
-    clashes = sorted(foreign & {name for name, _ in own.names(new)})
+    foreign = {name for name, _ in entries} - _tables_of(dataset, version)
+    clashes = sorted(foreign & {name for name, _ in dataset.names(new)})
     if clashes:
-        raise StorageError(f"{own.root}/{version}/{clashes[0]} is there and is not ours; move it away and run again")
+        raise StorageError(
+            f"{dataset.root}/{version}/{clashes[0]} exists, and uavsim did not write it; move it away and run again"
+        )
 
 
-def _publish_version(own: OwnFolder, new: str, version: str) -> None:
-    if not own.names(version):
-        own.rename(new, version)
+def _publish_version(dataset: OwnFolder, new: str, version: str) -> None:
+    if not dataset.names(version):
+        dataset.rename(new, version)
         return
-    mirror(own, version, new, names=_foreign_files(own, version))
-    if own.exchange(new, version):
-        _return(own, new, version)
+    mirror(dataset, version, new, names=_foreign_files(dataset, version))
+    if dataset.exchange(new, version):
+        _return(dataset, new, version)
     else:
-        for name in sorted(_tables_of(own, new) & {name for name, _ in own.names(new)}, key=lambda name: name == _INFO):
-            data = own.read(f"{new}/{name}")
+        names = _tables_of(dataset, new) & {name for name, _ in dataset.names(new)}
+        for name in sorted(names, key=lambda name: name == _INFO):
+            data = dataset.read(f"{new}/{name}")
             assert data is not None, "other processes do not use this staging folder"
-            own.replace(f"{version}/{name}", data)
+            dataset.replace(f"{version}/{name}", data)
 
 
-def return_foreign_files(own: OwnFolder, staged: str) -> None:
+def return_foreign_files(dataset: OwnFolder, staged: str) -> None:
     """Move foreign files back from a version folder that was exchanged before its run was killed."""
-    for name, mode in own.names(staged):
-        if stat.S_ISDIR(mode) and _is_ours(own, f"{staged}/{name}") and own.names(name):
-            _return(own, f"{staged}/{name}", name)
+    for name, mode in dataset.names(staged):
+        if stat.S_ISDIR(mode) and _is_ours(dataset, f"{staged}/{name}") and dataset.names(name):
+            _return(dataset, f"{staged}/{name}", name)
 
 
-def _return(own: OwnFolder, old: str, version: str) -> None:
-    give_back(own, old, version, names=_foreign_files(own, old))
+def _return(dataset: OwnFolder, old: str, version: str) -> None:
+    give_back(dataset, old, version, names=_foreign_files(dataset, old))
 
 
-def _foreign_files(own: OwnFolder, version: str) -> list[str]:
-    return sorted({name for name, _ in own.names(version)} - _tables_of(own, version))
+def _foreign_files(dataset: OwnFolder, version: str) -> list[str]:
+    return sorted({name for name, _ in dataset.names(version)} - _tables_of(dataset, version))
 
 
-def _is_ours(own: OwnFolder, version: str) -> bool:
-    return bool(_tables_of(own, version))
+def _is_ours(dataset: OwnFolder, version: str) -> bool:
+    return bool(_tables_of(dataset, version))
 
 
-def _tables_of(own: OwnFolder, version: str) -> set[str]:
+def _tables_of(dataset: OwnFolder, version: str) -> set[str]:
     """Return the names of the dataset's files in a version folder, by its description; empty without one."""
-    if own.mark(f"{version}/{_INFO}") is None:
+    if dataset.mark(f"{version}/{_INFO}") is None:
         return set()
-    data = own.read(f"{version}/{_INFO}")
+    data = dataset.read(f"{version}/{_INFO}")
     try:
         rows = parse_json(data or b"")["rows"]
         return {*(f"{table}.json" for table in rows), *_BESIDE_TABLES}
     except (ValueError, TypeError, KeyError) as error:
         raise StorageError(
-            f"{own.root}/{version}/{_INFO} is damaged ({error}): it says which tables are ours; move the folder away and run "
+            f"{dataset.root}/{version}/{_INFO} is damaged ({error}), the list of tables; move the folder away and run "
             "the same command again"
         ) from error
 
 
-def _publish_map(own: OwnFolder, new: str, key: str) -> None:
+def _publish_map(dataset: OwnFolder, new: str, key: str) -> None:
     """Write a map mask, or replace a blank one.
 
     Raises:
         StorageError: a different mask exists.
     """
-    drawn, existing = own.read(new), own.read(key)
+    drawn, existing = dataset.read(new), dataset.read(key)
     assert drawn is not None, "other processes do not use this staging folder"
     if existing is None:
-        own.create(key, drawn)
+        dataset.create(key, drawn)
     elif existing != drawn and len(existing) <= _BLANK_BYTES < len(drawn):
-        own.replace(key, drawn)
+        dataset.replace(key, drawn)
     elif existing != drawn and len(drawn) > _BLANK_BYTES:
-        raise StorageError(f"{own.root}/{key} is there and is not ours; move it away and run the same command again")
+        raise StorageError(f"{dataset.root}/{key} exists, and uavsim did not write it; move it away and run again")

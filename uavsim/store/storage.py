@@ -29,7 +29,7 @@ from uavsim.store.local import LocalOutput
 
 _UPLOADS = 8
 _POLL_S = 0.2
-_LETS_GO_S = 3.0  # grace period at the end of the run
+_GRACE_S = 3.0  # grace period at the end of the run
 _T = TypeVar("_T")
 
 
@@ -71,7 +71,7 @@ class ObjectOutput:
             ) from error
         if not rest.strip("/") or scheme in {"http", "https"}:
             raise InputError(
-                f"--out {redact(url)}: name a writable store with a bucket and a prefix, as s3://bucket/data"
+                f"--out {redact(url)}: name a writable store with bucket and prefix, such as s3://bucket/data"
             )
         folder = scratch or _default_scratch(url)
         return ObjectOutput(url, LocalOutput(folder.absolute()), file_system, prefix)
@@ -95,20 +95,20 @@ class ObjectOutput:
         """Return the object's bytes, or None."""
         with self._errors(f"read {key}"):
             try:
-                return bytes(self._ask("cat_file", self._path(key)))
+                return bytes(self._call("cat_file", self._path(key)))
             except FileNotFoundError:
                 return None
 
     def replace(self, key: str, data: bytes) -> None:
         """Upload one object."""
         with self._errors(f"write {key}"):
-            self._ask("pipe_file", self._path(key), data)
+            self._call("pipe_file", self._path(key), data)
 
     def create(self, key: str, data: bytes) -> bool:
         """Upload one object unless it exists."""
         with self._errors(f"write {key}"):
             try:
-                self._ask("pipe_file", self._path(key), data, mode="create")
+                self._call("pipe_file", self._path(key), data, mode="create")
             except FileExistsError:
                 return False
         return True
@@ -117,7 +117,7 @@ class ObjectOutput:
         """Return every object below a folder."""
         with self._errors(f"list {folder or '/'}"):
             try:
-                found = self._ask("find", self._path(folder) if folder else self._prefix)
+                found = self._call("find", self._path(folder) if folder else self._prefix)
             except FileNotFoundError:
                 return []
             return sorted(str(PurePosixPath(path).relative_to(self._prefix)) for path in found)
@@ -126,7 +126,7 @@ class ObjectOutput:
         """Return the bytes of every object of a folder by name, in parallel."""
         keys = [key for key in self.keys(folder) if key.rpartition("/")[0] == folder]
         with self._errors(f"read {folder}"):
-            found = self._ask("cat", [self._path(key) for key in keys], on_error="return") if keys else {}
+            found = self._call("cat", [self._path(key) for key in keys], on_error="return") if keys else {}
             for data in found.values():
                 if isinstance(data, Exception) and not isinstance(data, FileNotFoundError):  # removed since the listing
                     raise data
@@ -144,7 +144,7 @@ class ObjectOutput:
             size = self._size(key)
             if size is not None and (mark is None or mark.size_bytes == size):
                 with self._errors("remove objects"), contextlib.suppress(FileNotFoundError):
-                    self._ask("rm_file", self._path(key))
+                    self._call("rm_file", self._path(key))
                     removed.append(key)
         return removed
 
@@ -154,10 +154,9 @@ class ObjectOutput:
         def upload(pair: tuple[str, str]) -> None:
             if self._size(pair[1]) is not None:
                 raise StorageError(
-                    f"{self.address}/{pair[1]} is there and nothing says that it is ours; move it away and run the same "
-                    "command again"
+                    f"{self.address}/{pair[1]} exists, and no manifest lists it; move it away and run the same command again"
                 )
-            self._ask("put_file", str(folder / pair[0]), self._path(pair[1]))
+            self._call("put_file", str(folder / pair[0]), self._path(pair[1]))
 
         self._in_parallel(upload, sorted(moves.items()), what="upload a scene")
 
@@ -167,7 +166,7 @@ class ObjectOutput:
         names = [str(path.relative_to(folder)) for root in roots for path in sorted((folder / root).rglob("*.*"))]
 
         def upload(name: str) -> None:
-            self._ask("put_file", str(folder / name), self._path(name))
+            self._call("put_file", str(folder / name), self._path(name))
 
         self._in_parallel(upload, names, what="upload the tables")
 
@@ -182,8 +181,8 @@ class ObjectOutput:
     @contextlib.contextmanager
     def lock(self, scene: str) -> Iterator[bool]:
         """Lock the scene among the processes of this machine."""
-        with self.scratch.lock(scene) as ours:
-            yield ours
+        with self.scratch.lock(scene) as locked:
+            yield locked
 
     def sweep_leftovers(self) -> list[str]:
         """Remove leftovers in the scratch folder; a store has no partial objects."""
@@ -191,12 +190,12 @@ class ObjectOutput:
 
     def give_up(self) -> None:
         """End all waiting for the store after the grace period."""
-        self._ends.at_s = time.monotonic() + _LETS_GO_S
+        self._ends.at_s = time.monotonic() + _GRACE_S
 
     def _size(self, key: str) -> int | None:
         with self._errors(f"look at {key}"):
             try:
-                return int(self._ask("info", self._path(key))["size"])
+                return int(self._call("info", self._path(key))["size"])
             except FileNotFoundError:
                 return None
 
@@ -209,7 +208,7 @@ class ObjectOutput:
                 self.give_up()
                 raise
 
-    def _ask(self, verb: str, *words: Any, **named: Any) -> Any:
+    def _call(self, verb: str, *arguments: Any, **keywords: Any) -> Any:
         """Call the store's driver, which may retry for minutes, in a thread of its own.
 
         Raises:
@@ -219,14 +218,14 @@ class ObjectOutput:
 
         def work() -> None:
             try:
-                answer.set_result(getattr(self._fs, verb)(*words, **named))
+                answer.set_result(getattr(self._fs, verb)(*arguments, **keywords))
             except BaseException as error:  # noqa: BLE001 - re-raised in the caller's thread
                 answer.set_exception(error)
 
         threading.Thread(target=work, name=f"store {verb}", daemon=True).start()
         while not wait((answer,), timeout=_POLL_S).done:
             if time.monotonic() > self._ends.at_s:
-                raise StorageError(f"{self.address} does not answer, and the run is ending")
+                raise StorageError(f"{self.address} did not answer before the end of the run")
         return answer.result()
 
     def _path(self, key: str) -> str:

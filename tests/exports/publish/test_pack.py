@@ -63,15 +63,15 @@ def test_datasets_library_loads_the_pack_without_a_script(strict: Path, pack: Pa
         "  'mask': int(numpy.asarray(row['mask'])[..., 1].max()), 'streams': same(data['train'][0], first),\n"
         "  'typed': str(streamed.features['mask'])}))\n"
     )
-    got = read(script, pack, home=tmp_path)
-    assert got["splits"] == {"train": 20, "validation": 20}
-    assert (got["streams"], got["typed"]) == (True, "Image(mode=None, decode=True)")
+    loaded = read(script, pack, home=tmp_path)
+    assert loaded["splits"] == {"train": 20, "validation": 20}
+    assert (loaded["streams"], loaded["typed"]) == (True, "Image(mode=None, decode=True)")
     sample = uavsim.open(strict).scene("scene_01").samples[0]
     image = sample.images[3]
-    assert (got["scene"], got["channel"], got["size"]) == ("scene_01", image.channel, [160, 90])
-    assert got["sum"] == int(image.pixels().astype(int).sum())
-    assert got["mask"] == int(image.mask()[0].max())
-    for found in got["objects"]:
+    assert (loaded["scene"], loaded["channel"], loaded["size"]) == ("scene_01", image.channel, [160, 90])
+    assert loaded["sum"] == int(image.pixels().astype(int).sum())
+    assert loaded["mask"] == int(image.mask()[0].max())
+    for found in loaded["objects"]:
         n = sample.boxes.instance_tokens.index(found["instance"])
         assert found["center_m"] == sample.boxes.map_SE3_box.translation_m[n].tolist()
         assert found["visible_px"] > 0
@@ -94,8 +94,8 @@ def test_mlcroissant_finds_no_error_and_streams_every_record_set(pack: Path, tmp
         "counts = {r.id: sum(1 for _ in data.records(r.id)) for r in data.metadata.record_sets}\n"
         "print(json.dumps({'errors': sorted(issues.errors), 'counts': counts, 'v1.1': data.metadata.ctx.is_v1_1()}))\n"
     )
-    got = read(script, pack, home=tmp_path)
-    assert got == {"errors": [], "counts": {"train": 20, "validation": 20}, "v1.1": True}
+    loaded = read(script, pack, home=tmp_path)
+    assert loaded == {"errors": [], "counts": {"train": 20, "validation": 20}, "v1.1": True}
 
 
 def test_card_header_is_yaml_with_the_name(pack: Path) -> None:
@@ -164,7 +164,7 @@ def test_verify_names_changed_and_missing_files(strict: Path, tmp_path: Path) ->
 def test_full_folder_unknown_licence_and_missing_certificate_are_refused(
     strict: Path, pack: Path, tmp_path: Path
 ) -> None:
-    with pytest.raises(InputError, match="holds something already"):
+    with pytest.raises(InputError, match="is not empty"):
         publish(uavsim.open(strict), pack, PublishRequest())
     with pytest.raises(UnknownNameError, match=r"cc-by-4\.0"):
         publish(uavsim.open(strict), tmp_path / "new", PublishRequest(licence="cc-by-4"))

@@ -61,5 +61,5 @@ def test_reproduce_refuses_another_configuration_and_a_missing_scene(certificate
     with pytest.raises(InputError, match="no scene 7; it has 0 to 2"):
         make(certificate, tmp_path, scenes="7", generate=unexpected_run)
     certificate["fingerprint"] = "0" * 64
-    with pytest.raises(InputError, match="not the one of the card"):
+    with pytest.raises(InputError, match="differs from the card"):
         make(certificate, tmp_path, scenes="1", generate=unexpected_run)

@@ -22,10 +22,10 @@ def facts(**more: object) -> Facts:
 def test_masks_and_degraded_images_are_reported_if_present() -> None:
     fields = statements(facts(masks=40, degraded=12), None)
     assert "40 instance masks" in fields.description
-    assert "12 images are there once more, degraded on purpose" in fields.limitations
+    assert "12 images have a second, degraded version" in fields.limitations
     fields = statements(facts(), None)
     assert "mask" not in fields.description
-    assert "Sensor noise is not there" in fields.limitations
+    assert "Images have no sensor noise" in fields.limitations
 
 
 def test_run_is_described_by_its_certificate() -> None:
@@ -40,7 +40,7 @@ def test_a_dataset_of_unknown_origin_is_not_called_simulated(foreign: Path, tmp_
     publish(uavsim.open(foreign), tmp_path / "pack", PublishRequest(name="theirs"))
     metadata = json.loads((tmp_path / "pack/croissant.json").read_text())
     assert metadata["rai:hasSyntheticData"] is False
-    assert metadata["rai:personalSensitiveInformation"].startswith("Not known.")
+    assert metadata["rai:personalSensitiveInformation"].startswith("Unknown.")
     assert "simulat" not in metadata["description"]
     assert "- synthetic" not in (tmp_path / "pack/README.md").read_text()
 

@@ -39,7 +39,7 @@ def test_damaged_images_are_left_out_and_not_published(copy: Path, tmp_path: Pat
         path.write_bytes(b"no image")
     summary = write_recording(uavsim.open(copy), tmp_path / "a.rrd", ViewRequest(image_width_px=40))
     assert summary.images == 36
-    assert "4 images are not there or cannot be read, and are not shown" in summary.notes
+    assert "4 images are missing or unreadable and not shown" in summary.notes
     assert write_report(uavsim.open(copy), tmp_path / "report.html", ReportRequest(check=False)) > 10_000
     with pytest.raises(DatasetError, match=r"CAMERA_FRONT_id_0.*neither PNG nor JPEG"):
         publish(uavsim.open(copy), tmp_path / "pack", PublishRequest())
@@ -51,19 +51,19 @@ def test_version_folder_is_not_a_dataset(strict: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "message"),
     [
         ({"creator": " "}, "--creator is empty"),
-        ({"url": "my lab"}, "--url 'my lab' is no web address"),
-        ({"date": "yesterday"}, "--date 'yesterday' is no day"),
+        ({"url": "my lab"}, "--url 'my lab' is not a web address"),
+        ({"date": "yesterday"}, "--date 'yesterday' is not a date"),
     ],
 )
-def test_invalid_publish_options_are_refused(strict: Path, tmp_path: Path, wrong: dict[str, str], said: str) -> None:
-    with pytest.raises(InputError, match=said):
+def test_invalid_publish_options_are_refused(strict: Path, tmp_path: Path, wrong: dict[str, str], message: str) -> None:
+    with pytest.raises(InputError, match=message):
         publish(uavsim.open(strict), tmp_path / "pack", PublishRequest(**wrong))  # type: ignore[arg-type]
     assert not (tmp_path / "pack").exists()
 
 
 def test_missing_card_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"no card can be read: .*README.md: cannot be read: No such file"):
+    with pytest.raises(InputError, match=r"the card cannot be read: .*README.md: cannot be read: No such file"):
         read_certificate(tmp_path)

@@ -91,7 +91,7 @@ def test_other_dialects_and_foreign_datasets_are_reported(uav3d: Path, foreign: 
     assert "dialect uav3d" in (tmp_path / "report.html").read_text("utf-8")
     write_report(uavsim.open(foreign), tmp_path / "report.html", ReportRequest(check=False))
     text = (tmp_path / "report.html").read_text("utf-8")
-    assert "does not say where its map mask lies" in text
+    assert "has no position of its map mask" in text
     assert "occlusion in one image" not in text
 
 

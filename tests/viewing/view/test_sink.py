@@ -28,7 +28,7 @@ def write(path: Path, *, then: Exception | None = None) -> None:
 
 
 def test_full_disk_does_not_block_the_writer_and_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    full = Path("/dev/full").open("wb")  # noqa: SIM115 - whoever takes it closes it
+    full = Path("/dev/full").open("wb")  # noqa: SIM115 - the sink closes it
     monkeypatch.setattr(whole, "begin_temp", lambda folder, name: ("temp", full))
     with pytest.raises(StorageError, match=r"a\.rrd: the disk is full; free space and run the same command again$"):
         write(tmp_path / "a.rrd")

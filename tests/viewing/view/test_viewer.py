@@ -41,7 +41,7 @@ def test_viewer_is_open_inside_the_context_and_ended_after_it(monkeypatch: pytes
 def test_failed_viewer_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     data, page = free_ports()
     monkeypatch.setattr(viewer, "viewer_command", lambda **_: [sys.executable, "-c", "raise SystemExit(7)"])
-    with pytest.raises(SystemFailure, match="ended with 7"), open_viewer(web=True, port=data, web_port=page):
+    with pytest.raises(SystemFailure, match="ended with exit code 7"), open_viewer(web=True, port=data, web_port=page):
         pytest.fail("opened")
 
 

@@ -96,7 +96,7 @@ def agents_of(data: Dataset) -> list[str]:
     """
     found = dict.fromkeys(filter(None, (agent_of(row["channel"]) for row in data.rows(SENSOR))))
     if not found:
-        raise DatasetError(f"{data.root}: no channel names an agent, as CAMERA_FRONT_id_0 does")
+        raise DatasetError(f"{data.root}: no channel has the name of an agent, as CAMERA_FRONT_id_0")
     return list(found)
 
 
@@ -189,7 +189,7 @@ class AgentDataset:
         write_json(self._folder / SCENES_FILE, self._prediction_tokens)
         splits = {name: [self._names[s] for s in scenes if s in self._names] for name, scenes in data.splits.items()}
         write_json(version / SPLITS, {name: scenes for name, scenes in splits.items() if scenes})
-        return self._folder.shown
+        return self._folder.display_path
 
     def _bring(self, row: JsonDict, channel: str, *, scene: str) -> None:
         """Rename a row's file as nuScenes does, and link it."""
@@ -220,17 +220,17 @@ class _Alone(AgentDataset):
 
     def __init__(self, agent: str, data: Dataset, folder: ResultPath, stack: ExitStack, *, version: str) -> None:
         """Open its tables."""
-        own: dict[str, JsonDict] = {
+        sensors: dict[str, JsonDict] = {
             row["token"]: dict(row, channel=plain(row["channel"]))
             for row in data.rows(SENSOR)
             if agent_of(row["channel"]) == agent
         }
-        self._agent, self._has_lidar = agent, any(row["channel"] == BEV_CHANNEL for row in own.values())
+        self._agent, self._has_lidar = agent, any(row["channel"] == BEV_CHANNEL for row in sensors.values())
         if not self._has_lidar:
             lidar = token("sensor", BEV_CHANNEL, agent)
-            own[lidar] = {"token": lidar, "channel": BEV_CHANNEL, "modality": "lidar"}
+            sensors[lidar] = {"token": lidar, "channel": BEV_CHANNEL, "modality": "lidar"}
         self._quarter_turns: dict[str, int] = {}
-        super().__init__(own, data, folder, stack, version=version)
+        super().__init__(sensors, data, folder, stack, version=version)
 
     def _calibrations(self, scene: Scene) -> Rows:
         """Return the calibrations; LIDAR_TOP's x axis is rotated to the right, as converters assume."""
@@ -334,21 +334,22 @@ def _boxes_of(scene: Scene, agent: str, *, points: bool) -> Rows:
         agent: name of the agent in channels.
         points: count lidar points, not visible pixels, as ``num_lidar_pts``.
     """
-    own = {row["instance_token"] for row in scene.rows(AGENT) if row["id"] == agent} - {""}
-    measured = {r["sample_annotation_token"]: _measured(dict(r), agent) for r in scene.rows(VISIBILITY_DETAIL)}
+    agent_instances = {row["instance_token"] for row in scene.rows(AGENT) if row["id"] == agent} - {""}
+    counts = {r["sample_annotation_token"]: _measured(dict(r), agent) for r in scene.rows(VISIBILITY_DETAIL)}
+    is_measured = {token: visible_px + lidar + radar > 0 for token, (visible_px, _, lidar, radar) in counts.items()}
     tracks: dict[str, Rows] = {}
     for row in scene.rows(SAMPLE_ANNOTATION):
-        if row["instance_token"] not in own:
+        if row["instance_token"] not in agent_instances:
             tracks.setdefault(row["instance_token"], []).append(dict(row))
-    kept: dict[str, JsonDict] = {}
+    measured_boxes: dict[str, JsonDict] = {}
     for track in tracks.values():
-        numbers = [number for number, row in enumerate(track) if _is_measured(*measured[row["token"]])]
+        numbers = [number for number, row in enumerate(track) if is_measured[row["token"]]]
         if numbers:
             part = track[numbers[0] : numbers[-1] + 1]
             part[0]["prev"] = part[-1]["next"] = ""
-            kept |= {row["token"]: row for row in part}
-    for box in kept.values():
-        visible_px, amodal_px, lidar, radar = measured[box["token"]]
+            measured_boxes |= {row["token"]: row for row in part}
+    for box in measured_boxes.values():
+        visible_px, amodal_px, lidar, radar = counts[box["token"]]
         level = int(np.searchsorted(VISIBILITY_EDGES, visible_px / max(amodal_px, 1), side="right")) + 1
         box |= {
             "visibility_token": str(level),
@@ -356,7 +357,7 @@ def _boxes_of(scene: Scene, agent: str, *, points: bool) -> Rows:
             "num_radar_pts": radar,
         }
         box |= {"uav_visible_px": visible_px, "uav_amodal_px": amodal_px}
-    return [kept[row["token"]] for row in scene.rows(SAMPLE_ANNOTATION) if row["token"] in kept]
+    return [measured_boxes[row["token"]] for row in scene.rows(SAMPLE_ANNOTATION) if row["token"] in measured_boxes]
 
 
 def _measured(detail: JsonDict, agent: str) -> tuple[int, int, int, int]:
@@ -367,10 +368,6 @@ def _measured(detail: JsonDict, agent: str) -> tuple[int, int, int, int]:
     return visible_px, amodal_px, entry.get("num_lidar_pts", 0), entry.get("num_radar_pts", 0)
 
 
-def _is_measured(visible_px: int, _: int, lidar: int, radar: int) -> bool:
-    return visible_px + lidar + radar > 0
-
-
 def _instances_of(scene: Scene, boxes: Rows) -> Rows:
     tracks: dict[str, list[str]] = {}
     for box in boxes:
@@ -378,10 +375,10 @@ def _instances_of(scene: Scene, boxes: Rows) -> Rows:
     return [
         {
             **row,
-            "nbr_annotations": len(own),
-            "first_annotation_token": own[0],
-            "last_annotation_token": own[-1],
+            "nbr_annotations": len(box_tokens),
+            "first_annotation_token": box_tokens[0],
+            "last_annotation_token": box_tokens[-1],
         }
         for row in scene.rows(INSTANCE)
-        if (own := tracks.get(row["token"], []))
+        if (box_tokens := tracks.get(row["token"], []))
     ]

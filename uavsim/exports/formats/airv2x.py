@@ -79,7 +79,7 @@ def export_airv2x(request: ExportRequest) -> list[Path]:
     folder = ResultPath.open(request.out) / request.split_name
     for scene in data.scenes(request.split):
         _write_scene(folder / scene.name, scene, data)
-    return [folder.shown]
+    return [folder.display_path]
 
 
 def _write_scene(folder: ResultPath, scene: Scene, data: Dataset) -> None:
@@ -92,16 +92,16 @@ def _write_scene(folder: ResultPath, scene: Scene, data: Dataset) -> None:
         numbers = mask_ids(sample.boxes).tolist()
         write_whole(sample_folder / "objects.pkl", _pickled(_objects(sample, labels.tolist(), numbers)))
         for agent, images in by_drone(sample).items():
-            own = sample_folder / f"agent_{_number(agent):06d}"
+            agent_folder = sample_folder / f"agent_{_number(agent):06d}"
             scan = lidar_of(sample, agent)
             cameras = _cameras(sample, images)
             object_ids = dict(zip(sample.boxes.instance_tokens, numbers, strict=True))
             object_id = {"object_id": object_ids[token]} if (token := own_token.get(agent)) in object_ids else {}
-            write_whole(own / "metadata.pkl", _pickled({**_metadata(images[0], cameras, scan), **object_id}))
-            _write_images(own, cameras)
+            write_whole(agent_folder / "metadata.pkl", _pickled({**_metadata(images[0], cameras, scan), **object_id}))
+            _write_images(agent_folder, cameras)
             points_m = points_of_depth(cameras.values()) if scan is None else _lidar_points(scan)
-            write_whole(own / "lidar.pcd", pcd(points_m))
-            _write_layers(own, BirdsEye(images[0].map_SE3_flu), sample, labels, ground)
+            write_whole(agent_folder / "lidar.pcd", pcd(points_m))
+            _write_layers(agent_folder, BirdsEye(images[0].map_SE3_flu), sample, labels, ground)
 
 
 def _number(agent: int) -> int:
@@ -121,14 +121,14 @@ def _cameras(sample: Sample, images: list[Image]) -> dict[str, Image]:
     for name in required:
         if name not in by_name:
             raise InputError(
-                f"{sample.scene_name}: {kind} {agent} has no camera {name}, which AirV2X has; a rig like {_RIGS[kind]} has it"
+                f"{sample.scene_name}: {kind} {agent} has no camera {name}, needed by AirV2X; a rig like {_RIGS[kind]} has it"
             )
         if "depth" not in by_name[name].layers:
             raise InputError(
-                f"{sample.scene_name}: {by_name[name].channel} has no depth images, without which AirV2X's reader stops: "
+                f"{sample.scene_name}: {by_name[name].channel} has no depth images, which AirV2X requires: "
                 f"use the rig {_RIGS[kind]}, or {replay_command(by_name[name].files.root, 'depth')}"
             )
-    return {theirs: by_name[name] for name, theirs in required.items()}
+    return {airv2x_name: by_name[name] for name, airv2x_name in required.items()}
 
 
 def _metadata(body: Image, cameras: Mapping[str, Image], scan: LidarScan | None) -> dict[str, Any]:
@@ -151,10 +151,10 @@ def _metadata(body: Image, cameras: Mapping[str, Image], scan: LidarScan | None)
     return content
 
 
-def _write_images(own: ResultPath, cameras: Mapping[str, Image]) -> None:
+def _write_images(agent_folder: ResultPath, cameras: Mapping[str, Image]) -> None:
     for name, image in cameras.items():
-        write_as_png(own / f"{name}_camera.png", image)
-        write_whole(own / f"{name}_depth.png", codec.encode_png(_carla_depth(image)))
+        write_as_png(agent_folder / f"{name}_camera.png", image)
+        write_whole(agent_folder / f"{name}_depth.png", codec.encode_png(_carla_depth(image)))
 
 
 def _carla_depth(image: Image) -> UInt8Array:
@@ -188,12 +188,12 @@ def _objects(sample: Sample, labels: list[int], numbers: list[int]) -> dict[int,
     }
 
 
-def _write_layers(own: ResultPath, view: BirdsEye, sample: Sample, labels: Any, ground: BevGround) -> None:
+def _write_layers(agent_folder: ResultPath, view: BirdsEye, sample: Sample, labels: Any, ground: BevGround) -> None:
     for name, layer in view.static(ground).items():
-        write_whole(own / f"map_static_{name}.png", codec.encode_png(layer))
+        write_whole(agent_folder / f"map_static_{name}.png", codec.encode_png(layer))
     for number in range(LAYERS):
         layer = view.boxes(sample.boxes.pick(labels == number))
-        write_whole(own / f"map_dynamic_bev_layer_{number}.png", codec.encode_png(layer))
+        write_whole(agent_folder / f"map_dynamic_bev_layer_{number}.png", codec.encode_png(layer))
 
 
 def _pickled(content: dict[Any, Any]) -> bytes:

@@ -83,7 +83,7 @@ def _flight(scene: Scene) -> _Flight | None:
         return None
     channels = sorted({row["channel"] for row in encounters.values()})
     if len(channels) > 1:
-        raise DatasetError(f"{scene.name}: intruders pass {' and '.join(channels)}; a flight of AOT's has one camera")
+        raise DatasetError(f"{scene.name}: intruders pass {' and '.join(channels)}; a flight in AOT has one camera")
     flight = _Flight(token(scene.name, "aot", scene.token), scene.name, scene.images_of(channels[0]))
     for view in scene.rows(INTRUDER_VIEW):
         flight.views.setdefault(view["sample_data_token"], []).append((encounters[view["encounter_token"]], view))
@@ -136,7 +136,7 @@ def _profile(flights: list[_Flight]) -> str:
     """
     profiles = sorted({row["profile"] for flight in flights for views in flight.views.values() for row, _ in views})
     if len(profiles) > 1:
-        raise DatasetError(f"encounters of the profiles {' and '.join(profiles)} belong in files of their own")
+        raise DatasetError(f"encounters have the profiles {' and '.join(profiles)}; an AOT file has one")
     return profiles[0] if profiles else ""
 
 

@@ -98,8 +98,8 @@ def _stats(values: FloatArray) -> JsonDict:
     if not len(values):
         return {}
     return {
-        name: np.asarray(of(values, axis=0)).tolist()
-        for name, of in (("max", np.max), ("mean", np.mean), ("min", np.min), ("std", np.std))
+        name: np.asarray(function(values, axis=0)).tolist()
+        for name, function in (("max", np.max), ("mean", np.mean), ("min", np.min), ("std", np.std))
     }
 
 

@@ -38,7 +38,7 @@ def export_coco(request: ExportRequest) -> list[Path]:
     finally:
         for part in made:
             part.remove()
-    return [target.shown]
+    return [target.display_path]
 
 
 def _write_parts(data: Dataset, request: ExportRequest, target: ResultPath, made: list[ResultPath]) -> None:
@@ -85,22 +85,22 @@ def _annotations(sample: Sample, image: Image, category_id: dict[str, int]) -> I
         boxes.views,
         strict=True,
     ):
-        for seen in views:
-            if seen["sample_data_token"] != image.token or seen["visible_box"] is None:
+        for view in views:
+            if view["sample_data_token"] != image.token or view["visible_box"] is None:
                 continue
-            x0, y0, x1, y1 = seen["visible_box"]
+            x0, y0, x1, y1 = view["visible_box"]
             inside = np.asarray(ids[y0:y1, x0:x1] == instance_id)
-            ax0, ay0, ax1, ay1 = seen["amodal_box"]
+            ax0, ay0, ax1, ay1 = view["amodal_box"]
             yield {
                 "category_id": category_id[name],
                 "bbox": [x0, y0, x1 - x0, y1 - y0],
-                "area": seen["visible_px"],
+                "area": view["visible_px"],
                 "iscrowd": 0,
                 "segmentation": encode_rle(inside, at_px=(x0, y0), size_px=image.size_px),
                 "amodal_bbox": [ax0, ay0, round(ax1 - ax0, 2), round(ay1 - ay0, 2)],
-                "amodal_area": seen["amodal_px"],
-                "occlusion": seen["occlusion"],
-                "truncation": seen["truncation"],
+                "amodal_area": view["amodal_px"],
+                "occlusion": view["occlusion"],
+                "truncation": view["truncation"],
                 "visibility": visibility,
                 "instance_id": instance_id,
                 "sample_annotation_token": token,
@@ -132,7 +132,7 @@ def _join(target: ResultPath, parts: list[ResultPath]) -> None:
     with whole_file(target) as file:
         for part in parts:
             file.write(b"," if file.tell() else b"{")
-            file.write(f'"{part.shown.suffix[1:]}":'.encode())
+            file.write(f'"{part.display_path.suffix[1:]}":'.encode())
             with part.open_to_read() as text:
                 while block := text.read(1 << 20):
                     file.write(block)

@@ -72,7 +72,7 @@ def export_colmap(request: ExportRequest) -> list[Path]:
         DatasetError: an image is missing, or a scene has none.
     """
     out = ResultPath.open(request.out)
-    return [_scene(scene, out / scene.name).shown for scene in request.scenes()]
+    return [_scene(scene, out / scene.name).display_path for scene in request.scenes()]
 
 
 def _scene(scene: Scene, folder: ResultPath) -> ResultPath:

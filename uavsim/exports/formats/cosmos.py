@@ -51,8 +51,8 @@ def export_cosmos(request: ExportRequest) -> list[Path]:
         for name, channels in clips_of(scene)
     ]
     if not any(folders):
-        raise InputError(f"{request.root}: {request.model} takes cameras by its own names, which the rig cosmos_av has")
-    return [folder.shown for folder in folders if folder is not None]
+        raise InputError(f"{request.root}: {request.model} requires its own camera names; use the rig cosmos_av")
+    return [folder.display_path for folder in folders if folder is not None]
 
 
 def clips_of(scene: Scene) -> Iterator[tuple[str, list[str]]]:
@@ -72,7 +72,7 @@ def _clip(scene: Scene, name: str, channels: Sequence[str], model_name: str, out
     fps = round(frame_rate(scene, images[channels[0]]))
     model = chosen_model(model_name, fps, where=name)
     count = model.frames_of(recorded)
-    views = {channel: view_name(own[0].camera, channel) for channel, own in images.items()}
+    views = {channel: view_name(channel_images[0].camera, channel) for channel, channel_images in images.items()}
     lines, folder = _map_lines(scene), out / name
     videos: dict[str, str] = {}
     cameras: list[JsonDict] = []

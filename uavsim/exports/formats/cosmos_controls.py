@@ -97,8 +97,8 @@ def small_objects(image: Image) -> UInt8Array:
     return _white(np.asarray(cv2.dilate(small[ids].astype(np.uint8), kernel) > 0))
 
 
-def _white(where: BoolArray) -> UInt8Array:
-    return np.repeat(np.where(where, 255, 0).astype(np.uint8)[..., None], 3, axis=2)
+def _white(mask: BoolArray) -> UInt8Array:
+    return np.repeat(np.where(mask, 255, 0).astype(np.uint8)[..., None], 3, axis=2)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,8 +124,8 @@ class MapLines:
 def _segments(line_map_m: FloatArray) -> FloatArray:
     """Return (M, 2, 3) segments of at most one metre along (N, 3) points."""
     along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(line_map_m, axis=0), axis=1))])
-    at = np.union1d(along, np.arange(0.0, along[-1], _STEP_M))
-    points = np.stack([np.interp(at, along, line_map_m[:, axis]) for axis in range(3)], axis=1)
+    cuts = np.union1d(along, np.arange(0.0, along[-1], _STEP_M))
+    points = np.stack([np.interp(cuts, along, line_map_m[:, axis]) for axis in range(3)], axis=1)
     return np.stack([points[:-1], points[1:]], axis=1)
 
 
@@ -140,9 +140,9 @@ def hdmap_bbox(image: Image, lines: MapLines, boxes: Boxes) -> UInt8Array:
         pixels = image.project(near)
         keep = _visible(image, near.mean(axis=1), pixels.mean(axis=1), depth_m)
         draw.draw_segments(canvas, pixels[keep] - _CENTRE_PX, colour=_LINES[layer], width_px=2)
-    shown = boxes_in_mask(boxes, image)
-    far = np.linalg.norm(boxes.map_SE3_box.translation_m[shown] - eye, axis=1)
-    for row in shown[np.argsort(-far)].tolist():
+    visible_rows = boxes_in_mask(boxes, image)
+    far = np.linalg.norm(boxes.map_SE3_box.translation_m[visible_rows] - eye, axis=1)
+    for row in visible_rows[np.argsort(-far)].tolist():
         corners = image.project(boxes.corners_map_m[row], beyond=True) - _CENTRE_PX
         colour = _BOXES.get(boxes.categories[row].partition(".")[0], _OTHER_BOX)
         draw.draw_polygons(canvas, list(corners[_FACES]), colour=colour)

@@ -65,7 +65,7 @@ def chosen_model(name: str, fps: int, *, where: str) -> VideoModel:
     if fps not in model.rates:
         rates = " or ".join(str(rate) for rate in model.rates)
         raise InputError(
-            f"{where}: {model.name} takes {rates} frames a second, and there are {fps}; "
+            f"{where}: {model.name} needs {rates} frames per second, not {fps}; "
             f"captures: {{clip: {{fps: {model.rates[0]}, frames: N}}}} records such a clip"
         )
     return model

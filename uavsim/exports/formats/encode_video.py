@@ -54,7 +54,7 @@ def encode_mp4(
                 stream.pix_fmt = "yuv444p" if lossless else "yuv420p"
             container.mux(stream.encode(frame))
         if stream is None:
-            raise InputError("a video needs a frame")
+            raise InputError("a video needs at least one frame")
         container.mux(stream.encode(None))
     return file.getvalue()
 
@@ -74,7 +74,7 @@ def decode_mp4(file: IO[bytes] | bytes, *, name: str = "video") -> Iterator[UInt
         for frame in container.decode(stream):
             if (frame.width, frame.height) != size or frame.format.name not in _PIXELS:
                 raise InputError(
-                    f"{name}: a frame is {frame.width} x {frame.height} {frame.format.name}, not as its head says"
+                    f"{name}: a frame is {frame.width} x {frame.height} {frame.format.name}, unlike its header"
                 )
             yield frame.to_ndarray(format="rgb24")
 
@@ -103,7 +103,7 @@ def _opened(file: IO[bytes] | bytes, name: str) -> Iterator[tuple[Any, Any]]:
     try:
         with av.open(data, format="mp4", options=limits | {"protocol_whitelist": "file"}) as container:
             if not container.streams.video:
-                raise InputError(f"{name}: no video in it")
+                raise InputError(f"{name}: no video track")
             stream = container.streams.video[0]
             codec = stream.codec_context
             if codec is None:
@@ -114,13 +114,13 @@ def _opened(file: IO[bytes] | bytes, name: str) -> Iterator[tuple[Any, Any]]:
                 or not 0 < stream.width * stream.height <= _MOST_PIXELS
             ):
                 raise InputError(
-                    f"{name}: {codec.name} of {stream.width} x {stream.height} pixels in {codec.pix_fmt}; read are "
+                    f"{name}: {codec.name} of {stream.width} x {stream.height} pixels in {codec.pix_fmt}; supported: "
                     f"{', '.join(_CODECS)} of {', '.join(_PIXELS)} up to 3840 x 2160: encode it again as H.264"
                 )
             codec.options = limits
             yield container, stream
     except (av.error.FFmpegError, av.error.ArgumentError, ValueError, OverflowError, MemoryError) as error:
-        raise InputError(f"{name}: no video in mp4, or a damaged one") from error
+        raise InputError(f"{name}: no video track, or a damaged mp4 file") from error
 
 
 def encode_gif(frames: Iterator[UInt8Array], *, fps: float) -> bytes:
@@ -128,7 +128,7 @@ def encode_gif(frames: Iterator[UInt8Array], *, fps: float) -> bytes:
     av, file = _av(), io.BytesIO()
     video_frames = [av.VideoFrame.from_ndarray(pixels, format="rgb24") for pixels in frames]
     if not video_frames:
-        raise InputError("a video needs a frame")
+        raise InputError("a video needs at least one frame")
     rate = Fraction(fps).limit_denominator(1001)
     with av.open(file, "w", format="gif") as container:
         stream = container.add_stream("gif", rate=rate)

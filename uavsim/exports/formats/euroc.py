@@ -54,9 +54,9 @@ def export_euroc(request: ExportRequest) -> list[Path]:
             kind, number = agent_of(stream.channel)
             folder = out / scene.name / f"{kind}_{number}" / "mav0"
             _write(folder, scene, stream)
-            written.append(folder.shown)
+            written.append(folder.display_path)
     if not written:
-        raise InputError(f"{request.root}: no IMU, which EuRoC's folders are about; add flight_sensors: {{imu: {{}}}}")
+        raise InputError(f"{request.root}: no IMU, which EuRoC requires; add flight_sensors: {{imu: {{}}}}")
     return written
 
 
@@ -109,7 +109,7 @@ def _camera_yaml(images: list[Image]) -> dict[str, Any]:
     span_us = images[-1].timestamp_us - first.timestamp_us
     k, lens = intrinsic_of_opencv(first.intrinsic), first.lens
     if lens and any(lens.coefficients[4:]):
-        raise InputError(f"{first.channel}: EuRoC's radial-tangential lenses have no k3, and this one's is not 0")
+        raise InputError(f"{first.channel}: EuRoC's radial-tangential model has no k3, but the lens has one")
     return {
         "sensor_type": "camera",
         "comment": first.channel,

@@ -92,18 +92,18 @@ def export_griffin(request: ExportRequest) -> list[Path]:
         if frames:
             scenes.append({"name": f"{scene.town}-{number:03d}", "info": info})
     if not scenes:
-        raise InputError("nothing was written: vehicle v0 has images of drone 0 at no keyframe")
+        raise InputError("nothing was written: vehicle v0 never has images of drone 0")
     for side in _SIDES.values():
         write_json(folder / side / "scene_infos.json", scenes)
-    return [folder.shown]
+    return [folder.display_path]
 
 
 def _tenths(sample: Sample, first: Sample) -> int:
     tenths, rest_us = divmod(sample.timestamp_us - first.timestamp_us, _PERIOD_US)
     if rest_us:
         raise InputError(
-            f"{sample.scene_name}: sample {sample.number} is not at a tenth of a second, as Griffin's frames are: "
-            "make the dataset with keyframe_s 0.1"
+            f"{sample.scene_name}: sample {sample.number} is not at a multiple of 0.1 s, as Griffin requires; "
+            "generate the dataset with keyframe_s: 0.1"
         )
     return tenths
 
@@ -120,11 +120,11 @@ def _cameras(sample: Sample, agent: int, images: list[Image]) -> list[Image]:
         who, rig = ("vehicle v0", "griffin_car") if agent == _CAR else ("drone 0", "uav3d")
         if not images and agent == _CAR:
             raise InputError(
-                f"{sample.scene_name}: no car carries sensors, as Griffin's does; the dataset's YAML needs "
+                f"{sample.scene_name}: no vehicle has sensors, which Griffin requires; add "
                 f"vehicles: {{count: 1, rig: {rig}}}"
             )
         raise InputError(
-            f"{sample.scene_name}: {who} has no camera {missing[0]}, which Griffin has; a rig like {rig} has it"
+            f"{sample.scene_name}: {who} has no camera {missing[0]}, which Griffin requires; a rig like {rig} has it"
         )
     return [named[name] for name in _CAMERAS[agent]]
 

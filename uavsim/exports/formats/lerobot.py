@@ -3,7 +3,7 @@
 Source: huggingface/lerobot, ``src/lerobot/datasets`` at 0.4 to 0.6 (``CODEBASE_VERSION = "v3.0"``).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -20,7 +20,7 @@ from uavsim.files.whole import write_whole
 from uavsim.geometry import quaternion
 from uavsim.geometry.se3 import SE3
 from uavsim.records.channels import agent_of
-from uavsim.typing import AnyArray, FloatArray, JsonDict, UInt8Array
+from uavsim.typing import AnyArray, FloatArray, JsonDict
 
 __all__ = ["export_lerobot"]
 
@@ -99,7 +99,7 @@ class _Writer:
         }
         for key, images in videos.items():
             path = self._out / f"videos/{key}/chunk-{chunk:03d}/file-{file:03d}.mp4"
-            write_whole(path, encode_mp4(_pixels(images), fps=fps, quality=18, group=2))
+            write_whole(path, encode_mp4((image.pixels() for image in images), fps=fps, quality=18, group=2))
             episode |= {f"videos/{key}/chunk_index": chunk, f"videos/{key}/file_index": file}
             episode |= {f"videos/{key}/from_timestamp": 0.0, f"videos/{key}/to_timestamp": len(rows) / fps}
             stats[key] = _image_statistics(images)
@@ -110,7 +110,7 @@ class _Writer:
     def finish(self) -> None:
         """Write the metadata of all episodes."""
         if not self._episodes:
-            raise InputError("no scene has a drone with a camera, whose episodes LeRobot's dataset holds")
+            raise InputError("no scene has a drone with a camera, which LeRobot requires")
         columns: JsonDict = {name: [episode[name] for episode in self._episodes] for name in self._episodes[0]}
         write_whole(self._out / "meta/episodes/chunk-000/file-000.parquet", columns_to_parquet(columns))
         tasks: JsonDict = {"task_index": list(self._tasks.values()), "task": list(self._tasks)}
@@ -188,10 +188,6 @@ def _motion(poses: SE3, fps: float) -> FloatArray:
     turning = between[:, 1:] * per_sine[:, None] * fps
     motion = np.hstack([speed, turning])
     return np.vstack([motion, motion[-1:]])
-
-
-def _pixels(images: Sequence[Image]) -> Iterator[UInt8Array]:
-    return (image.pixels() for image in images)
 
 
 def _statistics(values: AnyArray) -> JsonDict:

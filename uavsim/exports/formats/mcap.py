@@ -14,7 +14,7 @@ import numpy as np
 from uavsim.access import Image, LidarScan, Sample, Scene
 from uavsim.environment import install_line
 from uavsim.errors import InputError
-from uavsim.exports.formats.patient_file import patient_file
+from uavsim.exports.formats.deferred_errors import deferred_errors
 from uavsim.exports.formats.request import ExportRequest, exporter
 from uavsim.files.results import ResultPath
 from uavsim.geometry.pinhole import intrinsic_of_opencv
@@ -43,9 +43,9 @@ def export_mcap(request: ExportRequest) -> list[Path]:
     for scene in request.scenes():
         path = out / f"{scene.name}.mcap"
         context = foxglove.Context()
-        with patient_file(path) as file, foxglove.open_mcap(file, context=context):
+        with deferred_errors(path) as file, foxglove.open_mcap(file, context=context):
             _Topics(foxglove, context).write(scene)
-        written.append(path.shown)
+        written.append(path.display_path)
     return written
 
 

@@ -36,7 +36,7 @@ def export_mmdet3d(request: ExportRequest) -> list[Path]:
         "data_list": infos,
     }
     target = ResultPath.open(request.out) / f"nuscenes_infos_{request.split_name}.pkl"
-    return [write_whole(target, pickle.dumps(content, protocol=4)).shown]
+    return [write_whole(target, pickle.dumps(content, protocol=4)).display_path]
 
 
 def _info(sample: Sample, index: int) -> dict[str, Any]:

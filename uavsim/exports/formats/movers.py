@@ -17,8 +17,8 @@ _MOST_DEPTH_POINTS: Final = 200_000  # per scene
 
 def all_images(scene: Scene) -> list[Image]:
     """Return keyframes and sweeps of all cameras, by time and then in the order of the first sample."""
-    ways = [scene.images_of(image.channel) for image in scene.samples[0].images]
-    return sorted((image for way in ways for image in way), key=lambda image: image.timestamp_us)
+    by_camera = [scene.images_of(image.channel) for image in scene.samples[0].images]
+    return sorted((image for images in by_camera for image in images), key=lambda image: image.timestamp_us)
 
 
 def depth_step_px(images: Iterable[Image]) -> int:

@@ -36,7 +36,7 @@ def export_nerfstudio(request: ExportRequest) -> list[Path]:
         DatasetError: an image is missing.
     """
     out = ResultPath.open(request.out)
-    return [_scene(scene, out / scene.name).shown for scene in request.scenes()]
+    return [_scene(scene, out / scene.name).display_path for scene in request.scenes()]
 
 
 def _scene(scene: Scene, folder: ResultPath) -> ResultPath:
@@ -64,7 +64,7 @@ def _model(name: str, images: Sequence[Image]) -> str:
     if "equidistant" not in models:
         return "OPENCV"
     if len(models) > 1:
-        raise InputError(f"{name}: nerfstudio has one camera model a file, and not only fisheyes are here")
+        raise InputError(f"{name}: nerfstudio has one camera model per file, but not all lenses are fisheyes")
     return "OPENCV_FISHEYE"
 
 

@@ -19,7 +19,7 @@ from uavsim.dataset.rows import CornerCaseRow, ObjectTagRow
 from uavsim.dataset.schema import CORNER_CASE, OBJECT_TAG
 from uavsim.errors import DatasetError, InputError
 from uavsim.escape import word
-from uavsim.exports.formats.openad_objects import SceneTags, SeenObject, objects_in_view
+from uavsim.exports.formats.openad_objects import ImageObject, SceneTags, objects_in_view
 from uavsim.exports.formats.point_clouds import pcd_bytes
 from uavsim.exports.formats.request import ExportRequest, exporter, lidar_of
 from uavsim.exports.formats.tag_similarity import Words, similarity_table, tag_vectors
@@ -65,7 +65,7 @@ class _Shot:
 
     samples: tuple[Sample, ...]
     image: Image
-    objects: list[SeenObject]
+    objects: list[ImageObject]
 
 
 def _best_view(request: ExportRequest, scene: Scene, tags: SceneTags) -> _Shot:
@@ -74,8 +74,8 @@ def _best_view(request: ExportRequest, scene: Scene, tags: SceneTags) -> _Shot:
     for number, sample in enumerate(scene):
         for image in sample.images:
             objects = objects_in_view(sample, image, tags, least_px=_MIN_PX)
-            rare = [thing for thing in objects if thing.case]
-            score = (len(rare), sum(thing.visible_px for thing in rare))
+            rare = [found for found in objects if found.case]
+            score = (len(rare), sum(found.visible_px for found in rare))
             if rare and (best is None or score > best[0]):
                 best = (score, _Shot(scene.samples[: number + 1], image, objects))
     if best is None:
@@ -97,10 +97,10 @@ class _Writer:
     def add(self, shot: _Shot, tags: SceneTags) -> None:
         source, index = self._number(tags.cases[0])
         self._add_words([*tags.cases, *tags.of_instance.values()])
-        rows = [_truth_row(thing) for thing in shot.objects]
+        rows = [_truth_row(found) for found in shot.objects]
         self.truth[index] = rows
         out = self.out
-        write_text(out / "annotations" / f"{index}.txt", "".join(f"{_line(thing)}\n" for thing in shot.objects))
+        write_text(out / "annotations" / f"{index}.txt", "".join(f"{_line(found)}\n" for found in shot.objects))
         past2now = [matrix.tolist() for matrix in _past2now(shot)]
         info = _info(shot, source, past2now, sensors=f"{shot.samples[-1].scene_name}/{shot.image.channel}")
         write_json(out / "infos" / f"{index}.json", info)
@@ -117,9 +117,7 @@ class _Writer:
         first = sum(list(SOURCES.values())[: list(SOURCES).index(source)])
         used = self.used.get(source, 0)
         if used >= SOURCES[source]:
-            raise InputError(
-                f"more than {SOURCES[source]} scenes pass for {source}'s: OpenAD's files have room for no more"
-            )
+            raise InputError(f"more than {SOURCES[source]} scenes of the domain {source}, the limit of OpenAD's files")
         self.used[source] = used + 1
         return source, first + used
 
@@ -136,34 +134,35 @@ class _Writer:
         gt = write_whole(out / "gt.pkl", pickle.dumps([scenes, tags, features], protocol=4))
         similarity = write_json(out / "similarity.json", similarity_table(vectors))
         words = {
-            tag: {"synonyms": list(own.synonyms), "hypernyms": list(own.hypernyms)} for tag, own in self.words.items()
+            tag: {"synonyms": list(near.synonyms), "hypernyms": list(near.hypernyms)}
+            for tag, near in self.words.items()
         }
         reported = {"tags": words, "features": {tag: vector.tolist() for tag, vector in vectors.items()}}
         return [
-            *(out.shown / name for name in ("annotations", "infos", "camera_image", "lidar_point_cloud")),
-            gt.shown,
-            similarity.shown,
-            write_json(out / "tags.json", reported).shown,
+            *(out.display_path / name for name in ("annotations", "infos", "camera_image", "lidar_point_cloud")),
+            gt.display_path,
+            similarity.display_path,
+            write_json(out / "tags.json", reported).display_path,
         ]
 
 
-def _seen_flags(thing: SeenObject) -> list[int]:
-    return [int(thing.seen.get(name, False)) for name in SOURCES]
+def _training_flags(found: ImageObject) -> list[int]:
+    return [int(found.in_training_sets.get(name, False)) for name in SOURCES]
 
 
-def _truth_row(thing: SeenObject) -> list[Any]:
-    boxes = [*thing.visible_box_px.tolist(), *thing.optical_box.tolist()]
-    return [*boxes, *(str(flag) for flag in _seen_flags(thing)), thing.tag[:_TAG_CHARACTERS]]
+def _truth_row(found: ImageObject) -> list[Any]:
+    boxes = [*found.visible_box_px.tolist(), *found.optical_box.tolist()]
+    return [*boxes, *(str(flag) for flag in _training_flags(found)), found.tag[:_TAG_CHARACTERS]]
 
 
-def _line(thing: SeenObject) -> str:
+def _line(found: ImageObject) -> str:
     """Return a line of ``annotations``: seen flags, tag, truncation, occlusion, alpha, 2D box, 3D box."""
-    height, width, length, x, y, z, turn_rad = thing.optical_box.tolist()
+    height, width, length, x, y, z, turn_rad = found.optical_box.tolist()
     alpha_rad = float(np.arctan2(np.sin(turn_rad - np.arctan2(x, z)), np.cos(turn_rad - np.arctan2(x, z))))
-    numbers = [thing.truncation, thing.occlusion, alpha_rad, *thing.visible_box_px.tolist()]
+    numbers = [found.truncation, found.occlusion, alpha_rad, *found.visible_box_px.tolist()]
     numbers += [height, width, length, x, y, z, turn_rad]
-    flags = " ".join(map(str, _seen_flags(thing)))
-    return f"{flags} {word(thing.tag)} {' '.join(f'{number:.6g}' for number in numbers)}"
+    flags = " ".join(map(str, _training_flags(found)))
+    return f"{flags} {word(found.tag)} {' '.join(f'{number:.6g}' for number in numbers)}"
 
 
 def _past(shot: _Shot) -> list[tuple[Sample, Image]]:
@@ -202,21 +201,21 @@ def _info(shot: _Shot, source: str, past2now: list[Any], *, sensors: str) -> Jso
         "img_path": image.filename,
         "lidar_path": "" if scan is None else scan.filename,
         "uav_sample_token": sample.token,
-        "uav_objects": [_object(thing) for thing in shot.objects],
+        "uav_objects": [_object(found) for found in shot.objects],
     }
 
 
-def _object(thing: SeenObject) -> JsonDict:
+def _object(found: ImageObject) -> JsonDict:
     return {
-        "tag": thing.tag,
-        "corner_case": thing.case,
-        "instance_ids": thing.instance_ids,
-        "visible_px": thing.visible_px,
-        "amodal_px": thing.amodal_px,
-        "occlusion": round(thing.occlusion, 4),
-        "truncation": round(thing.truncation, 4),
-        "visible_box": thing.visible_box_px.tolist(),
-        "amodal_box": np.round(thing.amodal_box_px, 2).tolist(),
+        "tag": found.tag,
+        "corner_case": found.case,
+        "instance_ids": found.instance_ids,
+        "visible_px": found.visible_px,
+        "amodal_px": found.amodal_px,
+        "occlusion": round(found.occlusion, 4),
+        "truncation": round(found.truncation, 4),
+        "visible_box": found.visible_box_px.tolist(),
+        "amodal_box": np.round(found.amodal_box_px, 2).tolist(),
     }
 
 

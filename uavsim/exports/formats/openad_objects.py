@@ -3,7 +3,7 @@
 The parts of a corner case are one object; its 2D box encloses the pixels, its 3D box the boxes of all parts.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,12 +25,12 @@ class SceneTags:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SeenObject:
+class ImageObject:
     """One object in one image.
 
     Attributes:
         case: name of the corner case; "" for ordinary objects.
-        seen: training set -> whether it contains the tag.
+        in_training_sets: training set -> whether it contains the tag.
         visible_box_px: (4,) x0, y0, x1, y1 of the visible pixels.
         amodal_box_px: (4,) x0, y0, x1, y1 of the projected 3D boxes.
         optical_box: (7,) h, w, l, x, y, z of the centre in the optical frame, rotation about its y axis; metres, radians.
@@ -38,7 +38,7 @@ class SeenObject:
 
     tag: str
     case: str
-    seen: Mapping[str, bool]
+    in_training_sets: Mapping[str, bool]
     instance_ids: list[int]
     visible_px: int
     amodal_px: int
@@ -53,7 +53,7 @@ class SeenObject:
         return 1.0 - min(self.visible_px / max(self.amodal_px, 1), 1.0)
 
 
-def objects_in_view(sample: Sample, image: Image, tags: SceneTags, *, least_px: int) -> list[SeenObject]:
+def objects_in_view(sample: Sample, image: Image, tags: SceneTags, *, least_px: int) -> list[ImageObject]:
     """Return the objects in an image: corner cases first, then others of at least ``least_px`` pixels.
 
     Raises:
@@ -61,7 +61,9 @@ def objects_in_view(sample: Sample, image: Image, tags: SceneTags, *, least_px: 
     """
     boxes = sample.boxes
     rows_of = {token: k for k, token in enumerate(boxes.instance_tokens)}
-    entries = [_entry(views, image) for views in boxes.views]
+    entries = [
+        next((view for view in views if view["sample_data_token"] == image.token), None) for views in boxes.views
+    ]
     groups = [(case["tag"], case["name"], case["seen"], case["instance_tokens"]) for case in tags.cases]
     merged = {token for case in tags.cases for token in case["instance_tokens"]}
     for token in rows_of:
@@ -70,8 +72,8 @@ def objects_in_view(sample: Sample, image: Image, tags: SceneTags, *, least_px: 
                 raise DatasetError(
                     f"{sample.scene_name}: instance {token} has no tag; run uavsim validate on its dataset"
                 )
-            own = tags.of_instance[token]
-            groups.append((own["tag"], "", own["seen"], [token]))
+            tag_row = tags.of_instance[token]
+            groups.append((tag_row["tag"], "", tag_row["seen"], [token]))
     objects = []
     for tag, case, training_sets, tokens in groups:
         rows = np.array([rows_of[token] for token in tokens if token in rows_of], dtype=np.int64)
@@ -80,10 +82,10 @@ def objects_in_view(sample: Sample, image: Image, tags: SceneTags, *, least_px: 
             continue
         visible_px, amodal_px, truncation, visible_box, amodal_box = merged_views
         objects.append(
-            SeenObject(
+            ImageObject(
                 tag=tag,
                 case=case,
-                seen=training_sets,
+                in_training_sets=training_sets,
                 instance_ids=boxes.instance_id[rows].tolist(),
                 visible_px=visible_px,
                 amodal_px=amodal_px,
@@ -94,10 +96,6 @@ def objects_in_view(sample: Sample, image: Image, tags: SceneTags, *, least_px: 
             )
         )
     return objects
-
-
-def _entry(views: Sequence[JsonDict], image: Image) -> JsonDict | None:
-    return next((entry for entry in views if entry["sample_data_token"] == image.token), None)
 
 
 def _merged_views(entries: list[JsonDict | None]) -> tuple[int, int, float, FloatArray, FloatArray] | None:

@@ -60,8 +60,8 @@ def export_opv2v(request: ExportRequest) -> list[Path]:
                 _write_sample(folder, sample, received, own_token, received=request.received)
                 written += 1
     if request.received and not written:
-        raise InputError("nothing was written: drone 0 has images of every other one at no keyframe")
-    return [folder.shown]
+        raise InputError("nothing was written: drone 0 never has images of all other agents")
+    return [folder.display_path]
 
 
 def _write_sample(
@@ -76,15 +76,15 @@ def _write_sample(
     vehicles, tokens = _vehicles(sample.boxes), sample.boxes.instance_tokens
     for drone_id, images in by_agent.items():
         others = {k: v for (k, v), t in zip(vehicles.items(), tokens, strict=True) if t != own_token.get(drone_id)}
-        own = folder / sample.scene_name / _folder_name(drone_id)
+        agent_folder = folder / sample.scene_name / _folder_name(drone_id)
         name = f"{sample.number:06d}"
-        write_text(own / f"{name}.yaml", to_yaml({**_drone(images), "vehicles": others}))
+        write_text(agent_folder / f"{name}.yaml", to_yaml({**_drone(images), "vehicles": others}))
         scan = None if received and drone_id != _EGO else lidar_of(sample, drone_id)  # lidars have no clock
         points_m = points_of_depth(images) if scan is None else points_of_lidar(scan)
-        write_whole(own / f"{name}.pcd", pcd(points_m))
+        write_whole(agent_folder / f"{name}.pcd", pcd(points_m))
         for number, image in enumerate(images):
             suffix = Path(image.filename).suffix
-            bring_file(image.files.open(image.filename), own / f"{name}_camera{number}{suffix}")
+            bring_file(image.files.open(image.filename), agent_folder / f"{name}_camera{number}{suffix}")
 
 
 def _folder_name(number: int) -> str:

@@ -37,10 +37,10 @@ def prediction_tokens(
     for instance, track in tracks.items():
         time_s = np.array([sample_us[row["sample_token"]] for row in track]) / 1e6
         positions_map_m = np.array([row["translation"][:2] for row in track])
-        for now, row in enumerate(track):
-            end = int(np.searchsorted(time_s, time_s[now] + _FUTURE_S + _SLACK_S, side="right")) - 1
-            long_enough = time_s[end] - time_s[now] >= _FUTURE_S - _SLACK_S
-            has_past = time_s[now] - time_s[0] >= _PAST_S - _SLACK_S
-            if long_enough and has_past and np.linalg.norm(positions_map_m[end] - positions_map_m[now]) >= _LEAST_M:
+        for start, row in enumerate(track):
+            end = int(np.searchsorted(time_s, time_s[start] + _FUTURE_S + _SLACK_S, side="right")) - 1
+            long_enough = time_s[end] - time_s[start] >= _FUTURE_S - _SLACK_S
+            has_past = time_s[start] - time_s[0] >= _PAST_S - _SLACK_S
+            if long_enough and has_past and np.linalg.norm(positions_map_m[end] - positions_map_m[start]) >= _LEAST_M:
                 tokens.append(f"{instance}_{row['sample_token']}")
     return tokens

@@ -68,9 +68,9 @@ class ExportRequest:
             UnknownNameError: see ``open``.
         """
         data = self.open()
-        missing = [table for table, what in data.missing.items() if what == "boxes"]
+        missing = [table for table, content in data.missing.items() if content == "boxes"]
         if missing:
-            raise DatasetError(f"{self.root}: no table {missing[0]}.json, without which there are no boxes to export")
+            raise DatasetError(f"{self.root}: no table {missing[0]}.json, which the export requires")
         return data
 
     def scenes(self) -> Iterator[Scene]:
@@ -123,7 +123,7 @@ def refuse_clockless(scene: Scene) -> None:
     clocked = {row["agent"] for row in scene.rows(CLOCK)}
     if without := [row["id"] for row in scene.rows(AGENT) if row["id"] not in clocked]:
         raise InputError(
-            f"{scene.name}: {', '.join(without)} have no clock (clocks.ground), so that --received has none of theirs"
+            f"{scene.name}: {', '.join(without)} have no clock, which --received requires; set clocks.ground"
         )
 
 
@@ -165,15 +165,15 @@ def write_as_png(target: ResultPath, image: Image) -> None:
 
 def lidar_of(sample: Sample, drone_id: int) -> LidarScan | None:
     """Return the scan of a drone's lidar other than LIDAR_TOP; None without a lidar."""
-    own = (scan for scan in sample.lidars if scan.drone_id == drone_id and scan.channel != BEV_CHANNEL)
-    return next(own, None)
+    scans = (scan for scan in sample.lidars if scan.drone_id == drone_id and scan.channel != BEV_CHANNEL)
+    return next(scans, None)
 
 
 def filmed(scene: Scene) -> dict[str, list[Image]]:
     """Return keyframes and sweeps, by channel, of the cameras with the most images."""
-    ways = {image.channel: scene.images_of(image.channel) for image in scene.samples[0].images}
-    most = max(map(len, ways.values()), default=0)
-    return {channel: way for channel, way in ways.items() if len(way) == most}
+    by_channel = {image.channel: scene.images_of(image.channel) for image in scene.samples[0].images}
+    most = max(map(len, by_channel.values()), default=0)
+    return {channel: images for channel, images in by_channel.items() if len(images) == most}
 
 
 def frame_rate(scene: Scene, images: Sequence[Image]) -> float:
@@ -184,7 +184,7 @@ def frame_rate(scene: Scene, images: Sequence[Image]) -> float:
     """
     apart_us = np.diff([image.timestamp_us for image in images])
     if not len(apart_us):
-        raise InputError(f"{scene.name}: has one image of {images[0].channel}, of which no video can be made")
+        raise InputError(f"{scene.name}: has one image of {images[0].channel}; a video needs two")
     if np.ptp(apart_us) > _UNEVEN_US:
-        raise InputError(f"{scene.name}: images of {images[0].channel} are not evenly apart, as frames of a video are")
+        raise InputError(f"{scene.name}: images of {images[0].channel} are not evenly spaced, as a video requires")
     return round(1e6 * len(apart_us) / int(apart_us.sum()), 6)

@@ -17,7 +17,7 @@ def encode_rle(
     """Encode a mask or a cut-out of a mask.
 
     Args:
-        inside: (h, w) pixels of the object.
+        inside: (h, w) bool, True on pixels of the object.
         at_px: (x, y) of the cut-out's upper left pixel in the image.
         size_px: (width, height) of the image; default: the size of ``inside``.
 

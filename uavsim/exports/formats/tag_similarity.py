@@ -32,7 +32,7 @@ def tag_vectors(tags: Mapping[str, Words]) -> dict[str, FloatArray]:
     """Return a (W,) unit vector of every tag, synonym and hypernym; W is their number."""
     words = list(dict.fromkeys([*tags, *(w for t in tags.values() for w in (*t.synonyms, *t.hypernyms))]))
     maker = _VectorMaker(tags, {word: k for k, word in enumerate(words)})
-    owner = {synonym: tag for tag, own in tags.items() for synonym in own.synonyms}
+    owner = {synonym: tag for tag, related in tags.items() for synonym in related.synonyms}
     return {
         word: maker.synonym(word, owner[word]) if word in owner and word not in tags else maker.of(word)
         for word in words

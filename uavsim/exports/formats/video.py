@@ -62,7 +62,7 @@ def write_video(request: VideoRequest) -> tuple[int, float, int]:
         DatasetError: images are missing.
     """
     if request.path.suffix.lower() not in _SUFFIXES:
-        raise InputError(f"{request.path}: a video is .mp4 or .gif")
+        raise InputError(f"{request.path}: a video ends with .mp4 or .gif")
     data, out = open_folder(request.root, request.version), ResultPath.of_file(request.path)
     with reading(request.root):
         scene = data.scene(request.scene or data.scene_names[0])
@@ -123,9 +123,8 @@ def _tile(image: Image, boxes: Boxes | None, colours: dict[str, draw.Colour], ti
     scale = tile_px / width
     canvas = np.ascontiguousarray(draw.resized(image.pixels(), width_px=tile_px, height_px=round(height * scale)))
     if boxes is not None and len(boxes):
-        shown = boxes_in_mask(boxes, image)
-        box_colours = [colours[boxes.instance_tokens[row]] for row in shown.tolist()]
-        draw.draw_boxes_3d(
-            canvas, image.project(boxes.corners_map_m[shown], beyond=True) * scale, colours=box_colours, width_px=1
-        )
+        rows = boxes_in_mask(boxes, image)
+        box_colours = [colours[boxes.instance_tokens[row]] for row in rows.tolist()]
+        corners_px = image.project(boxes.corners_map_m[rows], beyond=True) * scale
+        draw.draw_boxes_3d(canvas, corners_px, colours=box_colours, width_px=1)
     return canvas

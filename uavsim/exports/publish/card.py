@@ -48,7 +48,7 @@ def card(
             *_use(facts, list(splits), shards=shards, contents=contents),
             *_columns(),
             *_drawn(facts.drawn),
-            "## What it is good for, and what not",
+            "## Uses and limitations",
             "",
             *(
                 f"**{title}.** {markdown_text(text)}\n"
@@ -109,7 +109,7 @@ def _use(facts: Facts, splits: list[str], *, shards: bool, contents: str) -> lis
             "mkdir dataset && for shard in shards/*.tar; do tar -xf $shard -C dataset; done",
             "```",
             "",
-            f'Then `NuScenes("{facts.version}", dataroot="dataset")`. `shards/index.csv` says where each file lies.',
+            f'Then `NuScenes("{facts.version}", dataroot="dataset")`. `shards/index.csv` lists the tar file of each file.',
             "",
         ]
     return [*lines, "`uavsim verify .` or `sha256sum -c SHA256SUMS` checks a download.", "", vouch(contents), ""]
@@ -127,7 +127,7 @@ def _drawn(drawn: Mapping[str, Sequence[float]]) -> list[str]:
     if not drawn:
         return []
     lines = [
-        "## What each scene drew",
+        "## Random numbers of scenes",
         "",
         "| number | scenes | least | median | greatest | histogram |",
         "|---|---|---|---|---|---|",
@@ -142,7 +142,7 @@ def _drawn(drawn: Mapping[str, Sequence[float]]) -> list[str]:
 
 def _certificate(certificate: JsonDict | None) -> list[str]:
     if certificate is None:
-        return ["## Certificate", "", "None: the ledger of the run that made this dataset is not there.", ""]
+        return ["## Certificate", "", "None: the ledger of the run that made this dataset is missing.", ""]
     return [
         "## Certificate",
         "",

@@ -93,7 +93,7 @@ class Certificate(Model):
         for name, scene in self.scenes.items():
             other = names.setdefault(scene.number, name)
             if other != name:
-                raise ValueError(f"scenes {other} and {name} have one number, {scene.number}")
+                raise ValueError(f"scenes {other} and {name} have the same number {scene.number}")
         return self
 
 
@@ -168,7 +168,7 @@ def read_certificate(card: Path) -> Certificate:
     try:
         text = read_regular(path).decode("utf-8")
     except (DatasetError, UnicodeDecodeError) as error:
-        raise InputError(f"no card can be read: {error}; name README.md of a pack, or its folder") from error
+        raise InputError(f"the card cannot be read: {error}; name README.md of a pack, or its folder") from error
     for block in [text, *_JSON_BLOCK.findall(text)]:
         try:
             content = parse_json(block)

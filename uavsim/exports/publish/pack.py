@@ -112,7 +112,7 @@ def _publish(data: Dataset, out: ResultPath, request: PublishRequest, *, licence
     certificate = certificate_of(LocalOutput(data.root.absolute()))
     facts, parquet, rows = _write_parquet(data, out / "data", name=name)
     if not rows:
-        raise DatasetError(f"{data.root}: no image of its samples is there; nothing can be published")
+        raise DatasetError(f"{data.root}: no image of its samples exists; nothing can be published")
     reader = _raw_reader(data)
     tars = write_shards(DataFolder(data.root), files_of_dataset(reader), out / "shards") if request.shards else []
     splits = {split: [packed(path) for path in paths] for split, paths in parquet.items()}
@@ -182,11 +182,11 @@ def _check_options(request: PublishRequest) -> None:
     if not request.creator.strip():
         raise InputError("--creator is empty; name a person or an organisation")
     if not _URL.fullmatch(request.url):
-        raise InputError(f"--url {request.url!r} is no web address; write it as https://...")
+        raise InputError(f"--url {request.url!r} is not a web address; write it as https://...")
     try:
         date.fromisoformat(request.date or "2026-01-01")
     except ValueError as error:
-        raise InputError(f"--date {request.date!r} is no day; write it as 2026-11-22") from error
+        raise InputError(f"--date {request.date!r} is not a date; write it as 2026-11-22") from error
 
 
 def _write_parquet(data: Dataset, folder: ResultPath, *, name: str) -> tuple[Facts, dict[str, list[ResultPath]], int]:
@@ -216,7 +216,7 @@ def _plain(name: str, *, what: str) -> str:
     """
     if not _PLAIN.fullmatch(name):
         raise DatasetError(
-            f"the {what} {name[:100]!a} cannot be published: the Hub takes letters, digits, _, - and . only"
+            f"the {what} {name[:100]!a} cannot be published: the Hub allows letters, digits, _, - and . only"
         )
     return name
 

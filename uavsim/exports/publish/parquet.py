@@ -142,7 +142,9 @@ class ParquetShards:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         with self._file:  # removes the temporary file after any error
             if kind is None:
                 self._flush()
@@ -151,7 +153,7 @@ class ParquetShards:
                 if self._writer is not None:
                     with suppress(OSError):  # report the first error, not this one
                         self._writer.close()
-                self._file.__exit__(kind, error, at)
+                self._file.__exit__(kind, error, trace)
 
     def add(self, row: JsonDict) -> None:
         """Append a row.

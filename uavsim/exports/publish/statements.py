@@ -9,14 +9,14 @@ from uavsim.access import HEADLESS, origin_of_scenes
 from uavsim.terminal import count, counts
 from uavsim.typing import JsonDict
 
-_UNKNOWN: Final = "not said"
+_UNKNOWN: Final = "unknown"
 _USES: Final = (
     "Meant for: detection, tracking, segmentation and prediction of road users from several drones, collaborative "
     "perception, studies of occlusion and viewpoint."
 )
 _USES_HEADLESS: Final = (
-    "Meant for: writing and testing code that reads, trains and scores, checks of labels, masks and geometry. Not meant for: "
-    "training a detector of anything but this simulator's images."
+    "Meant for: writing and testing code that reads, trains and scores; checks of labels, masks and geometry. Not meant for: "
+    "training a detector for other images than this simulator's."
 )
 _NO_USES: Final = "Not meant for: safety cases of real vehicles or drones, identification of people, surveillance"
 
@@ -79,7 +79,7 @@ def statements(facts: Facts, certificate: JsonDict | None) -> Statements:
     drawn_by = (f"{name} ({count(scenes, 'scene')})" for name, scenes in facts.simulators.most_common())
     simulators = ", ".join(drawn_by) if facts.simulated else _UNKNOWN
     spawned = (
-        f" Of {facts.vehicles_asked:,} vehicles asked for, {facts.vehicles_spawned:,} found a place to spawn."
+        f" Of {facts.vehicles_asked:,} requested vehicles, {facts.vehicles_spawned:,} spawned."
         if facts.vehicles_asked
         else ""
     )
@@ -91,17 +91,17 @@ def statements(facts: Facts, certificate: JsonDict | None) -> Statements:
         description=(
             f"{facts.origin} {facts.name}: simulated images of road traffic from a swarm of drones, in the nuScenes format: "
             f"{counts(scene=facts.scenes, sample=facts.samples, camera_image=facts.images)}, "
-            f"{facts.boxes:,} 3D boxes with tracks{_with_masks(facts)}; towns: {towns or 'not said'}."
+            f"{facts.boxes:,} 3D boxes with tracks{_with_masks(facts)}; towns: {towns or 'unknown'}."
         ),
         limitations=(
-            "All images are rendered; of what real lenses and shutters do, only what the rig asks for is there. "
-            f"{_degraded(facts)} {facts.origin} A model trained on this alone is not shown "
-            f"to work on real images. Towns: {towns or 'not said'}; weather of scenes: {weather or 'not said'}.{spawned}"
+            "All images are rendered; effects of real lenses and shutters exist only where the rig requests them. "
+            f"{_degraded(facts)} {facts.origin} A model trained only on this data may "
+            f"fail on real images. Towns: {towns or 'unknown'}; weather of scenes: {weather or 'unknown'}.{spawned}"
         ),
         biases=(
             f"Boxes by class: {_counted(facts.classes) or 'none'}. Objects are drawn from the simulator's catalogue of "
             "vehicle and pedestrian models, which is small and follows North American and European roads; traffic follows the "
-            f"simulator's traffic manager. Scenes by town: {towns or 'not said'}; by weather: {weather or 'not said'}."
+            f"simulator's traffic manager. Scenes by town: {towns or 'unknown'}; by weather: {weather or 'unknown'}."
         ),
         personal_information=(
             "None. Every person, face, number plate and place is made by a simulator; no data of people was collected."
@@ -122,24 +122,24 @@ def _with_masks(facts: Facts) -> str:
 
 def _degraded(facts: Facts) -> str:
     if facts.degraded:
-        return f"{facts.degraded:,} images are there once more, degraded on purpose (noise, blur, exposure)."
-    return "Sensor noise is not there."
+        return f"{facts.degraded:,} images have a second, degraded version (noise, blur, exposure)."
+    return "Images have no sensor noise."
 
 
 def _of_unknown_origin(facts: Facts, made: tuple[tuple[str, str], ...]) -> Statements:
     """Return the fields of a dataset of unknown origin."""
-    towns, unknown = _counted(facts.towns), "The dataset does not say how it was made."
+    towns, unknown = _counted(facts.towns), "The dataset does not state how it was made."
     return Statements(
         synthetic=False,
         description=(
             f"{facts.name}: a dataset in the nuScenes format: {counts(scene=facts.scenes, sample=facts.samples)}, "
-            f"{facts.images:,} camera images, {facts.boxes:,} 3D boxes{_with_masks(facts)}; places: {towns or 'not said'}."
+            f"{facts.images:,} camera images, {facts.boxes:,} 3D boxes{_with_masks(facts)}; places: {towns or 'unknown'}."
         ),
-        limitations=f"{unknown} Places: {towns or 'not said'}.",
-        biases=f"Boxes by class: {_counted(facts.classes) or 'none'}. Scenes by place: {towns or 'not said'}. {unknown}",
-        personal_information=f"Not known. {unknown} Whoever publishes it must look at the images and fill this in.",
-        uses="Not known: detection and tracking are what the format is for. Whoever publishes it must fill this in.",
-        social_impact=f"Not known. {unknown} Whoever publishes it must fill this in.",
+        limitations=f"{unknown} Places: {towns or 'unknown'}.",
+        biases=f"Boxes by class: {_counted(facts.classes) or 'none'}. Scenes by place: {towns or 'unknown'}. {unknown}",
+        personal_information=f"Unknown. {unknown} The publisher must look at the images and complete this field.",
+        uses="Unknown; the format is made for detection and tracking. The publisher must complete this field.",
+        social_impact=f"Unknown. {unknown} The publisher must complete this field.",
         derived_from=(),
         generated_by=made,
     )
@@ -154,9 +154,9 @@ def _made_by(certificate: JsonDict | None, simulators: str, *, airsim: bool) -> 
         airsim: whether a topology uses AirSim's client.
     """
     if certificate is None and simulators == _UNKNOWN:
-        return (("collection", "Not known: the dataset does not say how it was made."),)
+        return (("collection", "Unknown: the dataset does not state how it was made."),)
     if certificate is None:
-        return (("simulation", f"Rendered and labelled by a simulator ({simulators}); the run's ledger is not there."),)
+        return (("simulation", f"Rendered and labelled by a simulator ({simulators}); the run's ledger is missing."),)
     names = {"carla": "client carla", "airsim": "client airsim"}
     used = {name: version for name, version in certificate["versions"].items() if airsim or name != "airsim"}
     versions = ", ".join(f"{names.get(name, name)} {version}" for name, version in used.items())
@@ -164,10 +164,10 @@ def _made_by(certificate: JsonDict | None, simulators: str, *, airsim: bool) -> 
         f"uavsim generate, dataset {certificate['dataset']}, seed {certificate['seed']}, configuration "
         f"{certificate['fingerprint']}; {versions}. Simulator: {simulators}."
     )
-    labels = "Boxes, tracks, visibility and masks come from the simulator's state and instance images; nobody labels by hand."
+    labels = "Boxes, tracks, visibility and masks come from the simulator's state and instance images, none by hand."
     return (("simulation and capture", run), ("annotation", labels))
 
 
 def _counted(counts: Mapping[str, Any]) -> str:
     descending = sorted(counts.items(), key=lambda item: -item[1])
-    return ", ".join(f"{name or 'not said'} {count:,}" for name, count in descending)
+    return ", ".join(f"{name or 'unknown'} {count:,}" for name, count in descending)

@@ -51,14 +51,14 @@ def verify(pack: Path, *, sums_sha256: str | None = None) -> tuple[int, str]:
     content = files.read(SUMS, what="there is")
     actual_sha256 = hashlib.sha256(content).hexdigest()
     if sums_sha256 not in {None, actual_sha256}:
-        raise DatasetError(f"{pack / SUMS}: is not the published one, its sha256 is {actual_sha256}; download it again")
+        raise DatasetError(
+            f"{pack / SUMS}: is not the published file; its sha256 is {actual_sha256}; download it again"
+        )
     listed = _listed(pack, content)
     if files.fault(CARD) is None:
         vouched = _VOUCH.findall(files.read(CARD).decode("utf-8", "replace"))
         if vouched != [list_hash(content.decode("utf-8", "replace").splitlines(keepends=True))]:
-            raise DatasetError(
-                f"{pack / SUMS}: {CARD} does not vouch for it: the list was changed; download both again"
-            )
+            raise DatasetError(f"{pack / SUMS}: {CARD} has another hash of this list; download both again")
     wrong = [f"{name} is not of the pack" for name in _names_in(files, "") if name not in {*listed, SUMS}]
     for name, digest in listed.items():
         fault = files.fault(name, most_bytes=_MOST_BYTES)

@@ -156,7 +156,7 @@ def _add_scene(found: Measures, scene: Scene) -> None:
     if len(stamps) > 1:
         found.keyframe_step_s.append((stamps[-1] - stamps[0]) / 1e6 / (len(stamps) - 1))
     found.simulators[simulator_of(scene.log)] += 1
-    found.weather[str(scene.log.get("uav_weather") or "not said")] += 1
+    found.weather[str(scene.log.get("uav_weather") or "unknown")] += 1
     for key, value in scene.drawn.items():
         found.drawn.setdefault(key, []).append(value)
     found.scenes.append(row)
@@ -169,9 +169,9 @@ def _positions(sample: Sample) -> dict[str, FloatArray]:
     return positions | dict(zip(boxes.instance_tokens, boxes.map_SE3_box.translation_m, strict=True))
 
 
-def _is_near(before: dict[str, FloatArray], now: dict[str, FloatArray]) -> bool:
+def _is_near(before: dict[str, FloatArray], after: dict[str, FloatArray]) -> bool:
     """Return whether two samples show the same objects, and neither these nor the cameras moved by ``NEAR_M``."""
-    return before.keys() == now.keys() and all(np.linalg.norm(now[key] - before[key]) < NEAR_M for key in now)
+    return before.keys() == after.keys() and all(np.linalg.norm(after[key] - before[key]) < NEAR_M for key in after)
 
 
 def _add_sample(found: Measures, town: TownFigures, sample: Sample) -> None:

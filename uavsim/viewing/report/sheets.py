@@ -47,7 +47,7 @@ class Thumbnail:
     """The image of a finding."""
 
     code: str
-    place: str
+    location: str
     message: str
     jpeg: Jpeg
 

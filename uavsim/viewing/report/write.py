@@ -25,7 +25,7 @@ from uavsim.viewing.report.measure import NEAR_M, Histogram, Measures, measure
 _MOST_SHEETS: Final = 6
 _MOST_THUMBNAILS: Final = 12
 _MOST_RARE: Final = 15
-_VISIBILITY: Final = {1: "0-40 %", 2: "40-60 %", 3: "60-80 %", 4: "80-100 %", 0: "not said"}
+_VISIBILITY: Final = {1: "0-40 %", 2: "40-60 %", 3: "60-80 %", 4: "80-100 %", 0: "unknown"}
 _UAV3D: Final = {
     "scenes": "1,000",
     "samples": "20,000",
@@ -66,7 +66,7 @@ def write_report(data: Dataset, path: Path, request: ReportRequest) -> int:
         notes.append(f"Of {count(found.unchecked_masks, 'image')}: {UNCHECKED_MASKS}.")
     notes += _unlisted(data)
     if not contact_sheets:
-        notes.append("No images are there: the tables alone are shown.")
+        notes.append("No image exists: the report shows only the tables.")
     parts = [("images", "Images")] if contact_sheets else []
     parts += [
         ("maps", "Maps"),
@@ -155,7 +155,7 @@ def _facts(data: Dataset, found: Measures) -> list[tuple[str, str]]:
         ("near duplicates", f"{count(found.near_duplicates, 'sample')}: nothing moved {NEAR_M} m"),
         ("drones", f"{len(found.drones)}"),
         ("cameras", f"{len(found.channels)}"),
-        ("towns", ", ".join(sorted(filter(None, found.towns))) or "not said"),
+        ("towns", ", ".join(sorted(filter(None, found.towns))) or "unknown"),
     ]
     return facts + [(f"scenes of {split}", f"{len(names):,}") for split, names in data.splits.items() if names]
 
@@ -166,7 +166,7 @@ def _maps(data: Dataset, found: Measures) -> list[dict[str, Any]]:
         known = data.maps.get(name)
         text = f"{count(len(town.routes), 'scene')}, {sum(town.boxes_per_cell.values()):,} boxes"
         if known is None:
-            text += "; the dataset does not say where its map mask lies"
+            text += "; the dataset has no position of its map mask"
         svg = plots.town_map(f"map{number}", town, known)
         maps.append({"title": visible(name) or "unnamed town", "svg": svg, "text": text})
     return maps
@@ -204,14 +204,14 @@ def _bars(name: str, title: str, head: str, counts: Mapping[str, int]) -> dict[s
 def _histogram(name: str, found: Histogram) -> dict[str, Any]:
     edges = zip(found.edges[:-1], found.edges[1:], found.counts, strict=True)
     rows = [(f"{low:.4g} to {high:.4g}", f"{int(count):,}") for low, high, count in edges if count]
-    svg, text = plots.histogram(name, found), f"{found.total:,} values; the last bin holds all that is larger"
+    svg, text = plots.histogram(name, found), f"{found.total:,} values; the last bin includes larger values"
     return {"title": visible(found.title), "svg": svg, "text": text, "head": visible(found.unit), "rows": rows}
 
 
 def _comparison(found: Measures) -> list[tuple[str, str, str]]:
     size = max(found.image_sizes, key=lambda s: found.image_sizes[s], default=(0, 0))
     step_s = sum(found.keyframe_step_s) / len(found.keyframe_step_s) if found.keyframe_step_s else 0.0
-    ours = {
+    values = {
         "scenes": f"{len(found.scenes):,}",
         "samples": f"{found.samples:,}",
         "images": f"{found.images:,}",
@@ -223,7 +223,7 @@ def _comparison(found: Measures) -> list[tuple[str, str, str]]:
         "classes": f"{len(found.classes)}",
         "towns": f"{len(found.towns)} ({', '.join(sorted(filter(None, found.towns)))})",
     }
-    return [(name, visible(ours[name]), theirs) for name, theirs in _UAV3D.items()]
+    return [(name, visible(values[name]), uav3d_value) for name, uav3d_value in _UAV3D.items()]
 
 
 def _by_reason(skipped: Mapping[str, str]) -> dict[str, list[str]]:

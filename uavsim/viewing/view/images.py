@@ -24,10 +24,10 @@ _MASK_OPACITY: Final = 0.45
 
 @dataclass(slots=True)
 class ImageCounts:
-    """Counts of written images, and of missing or damaged ones (``lost``)."""
+    """Counts of written images, and of missing or damaged ones (``unreadable``)."""
 
     images: int = 0
-    lost: int = 0
+    unreadable: int = 0
 
 
 @dataclass(slots=True)
@@ -63,7 +63,8 @@ def log_images(
             column.jpegs.append(
                 b"" if pixels is None else overlay.small_jpeg(pixels, width_px=width_px, quality=quality)
             )
-            counts.images, counts.lost = counts.images + (pixels is not None), counts.lost + (pixels is None)
+            counts.images += pixels is not None
+            counts.unreadable += pixels is None
             if ids is not None:
                 column.masks.append(overlay.coloured_mask(ids, width_px=width_px))
                 column.mask_rows.append(row)

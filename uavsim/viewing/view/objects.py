@@ -32,19 +32,19 @@ def log_boxes(
         return
     boxes = [sample.boxes for sample in samples]
     colours = [
-        of_class.get(name, _UNSEEN_COLOUR) if seen else _UNSEEN_COLOUR
-        for b in boxes
-        for name, seen in zip(b.categories, b.seen, strict=True)
+        of_class.get(name, _UNSEEN_COLOUR) if is_visible else _UNSEEN_COLOUR
+        for sample_boxes in boxes
+        for name, is_visible in zip(sample_boxes.categories, sample_boxes.seen, strict=True)
     ]
     labels = [
         f"{name} {number or ''}".strip()
-        for b in boxes
-        for name, number in zip(b.categories, b.instance_id.tolist(), strict=True)
+        for sample_boxes in boxes
+        for name, number in zip(sample_boxes.categories, sample_boxes.instance_id.tolist(), strict=True)
     ]
     columns = rr.Boxes3D.columns(
-        centers=np.concatenate([b.map_SE3_box.translation_m for b in boxes]),
-        half_sizes=np.concatenate([b.size_lwh_m / 2 for b in boxes]),
-        quaternions=np.concatenate([b.map_SE3_box.quat_wxyz[:, [1, 2, 3, 0]] for b in boxes]),
+        centers=np.concatenate([sample_boxes.map_SE3_box.translation_m for sample_boxes in boxes]),
+        half_sizes=np.concatenate([sample_boxes.size_lwh_m / 2 for sample_boxes in boxes]),
+        quaternions=np.concatenate([sample_boxes.map_SE3_box.quat_wxyz[:, [1, 2, 3, 0]] for sample_boxes in boxes]),
         colors=colours,
         labels=labels,
     ).partition(counts)
@@ -90,9 +90,9 @@ def log_lidars(recording: rr.RecordingStream, samples: Sequence[Sample], times: 
                 rows.append(row)
                 points.append(scan.points_map_m())
     total = sum(len(cloud) for _, points in clouds.values() for cloud in points)
-    every = max(-(-total // most_points), 1)
+    stride = max(-(-total // most_points), 1)
     for channel, (rows, points) in clouds.items():
-        thin = [cloud[::every].astype(np.float32) for cloud in points]
+        thin = [cloud[::stride].astype(np.float32) for cloud in points]
         if not sum(map(len, thin)):
             continue
         columns = rr.Points3D.columns(positions=np.concatenate(thin)).partition([len(cloud) for cloud in thin])

@@ -87,14 +87,14 @@ def write_recording(data: Dataset, path: Path, request: ViewRequest) -> ViewSumm
     return writer.summary()
 
 
-def send_recording(data: Dataset, url: str, request: ViewRequest, *, wanted: Callable[[], bool]) -> ViewSummary:
+def send_recording(data: Dataset, url: str, request: ViewRequest, *, is_open: Callable[[], bool]) -> ViewSummary:
     """Send a recording to a viewer while it is made, so that the first keyframes show early.
 
     Args:
         data: the dataset.
         url: Rerun's address of the viewer.
         request: the options.
-        wanted: whether the viewer is still open; called between keyframes.
+        is_open: whether the viewer is still open; called between keyframes.
 
     Raises:
         UnknownNameError: no such scene.
@@ -104,7 +104,7 @@ def send_recording(data: Dataset, url: str, request: ViewRequest, *, wanted: Cal
         writer = _Writer(data, request)
         try:
             writer.recording.connect_grpc(url, default_blueprint=writer.blueprint)
-            writer.add_all(wanted)
+            writer.add_all(is_open)
         finally:
             writer.recording.disconnect()
     return writer.summary()
@@ -115,7 +115,7 @@ class _Writer:
 
     def __init__(self, data: Dataset, request: ViewRequest) -> None:
         if request.most_samples < 1 or (request.image_width_px or 16) < 16:
-            raise InputError("a recording has at least 1 sample, and images at least 16 pixels wide")
+            raise InputError("a recording needs at least 1 sample, and images at least 16 pixels wide")
         self._data, self._request = data, request
         self._names = request.scenes or data.scene_names
         first = data.scene(self._names[0]) if self._names else None
@@ -123,23 +123,23 @@ class _Writer:
             raise DatasetError(f"{data.root}: no samples to show")
         self.blueprint = _blueprint(first)
         self.recording = rr.RecordingStream(_APPLICATION, recording_id=f"{data.root.name}-{data.version}")
-        self._scenes = self._samples = self._images = self._boxes = self._lost = 0
+        self._scenes = self._samples = self._images = self._boxes = self._unreadable = 0
         self._town: str | None = None
         self._notes = [f"no {table}.json: {content} are not shown" for table, content in data.missing.items()]
         total = sum(length for name, length in data.scene_lengths if not request.scenes or name in request.scenes)
         self._expected = min(max(total, 1), request.most_samples)
         self._width_px = request.image_width_px or 0
 
-    def add_all(self, wanted: Callable[[], bool] = lambda: True) -> None:
+    def add_all(self, is_open: Callable[[], bool] = lambda: True) -> None:
         """Write scenes until the recording is full or the viewer is closed."""
         self.recording.log("world", rr.ViewCoordinates.RIGHT_HAND_Z_UP, static=True)
         for name in self._names:
-            if not self._add(self._data.scene(name), wanted):
+            if not self._add(self._data.scene(name), is_open):
                 break
-        if wanted():
+        if is_open():
             self.recording.flush()
 
-    def _add(self, scene: Scene, wanted: Callable[[], bool]) -> bool:
+    def _add(self, scene: Scene, is_open: Callable[[], bool]) -> bool:
         """Write a scene; returns False if the recording is full or the viewer is closed."""
         samples = list(islice(scene.samples, self._request.most_samples - self._samples))
         if not samples:
@@ -153,7 +153,7 @@ class _Writer:
         self._log_scene(scene, samples)
         self._scenes += 1
         for start in range(0, len(samples), _AT_ONCE):
-            if not wanted():
+            if not is_open():
                 return False
             self._add_samples(samples[start : start + _AT_ONCE])
         return True
@@ -177,15 +177,15 @@ class _Writer:
         if self._request.voxels is not None:
             log_voxels(self.recording, samples, times, folder=self._request.voxels)
         self._samples += len(samples)
-        self._images, self._lost = self._images + counts.images, self._lost + counts.lost
+        self._images, self._unreadable = self._images + counts.images, self._unreadable + counts.unreadable
         self._boxes += sum(len(s.boxes) for s in samples)
 
     def summary(self) -> ViewSummary:
         """Return the counts and notes."""
         scenes = len(self._names)
         notes = list(self._notes)
-        if self._lost:
-            notes.append(f"{self._lost} images are not there or cannot be read, and are not shown")
+        if self._unreadable:
+            notes.append(f"{self._unreadable} images are missing or unreadable and not shown")
         if self._scenes < scenes:
             notes.append(
                 f"{self._scenes} of {scenes} scenes: the recording ends after {self._request.most_samples} samples"

@@ -44,7 +44,7 @@ class Viewer:
         """
         code = self.process.wait()
         if code not in _REGULAR_CODES:
-            raise SystemFailure(f"Rerun's viewer ended with {code}; what it printed above says why")
+            raise SystemFailure(f"Rerun's viewer ended with exit code {code}; see its output above")
 
 
 def viewer_command(*, web: bool, port: int, web_port: int = 0) -> list[str]:
@@ -97,7 +97,7 @@ def _raise_if_ended(process: subprocess.Popen[bytes]) -> None:
         code = process.wait(_POLL_S)
     except subprocess.TimeoutExpired:
         return
-    raise SystemFailure(f"Rerun's viewer ended with {code}; what it printed above says why")
+    raise SystemFailure(f"Rerun's viewer ended with exit code {code}; see its output above")
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -248,4 +248,4 @@ def _channel_key(channel: str) -> tuple[int, int, str]:
 def _write(path: ResultPath, infos: list[JsonDict], version: str) -> Path:
     with whole_file(path) as file:
         pickle.dump({"infos": infos, "metadata": {"version": version}}, file, protocol=4)
-    return path.shown
+    return path.display_path

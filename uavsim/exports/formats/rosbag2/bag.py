@@ -16,7 +16,7 @@ from uavsim.access import Image, LidarScan, RadarScan, Sample, Scene
 from uavsim.dataset.layout import BEV_CHANNEL
 from uavsim.environment import install_line
 from uavsim.errors import InputError
-from uavsim.exports.formats.patient_file import patient_file
+from uavsim.exports.formats.deferred_errors import deferred_errors
 from uavsim.exports.formats.request import ExportRequest, exporter
 from uavsim.exports.formats.rosbag2.messages import VISION_MESSAGES, Message, RosMessages
 from uavsim.exports.formats.rosbag2.topics import STYLES, Names, names_of
@@ -59,13 +59,13 @@ def export_rosbag2(request: ExportRequest) -> list[Path]:
     for scene in request.scenes():
         folder, name = out / scene.name, f"{scene.name}_0.mcap"
         bag = _Bag(foxglove, store, ros=request.ros)
-        with patient_file(folder / name) as file:
+        with deferred_errors(folder / name) as file:
             options = foxglove.mcap.MCAPWriteOptions(profile="ros2")
             with foxglove.open_mcap(file, context=bag.context, writer_options=options):
                 for time_us, topic, message in _messages(scene, RosMessages(store.types), style=request.topics):
                     bag.write(topic, message, time_us)
         write_whole(folder / "metadata.yaml", to_json_bytes(bag.metadata(name)))
-        written.append(folder.shown)
+        written.append(folder.display_path)
     return written
 
 
@@ -213,16 +213,13 @@ def _mounts(readings: Iterable[Any], style: str) -> list[tuple[str, str, SE3]]:
     for reading in readings:
         if isinstance(reading, Image | LidarScan):
             names = _names(reading, style)
-            mounts.setdefault(names.frame, (names.agent, names.frame, _mount(reading)))
+            mount = reading.flu_SE3_optical if isinstance(reading, Image) else reading.flu_SE3_sensor
+            mounts.setdefault(names.frame, (names.agent, names.frame, mount))
     return list(mounts.values())
 
 
 def _names(reading: Image | LidarScan, style: str) -> Names:
     return names_of(reading.channel, style=style, is_optical=isinstance(reading, Image))
-
-
-def _mount(reading: Image | LidarScan) -> SE3:
-    return reading.flu_SE3_optical if isinstance(reading, Image) else reading.flu_SE3_sensor
 
 
 def _poses(

@@ -13,15 +13,15 @@ _STEP_US: Final = 500_000
 _CAMERAS: Final = {f"CAM_{way}" for way in ("FRONT", "FRONT_RIGHT", "FRONT_LEFT", "BACK", "BACK_LEFT", "BACK_RIGHT")}
 
 
-def lacks(data: Dataset, kind: str) -> str | None:
+def missing_content(data: Dataset, kind: str) -> str | None:
     """Return a warning about missing content of a format, by the dataset's first samples; None without one."""
-    samples = data.scene(data.scene_names[0]).samples if kind in (*_NEEDS, "agents") and data.scene_names else ()
+    samples = data.scene(data.scene_names[0]).samples if kind in (*_REQUIREMENTS, "agents") and data.scene_names else ()
     if not samples:
         return None
     if kind == "agents":
         found = [*_unfit_rigs(samples[0]), *_unfit_steps(samples), *_unfit_splits(data)]
-        return f"converters of nuScenes (docs/converters.md) will not fit: {'; '.join(found)}" if found else None
-    has, text = _NEEDS[kind]
+        return f"converters of nuScenes (docs/converters.md) will fail on: {'; '.join(found)}" if found else None
+    has, text = _REQUIREMENTS[kind]
     return None if has(samples[0]) else text
 
 
@@ -36,7 +36,7 @@ def _unfit_rigs(sample: Sample) -> list[str]:
 def _unfit_steps(samples: Sequence[Sample]) -> list[str]:
     steps_us = {later.timestamp_us - earlier.timestamp_us for earlier, later in pairwise(samples)}
     unfit = sorted(step / 1e6 for step in steps_us if abs(step - _STEP_US) > _STEP_US // 10)
-    return [f"keyframes {unfit[-1]:g} s apart, for which they take 0.5 s"] if unfit else []
+    return [f"keyframes {unfit[-1]:g} s apart instead of 0.5 s"] if unfit else []
 
 
 def _unfit_splits(data: Dataset) -> list[str]:
@@ -57,21 +57,21 @@ def _has_layer(sample: Sample, layer: str) -> bool:
     return any(layer in image.layers for image in sample.images)
 
 
-_NEEDS: Final[dict[str, tuple[Callable[[Sample], bool], str]]] = {
+_REQUIREMENTS: Final[dict[str, tuple[Callable[[Sample], bool], str]]] = {
     "opv2v": (
         lambda sample: _has_lidar(sample) or _has_layer(sample, "depth"),
         "no lidar and no depth images: every point cloud will be empty",
     ),
     "griffin": (_has_lidar, "no lidar: there will be no point clouds"),
-    "v2xsim": (_has_lidar, "no lidar, which V2X-Sim's readers take: there will be no point clouds"),
-    "mmdet3d": (_has_points, "LIDAR_TOP has no points, which detectors on cameras alone do without"),
+    "v2xsim": (_has_lidar, "no lidar, which V2X-Sim's readers require: there will be no point clouds"),
+    "mmdet3d": (_has_points, "LIDAR_TOP has no points; only camera detectors can train"),
     "nerfstudio": (
         lambda sample: _has_layer(sample, "depth"),
-        "no depth images: there will be no cloud of points to start from",
+        "no depth images: there will be no initial point cloud",
     ),
     "cosmos": (
         lambda sample: _has_layer(sample, "depth") and _has_layer(sample, "instance"),
-        "no depth images or no instance masks: controls that need them will be missing",
+        "no depth images or no instance masks: controls from them will be missing",
     ),
-    "coco": (lambda sample: _has_layer(sample, "instance"), "no instance masks: there will be boxes alone"),
+    "coco": (lambda sample: _has_layer(sample, "instance"), "no instance masks: there will be only boxes"),
 }
