@@ -67,13 +67,13 @@ def _box_of(thing: StaticObject, ground_z_m: float) -> tuple[int, int, int, int,
 
 def with_obstacles(text: str, obstacles: Sequence[Obstacle]) -> str:
     """Return a town's YAML with its obstacles replaced."""
-    kept = [line for line in text.splitlines() if not _of_obstacles(line)]
+    other_lines = [line for line in text.splitlines() if not _of_obstacles(line)]
     lines = [
         f"  - {{name: {o.name}, x_m: [{o.x_m[0]:g}, {o.x_m[1]:g}], y_m: [{o.y_m[0]:g}, {o.y_m[1]:g}], top_m: {o.top_m:g}}}"
         for o in obstacles
     ]
     block = HEAD + "\n".join(["obstacles:", *lines]) + "\n" if obstacles else ""
-    return "\n".join(kept) + "\n" + block
+    return "\n".join(other_lines) + "\n" + block
 
 
 def _of_obstacles(line: str) -> bool:
@@ -86,12 +86,12 @@ def stale(names: Sequence[str], *, write: bool) -> Iterator[str]:
         config = load(path, TownConfig).model
         if config.carla_map not in NAMES or (names and config.name not in names):
             continue
-        wanted = obstacles_of(load_town(config.carla_map, seed=SEED).objects, config)
-        if wanted == list(config.obstacles):
+        expected = obstacles_of(load_town(config.carla_map, seed=SEED).objects, config)
+        if expected == list(config.obstacles):
             continue
-        yield f"{path.name}: {len(config.obstacles)} obstacles, the town has {len(wanted)} tall buildings"
+        yield f"{path.name}: {len(config.obstacles)} obstacles, the town has {len(expected)} tall buildings"
         if write:
-            path.write_text(with_obstacles(path.read_text("utf-8"), wanted), "utf-8")
+            path.write_text(with_obstacles(path.read_text("utf-8"), expected), "utf-8")
 
 
 def main() -> int:

@@ -11,7 +11,7 @@ from tools.bench.__main__ import compared
 from tools.bench.busy import asked_images, busy_share, idle_ticks, noting
 from tools.bench.cost import role_of
 from tools.bench.growth import DRONES, PAIRS, TICKS, exponent, intervals_of, per_scene, write_swarm
-from tools.bench.pipeline import Frame, Kept, plan_of, quiet, shares
+from tools.bench.pipeline import Frame, StoredFrames, plan_of, quiet, shares
 from tools.common.plans import scene_plan, settled
 from uavsim.capture.record import record_scene
 from uavsim.capture.recording_reader import read_recording
@@ -84,7 +84,7 @@ def test_kept_captures_are_recorded_in_turn(tmp_path: Path):
     swarm = PlannedSwarm()
     swarm.begin(PLAN, heartbeat=quiet)
     frames = tuple(Frame(swarm.advance(0), TickState(77 + k, 0.0, lambda: STATES), _images(seed=k)) for k in (0, 1))
-    kept = Kept(frames, SceneTraffic(INFOS, {"vehicles": (2, 2)}), np.zeros((0, 4, 2)))
+    kept = StoredFrames(frames, SceneTraffic(INFOS, {"vehicles": (2, 2)}), np.zeros((0, 4, 2)))
     assert [len(captures) for captures in kept.captures(PLAN)] == [len(PLAN.channels)] * 2
     record_scene(kept.session(PLAN), PLAN, tmp_path, heartbeat=quiet, sample_taken=lambda _samples, _images: None)
     assert [frame.simulator_frame for frame in read_recording(tmp_path).frames] == [77, 77]  # steps 0 and 10

@@ -138,8 +138,8 @@ def fly_round(topology: Topology, *, seed: int, probability: float, work: Path) 
                 outcome["refused"] += 1
                 reasons[re.sub(r"CAMERA_\w+|[\d.]+", "#", str(error))[:90]] += 1
             else:
-                bad, seen = wrong_flat_images(folder, cameras) if flat else wrong_against(folder, reference)
-                outcome += Counter(accepted=1, wrong=bad, images=seen)
+                bad, checked = wrong_flat_images(folder, cameras) if flat else wrong_against(folder, reference)
+                outcome += Counter(accepted=1, wrong=bad, images=checked)
             shutil.rmtree(folder, ignore_errors=True)
         with contextlib.suppress(UavsimError):
             session.close()

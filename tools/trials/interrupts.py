@@ -99,9 +99,9 @@ class Trial:
         moment_s = rng.uniform(0.1, self._lasting_s[name])
         ended = self.run(arguments, temp=temp, moment_s=moment_s, number=number)
         wrong = [*_wrong_end(ended), *_left(temp), *_half_written(work)]
-        kept = root if root.exists() else out
-        if (name in {"generate", "regenerate", "convert"}) and kept.exists():
-            wrong += _not_valid(kept)
+        result = root if root.exists() else out
+        if (name in {"generate", "regenerate", "convert"}) and result.exists():
+            wrong += _not_valid(result)
         where = f"{name} after {moment_s:.2f} of {self._lasting_s[name]:.1f} s by {signal.Signals(number).name}"
         return [f"{where}: {fault}" for fault in wrong]
 

@@ -49,8 +49,8 @@ class Server:
     def __init__(self, python: str, *, work: Path, database: str, port: int) -> None:
         self.api = f"http://127.0.0.1:{port}/api"
         self._words = [python, "-m", "prefect", "server", "start", "--host", "127.0.0.1", "--port", str(port)]
-        own = {"PREFECT_HOME": str(work / "prefect"), "PREFECT_API_DATABASE_CONNECTION_URL": database}
-        self._env = {**os.environ, **own, "PREFECT_SERVER_ANALYTICS_ENABLED": "false"}
+        settings = {"PREFECT_HOME": str(work / "prefect"), "PREFECT_API_DATABASE_CONNECTION_URL": database}
+        self._env = {**os.environ, **settings, "PREFECT_SERVER_ANALYTICS_ENABLED": "false"}
         self._log = work / "server.log"
         self._process: subprocess.Popen[bytes] | None = None
 

@@ -106,8 +106,8 @@ class Programs:
 
     def environment(self, home: str) -> dict[str, str]:
         """Return the environment variables of scenario_runner and the driver."""
-        own = {"HOME": home, "SCENARIO_RUNNER_ROOT": str(self.source), "PYTHONPATH": f"{self.agents}:{self.source}"}
-        return {**os.environ, **own, "PYTHONDONTWRITEBYTECODE": "1", "MPLBACKEND": "Agg"}
+        paths = {"HOME": home, "SCENARIO_RUNNER_ROOT": str(self.source), "PYTHONPATH": f"{self.agents}:{self.source}"}
+        return {**os.environ, **paths, "PYTHONDONTWRITEBYTECODE": "1", "MPLBACKEND": "Agg"}
 
 
 def xml_scenarios(source: Path) -> Iterator[Scenario]:

@@ -17,8 +17,8 @@ from headless_simulator.cli import main
 @pytest.fixture
 def taken() -> Iterator[int]:
     """A port that is listened on, with a free one below it: both outside the range from which others are given theirs."""
-    first_given = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
-    for port in random.Random(os.getpid()).sample(range(10_000, first_given), 100):
+    first_ephemeral = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    for port in random.Random(os.getpid()).sample(range(10_000, first_ephemeral), 100):
         with contextlib.ExitStack() as bound:
             try:
                 bound.enter_context(socket.create_server(("127.0.0.1", port)))

@@ -118,8 +118,8 @@ def test_invalid_faults_file_is_refused_in_one_line(tmp_path, text, said):
 
 def test_lose_actor_can_require_sensors():
     faults = Faults((Fault(fault="lose_actor", blueprint="vehicle.*", carries=True, nth=2),))
-    asked = [(4, "vehicle.a", False), (5, "vehicle.b", True), (6, "walker.c", True), (7, "vehicle.d", True)]
-    assert [faults.loses(actor, name, carries=carries) for actor, name, carries in asked] == [False, False, False, True]
+    calls = [(4, "vehicle.a", False), (5, "vehicle.b", True), (6, "walker.c", True), (7, "vehicle.d", True)]
+    assert [faults.loses(actor, name, carries=carries) for actor, name, carries in calls] == [False, False, False, True]
 
 
 def test_stalled_vehicles_stay_stalled_and_are_counted():

@@ -25,10 +25,10 @@ config = NerfstudioDataParserConfig(
     load_3D_points=True,
 )
 outputs = config.setup().get_dataparser_outputs("train")
-told = {
+report = {
     "images": [str(path) for path in outputs.image_filenames],
     "camera_to_worlds": outputs.cameras.camera_to_worlds.tolist(),
     "fx": outputs.cameras.fx.flatten().tolist(),
     "points": outputs.metadata["points3D_xyz"].tolist(),
 }
-sys.stdout.write(json.dumps(told) + "\n")
+sys.stdout.write(json.dumps(report) + "\n")

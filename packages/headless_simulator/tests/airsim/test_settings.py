@@ -58,7 +58,7 @@ def test_empty_settings_give_one_drone() -> None:
     settings = read_settings("{}")
     assert [v.name for v in settings.vehicles] == ["SimpleFlight"]
     assert settings.flies
-    assert not settings.vehicles_given
+    assert not settings.has_vehicles
 
 
 @pytest.mark.parametrize(

@@ -124,13 +124,13 @@ def test_flow_leads_back_to_previous_positions(seed: int) -> None:
 
     motion = flow_px(view, before, image, now, then)
 
-    seen = np.isfinite(image.depth_m)
-    v, u = np.nonzero(seen)
-    was, depth = project(was_at(view, image, now, then)[seen], before)
-    back = np.stack([u, v], axis=1) + 0.5 - motion[seen]
+    solid = np.isfinite(image.depth_m)
+    v, u = np.nonzero(solid)
+    was, depth = project(was_at(view, image, now, then)[solid], before)
+    back = np.stack([u, v], axis=1) + 0.5 - motion[solid]
     near = (depth > 1) & (np.abs(was - [200, 150]) < [380, 280]).all(axis=1)
     assert near.mean() > 0.9
-    assert np.isin(image.ids[seen][near], now.actor_id).sum() > 300  # some of them drive
+    assert np.isin(image.ids[solid][near], now.actor_id).sum() > 300  # some of them drive
     np.testing.assert_allclose(back[near], was[near], atol=0.02)
 
 

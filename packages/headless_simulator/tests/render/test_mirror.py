@@ -86,12 +86,12 @@ def test_runs_start_at_triangle_changes_and_rows() -> None:
     one_m, four_m = (int(np.float32(share).view(np.int32)) << 32 for share in (1.0, 0.25))
     keys = np.zeros(40 + 16, np.int64)
     keys[3:21], keys[21] = four_m | 3, one_m | 4
-    seen, starts, ids = np.zeros(40, np.int32), np.zeros(41, np.int32), np.zeros(40, np.uint32)
+    visible, starts, ids = np.zeros(40, np.int32), np.zeros(41, np.int32), np.zeros(40, np.uint32)
     depth_m, tag = np.zeros(40, np.float32), np.zeros(40, np.uint8)
     town = np.array([7, 8], np.uint32), np.array([1, 2], np.uint8)
     mover = np.array([9], np.uint32), np.array([14], np.uint8)
 
-    resolve(keys, 20, 2, *town, *mover, seen, starts, depth_m, ids, tag)
+    resolve(keys, 20, 2, *town, *mover, visible, starts, depth_m, ids, tag)
 
     assert starts[:6].tolist() == [0, 3, 20, 21, 22, 40]
     assert ids.tolist() == [0] * 3 + [8] * 18 + [9] + [0] * 18

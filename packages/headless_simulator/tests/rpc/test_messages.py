@@ -92,10 +92,10 @@ def test_invalid_utf8_of_carla_round_trips() -> None:
 
 
 def test_recogniser_runs_at_message_starts_only() -> None:
-    asked: list[bytes] = []
+    inputs: list[bytes] = []
 
     def recognise(data: bytes) -> Recognised | None:
-        asked.append(data)
+        inputs.append(data)
         return Recognised(["common"], 3) if data.startswith(b"\x92\x01\x02") else None
 
     messages = Dialect("replace", 1 << 16, encode_whole, recognise=recognise).messages()
@@ -104,7 +104,7 @@ def test_recogniser_runs_at_message_starts_only() -> None:
     assert list(messages.of(b"\x92\x01")) == []
     assert list(messages.of(b"\x02\x92\x01\x02")) == [[[1, 2]], [1, 2]]
     assert list(messages.of(b"\x92\x01\x02")) == [["common"]]
-    assert asked == [b"\x92\x01\x02\x92\x01\x02\x91", b"\x92\x01\x02\x91", b"\x91", b"\x92\x01\x02"]
+    assert inputs == [b"\x92\x01\x02\x92\x01\x02\x91", b"\x92\x01\x02\x91", b"\x91", b"\x92\x01\x02"]
 
 
 @pytest.mark.parametrize("encode", [encode_whole, encode_in_parts])

@@ -149,11 +149,11 @@ def test_ways_through_junctions_begin_and_end_on_their_lanes(name):
         lane = road.sections[0].lanes.get(-1)
         if not road.junction or lane is None or lane.predecessor is None:
             continue
-        for link, number, mine in ((road.predecessor, lane.predecessor, 0), (road.successor, lane.successor, -1)):
+        for link, number, end in ((road.predecessor, lane.predecessor, 0), (road.successor, lane.successor, -1)):
             assert isinstance(link, Link)
             assert number is not None
-            there = ends[link.number, number][-1 if link.contact == "end" else 0]
-            np.testing.assert_allclose(ends[road.number, -1][mine], there, atol=0.01)
+            linked_end = ends[link.number, number][-1 if link.contact == "end" else 0]
+            np.testing.assert_allclose(ends[road.number, -1][end], linked_end, atol=0.01)
             checked += 1
     assert checked > 40
 
@@ -221,8 +221,8 @@ def test_a_light_is_green_alone_whatever_controllers_forget(case, monkeypatch):
     if case == "no controller names it":
         text = text[: text.index("<controller ")] + text[text.index("</controller>") + len("</controller>") :]
     else:
-        own = '<control signalId="1002" type="0"/>'
-        text = text.replace(own, own + own).replace("</controller>", own + "</controller>", 1)
+        control = '<control signalId="1002" type="0"/>'
+        text = text.replace(control, control + control).replace("</controller>", control + "</controller>", 1)
     network = read_network(text.encode(), "map")
 
     heads = signals.signal_heads(Lanes(network, lane_strips(network)), None)  # type: ignore[arg-type]  # it is not asked

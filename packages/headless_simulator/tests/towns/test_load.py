@@ -39,11 +39,11 @@ def same(a, b):
 
 
 def test_spawn_points_are_as_many_as_in_the_real_town(town):
-    wanted = {"Town10HD": 155, "Town07": 116}[town.name]
+    expected = {"Town10HD": 155, "Town07": 116}[town.name]
     xy = town.spawn_points[:, :2]
     apart = np.linalg.norm(xy[:, None] - xy[None], axis=2) + np.eye(len(xy)) * 1e3
 
-    assert town.spawn_points.shape == (wanted, 6)
+    assert town.spawn_points.shape == (expected, 6)
     assert apart.min() > 6.0
     np.testing.assert_allclose(town.spawn_points[:, 2] - height(town, xy), 0.3, atol=0.03)
 
@@ -71,8 +71,8 @@ def test_the_mesh_is_whole(town):
     assert {len(getattr(mesh, part.name)) for part in fields(Mesh)} == {len(mesh.vertices_m), len(mesh.triangles)}
     assert len(mesh.triangles) < 150_000
     assert (mesh.material == WINDOW).sum() > 100
-    shown = {name for name, tag in TAG.items() if (mesh.tag == tag).any()}
-    assert shown >= {"road", "sidewalk", "building", "pole", "traffic_light", "vegetation", "terrain", "road_line"}
+    tags = {name for name, tag in TAG.items() if (mesh.tag == tag).any()}
+    assert tags >= {"road", "sidewalk", "building", "pole", "traffic_light", "vegetation", "terrain", "road_line"}
 
 
 def test_triangles_come_by_ground_tile(town):
@@ -173,7 +173,7 @@ def test_limits_lie_along_the_lanes(town):
 
 def test_a_kept_town_is_the_built_town():
     first = load_town("Town07", seed=3)
-    kept = next(cache.folder().glob(f"*{cache.key('Town07', b'', 3)}"))
+    file = next(cache.folder().glob(f"*{cache.key('Town07', b'', 3)}"))
     second = load_town("Town07", seed=3)
 
     assert same(first, second)
@@ -181,8 +181,8 @@ def test_a_kept_town_is_the_built_town():
     assert first.objects == second.objects
     assert first.walk_polygons == second.walk_polygons
     assert second.mesh.vertices_m.flags.writeable
-    for damage in (b"", kept.read_bytes()[:-1], kept.read_bytes()[:500] + b"!" + kept.read_bytes()[501:]):
-        kept.write_bytes(damage)
+    for damage in (b"", file.read_bytes()[:-1], file.read_bytes()[:500] + b"!" + file.read_bytes()[501:]):
+        file.write_bytes(damage)
         assert same(load_town("Town07", seed=3), first)
 
 

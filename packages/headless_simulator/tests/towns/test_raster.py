@@ -16,11 +16,11 @@ def test_every_point_under_every_triangle(seed):
     x, y = grid.places()
     points = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
 
-    place, height, owner = draw(grid, triangles)
+    pixel, height, owner = draw(grid, triangles)
 
     for number, (a, b, c) in enumerate(triangles):
         got = np.full(len(points), np.nan)
-        got[place[owner == number]] = height[owner == number]
+        got[pixel[owner == number]] = height[owner == number]
         sides = np.stack([turn(s[:2], t[:2], points) for s, t in ((a, b), (b, c), (c, a))])
         clear = np.abs(sides).min(axis=0) > 1e-4  # on an edge either answer will do
         inside = (sides.min(axis=0) > 0) | (sides.max(axis=0) < 0)

@@ -46,7 +46,7 @@ def test_the_sweep_finds_the_pairs_that_all_against_all_finds(rows):
 def test_touching_is_mutual(rows):
     a, b = rows[0], rows[-1]
 
-    there, back = contact.overlap_depth(a, b), contact.overlap_depth(b, a)
-    assert (there > 0) == (back > 0)
-    if there > 0:  # apart, the first separating axis ends the search
-        assert there == pytest.approx(back, abs=1e-9)
+    forward, backward = contact.overlap_depth(a, b), contact.overlap_depth(b, a)
+    assert (forward > 0) == (backward > 0)
+    if forward > 0:  # apart, the first separating axis ends the search
+        assert forward == pytest.approx(backward, abs=1e-9)

@@ -33,13 +33,13 @@ def lateral_mps2(velocities):
 @pytest.mark.parametrize("turn", [0.15, 0.6, 1.0])
 def test_a_car_swerves_no_harder_than_its_tyres_hold(speed_mps: float, turn: float) -> None:
     w = world()
-    car, c, seen = driving(w, speed_mps), w.table.c, []
+    car, c, velocities = driving(w, speed_mps), w.table.c, []
     for tick in range(120):
         c.control[car.row] = 0.3, turn if tick // 20 % 2 else -turn, 0.0
         w.step(DT)
-        seen.append(c.velocity[car.row, :2].copy())
+        velocities.append(c.velocity[car.row, :2].copy())
 
-    assert lateral_mps2(np.array(seen)).max() < TYRES_HOLD_MPS2
+    assert lateral_mps2(np.array(velocities)).max() < TYRES_HOLD_MPS2
 
 
 def test_a_slow_car_turns_on_the_spot_that_its_wheels_allow() -> None:
@@ -76,16 +76,16 @@ def test_roads_that_cross_above_each_other_carry_their_own_cars() -> None:
     w = World(replace(flat, ground=ground), models=ModelLibrary(), renderer_of=lambda _: NoRenderer())
     over = w.spawn(SpawnOrder(CAR, pose=(0.0, 0.0, 10.0, 0.0, 0.0, 0.0)))
     below = w.spawn(SpawnOrder(CAR, pose=(20.0, -30.0, 0.0, 0.0, 90.0, 0.0)))
-    c, seen = w.table.c, []
+    c, heights_m = w.table.c, []
     c.target[over.row], c.target[below.row] = (10.0, 0.0, 0.0), (0.0, 10.0, 0.0)
     c.target_set[[over.row, below.row]] = 1
     for _ in range(100):
         w.step(DT)
-        seen.append(c.pose[[over.row, below.row], 2].copy())
+        heights_m.append(c.pose[[over.row, below.row], 2].copy())
 
     assert c.pose[over.row, 0] > 30.0
     assert c.pose[below.row, 1] > 0.0
-    np.testing.assert_allclose(np.array(seen), [[10.0, 0.0]] * 100, atol=1e-6)
+    np.testing.assert_allclose(np.array(heights_m), [[10.0, 0.0]] * 100, atol=1e-6)
 
 
 def moved(w, actor, ticks: int):

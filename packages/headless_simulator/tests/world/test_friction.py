@@ -51,14 +51,14 @@ def test_a_trigger_is_felt_inside_and_nowhere_else() -> None:
     w = world()
     trigger(w, 20.0, "0.25f")
     car, other = driving(w, 10.0), driving(w, 10.0, y=50.0)
-    c, seen = w.table.c, []
+    c, samples = w.table.c, []
     for _ in range(80):
         w.step(DT)
-        seen.append((float(c.pose[car.row, 0]), float(c.grip[car.row])))
+        samples.append((float(c.pose[car.row, 0]), float(c.grip[car.row])))
         assert c.grip[other.row] == 3.5
 
-    assert {grip for x, grip in seen if x < 12 or x > 29} == {3.5}
-    assert {grip for x, grip in seen if 16 < x < 24} == {0.25}
+    assert {grip for x, grip in samples if x < 12 or x > 29} == {3.5}
+    assert {grip for x, grip in samples if 16 < x < 24} == {0.25}
 
 
 def test_a_trigger_that_is_destroyed_is_felt_no_more() -> None:

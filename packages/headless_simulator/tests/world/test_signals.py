@@ -76,7 +76,7 @@ def test_a_vehicle_is_at_its_light_from_nose_to_tail():
     car = here.spawn(SpawnOrder("vehicle.tesla.model3", pose=(-30.0, 0.0, 0.0, 0.0, 0.0, 0.0)))
     at = {}
     for x in (-8.0, -7.0, 0.0, 7.0, 8.0):
-        here.place(car, (x, 0.0, 0.0, 0.0, 0.0, 0.0))
+        here.teleport(car, (x, 0.0, 0.0, 0.0, 0.0, 0.0))
         here.step(0.05)
         at[x] = here.table.c.signal[car.row] == 0
 

@@ -51,7 +51,7 @@ def test_a_jump_is_unreals(walking, physics: int) -> None:
 def test_a_walker_without_physics_that_nobody_moves_stays_in_the_air(walking) -> None:
     w, walker, c = walking
     c.physics[walker.row] = 0
-    w.place(walker, (0.0, 0.0, 20.0, 0.0, 0.0, 0.0))
+    w.teleport(walker, (0.0, 0.0, 20.0, 0.0, 0.0, 0.0))
     for _ in range(10):
         w.step(DT)
     assert c.pose[walker.row, 2] == 20.0

@@ -115,7 +115,7 @@ def test_a_teleport_is_no_velocity():
     w = world()
     car = spawn(w)
     run(w, 0.5)
-    w.place(car, (200.0, 100.0, 0.0, 0.0, 45.0, 0.0))
+    w.teleport(car, (200.0, 100.0, 0.0, 0.0, 45.0, 0.0))
     w.step(DT)
 
     np.testing.assert_allclose(w.table.c.velocity[car.row], 0.0, atol=1e-9)
@@ -128,12 +128,12 @@ def test_small_placements_without_physics_are_motion():
     w.table.c.physics[car.row] = 0
     w.step(DT)
     for n in range(1, 5):
-        w.place(car, (0.5 * n, 0.0, 0.0, 0.0, 0.0, 0.0))
+        w.teleport(car, (0.5 * n, 0.0, 0.0, 0.0, 0.0, 0.0))
         w.step(DT)
         np.testing.assert_allclose(w.table.c.velocity[car.row], [10.0, 0.0, 0.0], atol=1e-9)
     w.step(DT)
     np.testing.assert_allclose(w.table.c.velocity[car.row], 0.0)
-    w.place(car, (400.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+    w.teleport(car, (400.0, 0.0, 0.0, 0.0, 0.0, 0.0))
     w.step(DT)
     np.testing.assert_allclose(w.table.c.velocity[car.row], 0.0)
 
@@ -198,9 +198,9 @@ def test_a_camera_follows_its_car_as_that_is_shown_and_outlives_it():
     w.table.c.control[car.row] = 1.0, 0.0, 0.0
     run(w, 1.0)
     c = w.table.c
-    shown = c.pose[car.row, :3].astype(np.float32)
-    assert np.abs(shown - c.pose[car.row, :3]).max() > 1e-8, "nothing is rounded here: the test shows nothing"
-    np.testing.assert_allclose(c.pose[camera.row, :3] - shown, [0, 1, 2], rtol=0, atol=1e-9)
+    reported_m = c.pose[car.row, :3].astype(np.float32)
+    assert np.abs(reported_m - c.pose[car.row, :3]).max() > 1e-8, "nothing is rounded here: the test shows nothing"
+    np.testing.assert_allclose(c.pose[camera.row, :3] - reported_m, [0, 1, 2], rtol=0, atol=1e-9)
     np.testing.assert_allclose(c.velocity[camera.row], c.velocity[car.row])
 
     w.destroy(car.actor_id)

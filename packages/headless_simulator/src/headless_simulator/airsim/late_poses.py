@@ -46,7 +46,7 @@ class LatePoses:
             CallRefused: the position is outside the world.
         """
         if not self._stale:
-            drone.place(position_m, quat)
+            drone.teleport(position_m, quat)
             return
         refuse_far_places(position_m)
         waits = self._pending.get(drone.name)
@@ -59,7 +59,7 @@ class LatePoses:
         """Apply the poses that are due."""
         for name, waits in list(self._pending.items()):
             if self._wall() >= waits.due_s or self._frame() >= waits.due_frame:
-                waits.drone.place(waits.position_m, waits.quat)
+                waits.drone.teleport(waits.position_m, waits.quat)
                 del self._pending[name]
 
     def forget(self) -> None:

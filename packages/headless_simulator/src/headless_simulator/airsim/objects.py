@@ -92,7 +92,7 @@ class SceneObjects:
                 return x, y, z, pitch, yaw, roll
         return (0.0,) * 6 if name in SURFACES.values() else None
 
-    def place(self, name: str, pose: Pose6) -> bool:
+    def set_pose(self, name: str, pose: Pose6) -> bool:
         """Move an object (Unreal's axes, metres, degrees); False for static objects of the town."""
         if name in self.spawned:
             self.spawned[name].pose = pose

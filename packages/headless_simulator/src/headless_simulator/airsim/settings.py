@@ -84,7 +84,7 @@ class AirSimSettings:
     sim_mode: str = "Multirotor"
     clock_speed: float = 1.0
     vehicles: tuple[VehicleSetting, ...] = ()
-    vehicles_given: bool = False  # named in the file, not AirSim's default
+    has_vehicles: bool = False  # named in the file, not AirSim's default
     external_cameras: Mapping[str, CameraSetting] = field(default_factory=dict)
     camera_defaults: CameraSetting = CameraSetting()
     default_sensors: Mapping[str, SensorSetting] = field(default_factory=dict)
@@ -138,7 +138,7 @@ def read_settings(text: str) -> AirSimSettings:
         text=text or "{}",
         sim_mode=mode,
         clock_speed=speed,
-        vehicles_given=bool(_child(raw, "Vehicles")),
+        has_vehicles=bool(_child(raw, "Vehicles")),
         external_cameras=_cameras(_child(raw, "ExternalCameras"), defaults, where="ExternalCameras"),
         camera_defaults=defaults,
         default_sensors=sensors,

@@ -229,7 +229,7 @@ def default_player_start(host: AirSimHost, settings: AirSimSettings) -> Vec3:
     roof, because such programs assume the free air of AirSim's open fields.
     """
     roofs = [thing for thing in host.town.objects if thing.tag == TAG["building"]]
-    if settings.vehicles_given or not roofs:
+    if settings.has_vehicles or not roofs:
         return 0.0, 0.0, 0.0
     highest = max(roofs, key=lambda thing: thing.box_centre_m[2] + thing.box_half_m[2])
     x, y, z = highest.box_centre_m

@@ -9,7 +9,7 @@ from headless_simulator.airsim.geo import Geo
 from headless_simulator.airsim.ned import Quat, Vec3
 from headless_simulator.airsim.settings import IMAGE_TYPE_COUNT
 from headless_simulator.errors import BadArgument
-from headless_simulator.rpc.arguments import Reads, array, array_of, flag, integer, number, shown
+from headless_simulator.rpc.arguments import Reads, array, array_of, flag, integer, number, short_repr
 
 MOST_POINTS: Final = 100_000
 FORWARD_ONLY: Final = 1  # DrivetrainType
@@ -81,7 +81,7 @@ def image_type(value: Any, name: str) -> int:
 def camera_name(value: Any, name: str) -> str:
     """Read a camera name; old clients send a number."""
     if not isinstance(value, str | int):
-        raise BadArgument(f"{name} must be a camera's name or number, not {shown(value)}")
+        raise BadArgument(f"{name} must be a camera's name or number, not {short_repr(value)}")
     return str(value)
 
 

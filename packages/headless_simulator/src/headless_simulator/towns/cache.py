@@ -152,14 +152,14 @@ def load(name: str) -> Town | None:
 
 def save(name: str, town: Town) -> None:
     """Store a town; an unwritable folder only slows the next start."""
-    place = folder()
+    cache_folder = folder()
     try:
-        place.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=place, prefix=".new-")
+        cache_folder.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=cache_folder, prefix=".new-")
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(encode(town))
-            Path(temporary).replace(place / name)
+            Path(temporary).replace(cache_folder / name)
         except OSError:
             Path(temporary).unlink(missing_ok=True)
     except OSError:

@@ -42,14 +42,14 @@ def check_client_reading(roads: Mapping[str, Road], nodes: Mapping[str, Node], j
             raise nodes[number].refuse(
                 f"CARLA's client reads ids {twin.number!r} and {number!r} as one road's; number them"
             )
-    seen: dict[int, str] = {}
+    junction_ids: dict[int, str] = {}
     for node in junctions:
         number = node.word("id")
-        if client_id(number) in seen:
+        if client_id(number) in junction_ids:
             raise node.refuse(
-                f"CARLA's client reads ids {seen[client_id(number)]!r} and {number!r} as one junction's; number them"
+                f"CARLA's client reads ids {junction_ids[client_id(number)]!r} and {number!r} as one junction's; number them"
             )
-        seen[client_id(number)] = number
+        junction_ids[client_id(number)] = number
     signals = {signal.word("id") for node in nodes.values() for signal in _signals(node, "signal")}
     for number, road in roads.items():
         for problem in (
@@ -103,11 +103,11 @@ def _broken_links(road: Road, by_client_id: Mapping[int, Road]) -> Iterator[str]
     for link in (road.predecessor, road.successor):
         if link is not None and link.element == "junction" and client_id(link.number) in by_client_id:
             yield f"it leads to junction {link.number!r}, whose id a road has too: the client goes to that road"
-    for place, section in enumerate(road.sections):
+    for index, section in enumerate(road.sections):
         for lane in section.lanes.values():
             goes_on = lane.number <= 0
             target, link = (lane.successor, road.successor) if goes_on else (lane.predecessor, road.predecessor)
-            others = road.sections[place + 1 :] if goes_on else road.sections[:place]
+            others = road.sections[index + 1 :] if goes_on else road.sections[:index]
             where = "the next lane section"
             if not others:
                 neighbour = by_client_id.get(client_id(link.number)) if link is not None else None

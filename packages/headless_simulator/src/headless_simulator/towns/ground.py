@@ -109,8 +109,8 @@ def build_land(
 
     height = np.full(fine.shape[0] * fine.shape[1], np.nan)
     for triangles in (floor, road):
-        place, z, _ = draw(fine, triangles)
-        height[place] = z
+        pixels, z, _ = draw(fine, triangles)
+        height[pixels] = z
     hills_m, river = shape
     field, wide = _terrain_field(fine, height.reshape(fine.shape), points, (hills_m, rng))
     if len(river.line_m):
@@ -124,16 +124,16 @@ def build_land(
     verge = verges[:, [0, 1, 2, 0, 2, 3]].reshape(-1, 3, 3)
     layers = ((inner, OPEN), (verge, VERGE), (raised, WALK), (floor, FLOOR), (spread, None), (road, ROAD))
     for triangles, kind in layers:
-        place, z, _ = draw(fine, triangles)
+        pixels, z, _ = draw(fine, triangles)
         if kind == VERGE:  # a verge never covers a higher surface
-            np.maximum.at(ground, place, z)
+            np.maximum.at(ground, pixels, z)
         else:
-            ground[place] = z
+            ground[pixels] = z
         if kind not in (OPEN, VERGE):
-            np.minimum.at(lowest, place, z)
-            np.maximum.at(highest, place, z)
+            np.minimum.at(lowest, pixels, z)
+            np.maximum.at(highest, pixels, z)
         if kind is not None:
-            cover[place] = kind
+            cover[pixels] = kind
     crossing = highest - lowest > _BRIDGE_M
     ground[crossing] = highest[crossing]
     rim = np.isnan(ground)
@@ -155,8 +155,8 @@ def _under(top: Float64, lowest: Float64, crossing: Bools, cell_m: float) -> Flo
         return np.empty((0, 0), np.float32)
     away, (rows, columns) = distance_transform_edt(~crossing, return_indices=True)
     below = lowest[rows, columns]
-    there = (away * cell_m <= _BESIDE_M) & (top - below > _BRIDGE_M)
-    return np.where(there, below, np.nan).astype(np.float32)
+    beside = (away * cell_m <= _BESIDE_M) & (top - below > _BRIDGE_M)
+    return np.where(beside, below, np.nan).astype(np.float32)
 
 
 def _widened(strip: Strip, by_m: float) -> Float64:
@@ -185,17 +185,17 @@ def _terrain_field(
     weight = np.bincount(flat, minlength=size).astype(np.float64)
     total = np.bincount(flat, weights=road_m[known], minlength=size)
     mean = np.where(weight > 0, total / np.maximum(weight, 1), 0.0).reshape(wide.shape)
-    there = (weight > 0).astype(np.float64).reshape(wide.shape)
+    occupied = (weight > 0).astype(np.float64).reshape(wide.shape)
     field = np.full(wide.shape, float(road_m[known].mean()))
     if np.ptp(road_m[known]) > 1e-6:
         for sigma in (24.0, 12.0, 6.0, 3.0, 1.5):
-            share = gaussian_filter(there, sigma, mode="constant")
-            local = gaussian_filter(mean * there, sigma, mode="constant") / np.maximum(share, 1e-9)
+            share = gaussian_filter(occupied, sigma, mode="constant")
+            local = gaussian_filter(mean * occupied, sigma, mode="constant") / np.maximum(share, 1e-9)
             trust = share / (share + 0.02)
             field = trust * local + (1 - trust) * field
     height, rng = hills
     if height > 0:
-        away = distance_transform_edt(there == 0) * cell
+        away = distance_transform_edt(occupied == 0) * cell
         ramp = np.clip((away - 14) / 90, 0, 1) ** 1.5
         noise = sum(
             gaussian_filter(rng.standard_normal(wide.shape), sigma) * sigma * share
@@ -228,8 +228,8 @@ def _inner_mesh(wide: Grid, fine: Grid, field: Float64, *covers: Float64) -> Flo
     """Return (N, 3, 3) terrain near the roads, lowered (also in ``field``) below all roads and sidewalks."""
     over = np.full(fine.shape[0] * fine.shape[1], np.inf)
     for triangles in covers:
-        place, z, _ = draw(fine, triangles)
-        np.minimum.at(over, place, z)
+        pixels, z, _ = draw(fine, triangles)
+        np.minimum.at(over, pixels, z)
     rows, columns = np.nonzero(np.isfinite(over).reshape(fine.shape))
     x, y = fine.places()
     spots = np.stack([x[columns], y[rows]], axis=1)

@@ -16,12 +16,12 @@ from headless_simulator.towns import cache
 from headless_simulator.towns.apart import build_apart
 from headless_simulator.towns.errors import TownRefused
 from headless_simulator.towns.limits import OPERATOR
-from headless_simulator.towns.load import NAMES, OPT, as_opt, kept_town, load_opendrive
+from headless_simulator.towns.load import NAMES, OPT, as_opt, cached_town, load_opendrive
 
 OPENDRIVE_MAP: Final = "OpenDriveMap"
 _LARGEST_OPENDRIVE: Final = 24 << 20
 _LARGE_FILE: Final = 10 << 20
-_MOST_KEPT: Final = 16  # towns from clients' texts on disk
+_MOST_CACHED_TEXTS: Final = 16  # towns from clients' texts on disk
 
 
 def opendrive_files(folder: Path) -> dict[str, Path]:
@@ -99,9 +99,9 @@ class TownLibrary:
     def _from_text_or_layout(self, key: str) -> Town:
         try:
             data = self._files[key].read_bytes() if key in self._files else None
-            kept = kept_town(key, seed=self._seed, opendrive=data or b"")
-            with _said(key, len(data or b"") if kept is None else 0):
-                return kept or build_apart(key, seed=self._seed, opendrive=data, trusted=data is not None)
+            cached = cached_town(key, seed=self._seed, opendrive=data or b"")
+            with _said(key, len(data or b"") if cached is None else 0):
+                return cached or build_apart(key, seed=self._seed, opendrive=data, trusted=data is not None)
         except OSError as error:
             raise CallRefused(f"Map {key!r} cannot be used: its file cannot be read: {error.strerror}") from error
         except TownRefused as problem:
@@ -125,13 +125,13 @@ class TownLibrary:
             raise CallRefused(f"an OpenDRIVE text of {len(text)} characters is more than {_LARGEST_OPENDRIVE}")
         data = text.encode("utf-8", "surrogateescape")
         try:
-            town = kept_town(OPENDRIVE_MAP, seed=self._seed, opendrive=data)
+            town = cached_town(OPENDRIVE_MAP, seed=self._seed, opendrive=data)
             if town is None:
                 from headless_simulator.towns.xodr_reader import read_network  # see load_town
 
                 read_network(data, f"{OPENDRIVE_MAP}.xodr")  # invalid texts are refused immediately
                 town = build_apart(OPENDRIVE_MAP, seed=self._seed, opendrive=data)
-                cache.keep_newest(OPENDRIVE_MAP, _MOST_KEPT)
+                cache.keep_newest(OPENDRIVE_MAP, _MOST_CACHED_TEXTS)
         except ValueError as problem:
             raise CallRefused(f"the OpenDRIVE text cannot be used: {problem}") from problem
         with self._lock:

@@ -61,7 +61,7 @@ class Stock:
         )
         return number
 
-    def place(
+    def add_mesh(
         self, kind: str, tag: str, mesh: Mesh, pose: tuple[float, float, float, float], blueprint: str = ""
     ) -> int:
         """Add one mesh with its origin at the base to the town, and return its id."""

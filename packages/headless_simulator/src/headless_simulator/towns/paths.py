@@ -75,13 +75,13 @@ class Path:
             raise ValueError(
                 f"a path of {self.length_m:.1f} m has no room for ends of {low:.1f} and {from_end_m:.1f} m"
             )
-        kept, s = [], 0.0
+        remaining, s = [], 0.0
         for length, bend in self.pieces:
             share = min(high, s + length) - max(low, s)
             if share > 1e-6:
-                kept.append((share, bend))
+                remaining.append((share, bend))
             s += length
-        return Path(self.at(low), tuple(kept))
+        return Path(self.at(low), tuple(remaining))
 
 
 def _advance(pose: Pose, step: float, bend: float) -> Pose:

@@ -47,8 +47,8 @@ def _approach(lanes: Lanes, road: Road, strip: Strip) -> Strip | None:
     number = strip.record.predecessor if strip.forward > 0 else strip.record.successor
     if link is None or link.element != "road" or number is None:
         return None
-    there = lanes.network.roads[link.number]
-    return lanes.find(there.number, number, there.length_m if link.contact == "end" else 0.0)
+    linked_road = lanes.network.roads[link.number]
+    return lanes.find(linked_road.number, number, linked_road.length_m if link.contact == "end" else 0.0)
 
 
 def _stops_of(lanes: Lanes, road: Road, signal: RoadSignal) -> list[_Stop]:
@@ -222,8 +222,8 @@ def _speed_sign(value: str) -> str:
     return f"traffic.speed_limit.{nearest}"
 
 
-def _sign_pose(road: Road, place: tuple[float, float], backward: bool, land: Land) -> Pose6:
-    at = road_points(road, np.array([place[0]]), np.array([place[1]]))[0]
-    x, y, z = _off_the_road((float(at[0]), float(at[1]), float(at[2])), land)
-    yaw = yaw_deg_at(road, place[0]) + (0.0 if backward else 180.0)
+def _sign_pose(road: Road, station_and_offset: tuple[float, float], backward: bool, land: Land) -> Pose6:
+    point = road_points(road, np.array([station_and_offset[0]]), np.array([station_and_offset[1]]))[0]
+    x, y, z = _off_the_road((float(point[0]), float(point[1]), float(point[2])), land)
+    yaw = yaw_deg_at(road, station_and_offset[0]) + (0.0 if backward else 180.0)
     return x, y, z, 0.0, wrapped_deg(yaw), 0.0

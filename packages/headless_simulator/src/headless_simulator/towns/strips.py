@@ -156,15 +156,15 @@ def _section_strips(road: Road, number: int, end_s: float, default_kmh: float) -
         return []
     borders = _borders(section, dense, road.lane_offset.at(dense))
     tracks = np.stack([road_points(road, dense, t) for t in borders.values()], axis=1)
-    kept = _thin(tracks, dense)
-    s = dense[kept]
+    rows = _thin(tracks, dense)
+    s = dense[rows]
     strips = []
     for lane_number in sorted(borders):
         if not lane_number:
             continue
         lane, sign = section.lanes[lane_number], 1 if lane_number > 0 else -1
         lift = lift_m(lane, s - section.s)
-        pair = [road_points(road, s, borders[edge][kept], lift) for edge in (lane_number - sign, lane_number)]
+        pair = [road_points(road, s, borders[edge][rows], lift) for edge in (lane_number - sign, lane_number)]
         strips.append(
             Strip(
                 road=road.number,

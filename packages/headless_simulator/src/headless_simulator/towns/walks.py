@@ -62,13 +62,13 @@ class _Border:
         near = int(np.abs(self.s - s).argmin())
         if abs(self.s[near] - s) < 0.3:
             return near
-        place = int(np.searchsorted(self.s, s))
+        index = int(np.searchsorted(self.s, s))
         for name in ("inner", "outer"):
             line = getattr(self, name)
             point = np.array([np.interp(s, self.s, line[:, axis]) for axis in range(3)])
-            setattr(self, name, np.insert(line, place, point, axis=0))
-        self.s = np.insert(self.s, place, s)
-        return place
+            setattr(self, name, np.insert(line, index, point, axis=0))
+        self.s = np.insert(self.s, index, s)
+        return index
 
 
 def _nearest(borders: list[_Border], point: Float64) -> tuple[float, int, float]:
@@ -122,9 +122,9 @@ def walk_polygons(lanes: Lanes, outlines: Iterable[Float64]) -> tuple[Polygon, .
     for outline in outlines:
         ends = _landings(borders, outline)
         if len(ends) == 2:
-            for place, low, high in ends:
-                borders[place].cut(low)
-                borders[place].cut(high)
+            for border_index, low, high in ends:
+                borders[border_index].cut(low)
+                borders[border_index].cut(high)
             crossings.append((ends[0], ends[1]))
     points = np.concatenate([np.concatenate([border.inner, border.outer]) for border in borders])
     same = _snapped(borders, points)
@@ -145,9 +145,9 @@ def walk_polygons(lanes: Lanes, outlines: Iterable[Float64]) -> tuple[Polygon, .
             _add(polygons, points, _convex_order(points, [int(k) for k in corners]), "crosswalk")
     for pair in crossings:
         quad: list[int] = []
-        for place, low, high in pair:
-            line = borders[place]
-            a, b = (starts[place] + int(np.abs(line.s - s).argmin()) for s in (low, high))
+        for border_index, low, high in pair:
+            line = borders[border_index]
+            a, b = (starts[border_index] + int(np.abs(line.s - s).argmin()) for s in (low, high))
             if b - a > 1:  # a station between them would leave a T-junction: the crossing uses only the first span
                 b = a + 1
             quad += [int(same[a]), int(same[b])]
@@ -167,9 +167,9 @@ def _cut_ends(borders: list[_Border]) -> None:
 
 def _end_corners(borders: list[_Border], starts: list[int], end: tuple[int, int], *, across: bool) -> tuple[int, int]:
     """Return two point numbers at a path's end (path, 0 or -1): on its road-side edge, else on its end."""
-    number, place = end
+    number, end_index = end
     count = len(borders[number].s)
-    at, beside = (0, 1) if place == 0 else (count - 1, count - 2)
+    at, beside = (0, 1) if end_index == 0 else (count - 1, count - 2)
     first = starts[number]
     return (first + at, first + beside) if across else (first + at, first + count + at)
 

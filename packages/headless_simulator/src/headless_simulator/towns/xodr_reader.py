@@ -86,8 +86,8 @@ def _check_links(roads: dict[str, Road], nodes: dict[str, Node], junctions: dict
         for end, link in (("predecessor", road.predecessor), ("successor", road.successor)):
             if link is None:
                 continue
-            there = roads if link.element == "road" else junctions
-            if link.number not in there:
+            known_elements = roads if link.element == "road" else junctions
+            if link.number not in known_elements:
                 raise nodes[number].refuse(
                     f"the {end} of road {number!r} is {link.element} {link.number!r}, not in the file"
                 )

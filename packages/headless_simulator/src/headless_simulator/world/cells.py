@@ -55,8 +55,8 @@ class Cells(NamedTuple):
         wide, high = ((high_m - origin) / cell_m).astype(np.int64).T - start.T + 1
         columns, rows = ((high_m - origin) / cell_m).astype(np.int64).max(axis=0) + 1
         owner = np.repeat(np.arange(len(low_m)), wide * high)
-        place = np.arange(len(owner)) - np.repeat(np.cumsum(wide * high) - wide * high, wide * high)
-        cell = (start[owner, 1] + place // wide[owner]) * columns + start[owner, 0] + place % wide[owner]
+        offset = np.arange(len(owner)) - np.repeat(np.cumsum(wide * high) - wide * high, wide * high)
+        cell = (start[owner, 1] + offset // wide[owner]) * columns + start[owner, 0] + offset % wide[owner]
         first = np.concatenate([[0], np.cumsum(np.bincount(cell, minlength=columns * rows))])
         return cls(origin, cell_m, int(columns), int(rows), first, owner[np.argsort(cell, kind="stable")])
 

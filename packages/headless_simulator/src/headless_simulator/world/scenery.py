@@ -122,9 +122,9 @@ class Scenery(Generic[R]):
 
     def paint(self, names: Iterable[str], rgb: RGB) -> None:
         """Paint objects until the town is reloaded; unknown names are ignored, as in CARLA."""
-        wanted = frozenset(names)
+        requested = frozenset(names)
         with self._lock:
-            self._colours |= {thing.object_id: rgb for thing in self._objects if thing.name in wanted}
+            self._colours |= {thing.object_id: rgb for thing in self._objects if thing.name in requested}
             self._renderer = None
 
     def switch(self, lights: Iterable[StreetLight]) -> None:

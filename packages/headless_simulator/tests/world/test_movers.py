@@ -1,5 +1,5 @@
 import numpy as np
-from headless_simulator.world.shown import movers_of
+from headless_simulator.world.movers import movers_of
 from headless_simulator.world.table import PROP, SENSOR, VEHICLE, ActorTable
 
 
