@@ -99,8 +99,8 @@ def passes(setting: Setting, paths: list[str], cache: Path) -> bool:
 def main() -> int:
     """Run the settings; 0 when all tests passed in each that this processor can run."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default="*", help="settings whose name fits this pattern")
-    parser.add_argument("--tests", nargs="+", help="these tests alone")
+    parser.add_argument("--only", default="*", help="run only settings whose names match this pattern")
+    parser.add_argument("--tests", nargs="+", help="run only these tests")
     options = parser.parse_args()
     here, failed = flags(), 0
     for setting in SETTINGS:

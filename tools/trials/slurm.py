@@ -136,7 +136,7 @@ def wait_for(done: Callable[[], object], process: subprocess.Popen[bytes] | None
     end = time.monotonic() + WAIT_S
     while not done():
         if time.monotonic() > end or (process is not None and process.poll() is not None):
-            raise RuntimeError("a part of the cluster does not come up, or a job does not end: see the logs")
+            raise RuntimeError("a daemon did not start or a job did not end in time: see the logs")
         time.sleep(0.1)
 
 

@@ -33,8 +33,8 @@ def taken() -> Iterator[int]:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--carla-port", "99999"], "argument --carla-port: 99999: a port is between 0 and 65534"),
-        (["--render-latency", "nan"], "argument --render-latency: nan: a pause is 0 to 60000 ms"),
+        (["--carla-port", "99999"], "argument --carla-port: port 99999 must be from 0 to 65534"),
+        (["--render-latency", "nan"], "argument --render-latency: pause nan must be from 0 to below 60000 ms"),
         (["--rendr", "full"], "unrecognized arguments: --rendr full"),
         (["--town", "Atlantis"], "Atlantis"),
         (["--calibration", "/no/answers.json"], "/no/answers.json"),

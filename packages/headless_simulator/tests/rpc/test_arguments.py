@@ -73,7 +73,7 @@ def test_a_wrong_type_is_named_with_its_parameter() -> None:
 
 
 def test_parameter_without_reader_is_a_type_error() -> None:
-    with pytest.raises(TypeError, match="parameter 'name' does not say how it is read"):
+    with pytest.raises(TypeError, match="parameter 'name' has no reader"):
         signature_of(undeclared)
 
 

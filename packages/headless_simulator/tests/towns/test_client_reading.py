@@ -39,9 +39,9 @@ def seen_by_client(data: bytes) -> list[object] | None:
 
 
 REFUSED = {
-    "ids 'A' and 'B' as one road's": ([road(number="A"), road(number="B")], [[0], True]),
-    "ids '1a' and '1' as one road's": ([road(number="1a"), road()], [[1], True]),
-    "ids 'J' and 'K' as one junction's": ([road(), '<junction id="J"/><junction id="K"/>'], [[1], True]),
+    "ids 'A' and 'B' as the same road": ([road(number="A"), road(number="B")], [[0], True]),
+    "ids '1a' and '1' as the same road": ([road(number="1a"), road()], [[1], True]),
+    "ids 'J' and 'K' as the same junction": ([road(), '<junction id="J"/><junction id="K"/>'], [[1], True]),
     "the <arc> at s 0 has no curvature": ([plan(shape='<arc curvature="0"/>')], [[1], False]),
     "the <spiral> at s 0 has one": ([plan(shape='<spiral curvStart="0.1" curvEnd="0.1"/>')], [[1], False]),
     "first <geometry> begins at s 10, not 0": ([plan(s=10, length=90)], None),

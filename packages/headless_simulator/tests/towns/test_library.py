@@ -55,7 +55,7 @@ def test_an_unknown_map_names_the_nearest():
 
 
 def test_a_folder_without_maps_is_refused(tmp_path):
-    with pytest.raises(TownRefused, match="there is no OpenDRIVE file"):
+    with pytest.raises(TownRefused, match="no OpenDRIVE file"):
         opendrive_files(tmp_path)
     with pytest.raises(TownRefused, match="No such file"):
         opendrive_files(tmp_path / "none")

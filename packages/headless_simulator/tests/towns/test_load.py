@@ -208,7 +208,7 @@ def test_another_seed_is_another_town_on_the_same_roads():
 
 
 def test_an_unknown_town_names_the_nearest():
-    with pytest.raises(TownRefused, match=r"no town 'Town10'; did you mean 'Town10HD'") as caught:
+    with pytest.raises(TownRefused, match=r"unknown town 'Town10'; did you mean 'Town10HD'") as caught:
         load_town("Town10")
     assert "\n" not in str(caught.value)
     layered = load_town("/Game/Carla/Maps/Town07_Opt")

@@ -36,7 +36,7 @@ REFUSED = [
     ),
     (document(road(right='<lane id="-2" type="driving"/>')), 9, "laneSection", "without gaps"),
     (document(road(right='<lane id="1" type="driving"/>')), 12, "lane", "cannot be in <right>"),
-    (document(road(), road()), 17, "road", "a second road has the id '1'"),
+    (document(road(), road()), 17, "road", "two roads have the id '1'"),
     (
         document(road(before_lanes='<link><successor elementType="road" elementId="9" contactPoint="start"/></link>')),
         3,

@@ -175,7 +175,7 @@ class ImageCapture:
             )  # hidden ones look like id 0
             return np.asarray(cv2.LUT(ids_bgr, _PALETTES[request.image_type]), np.uint8)
         name = {number: label for label, number in IMAGE_TYPES.items()}.get(request.image_type, str(request.image_type))
-        raise CallRefused(f"image type {name} is not drawn here; 0 (Scene) to 7 (Infrared) are")
+        raise CallRefused(f"image type {name} is not supported; use 0 (Scene) to 7 (Infrared)")
 
 
 def depth_values(depth_m: Float32, capture: Capture, image_type: int) -> Float32:

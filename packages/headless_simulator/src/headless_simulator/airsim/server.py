@@ -29,7 +29,7 @@ from headless_simulator.world.game_thread import GameThread
 MAX_MESSAGE_BYTES: Final = 16 * 1024 * 1024
 MAX_ITEMS: Final = 1_000_000
 MAX_CLIENTS: Final = 256
-MAX_NAME_CHARS: Final = 100
+NAME_CHARS: Final = 100
 _NO_MORE_FILES_S: Final = 0.05
 DIALECT: Final = Dialect("replace", MAX_MESSAGE_BYTES, encode_in_parts, most_items=MAX_ITEMS)
 POSE_METHODS: Final = frozenset(
@@ -150,7 +150,7 @@ class AirSimServer:
         bound = self.methods.get(name)
         if bound is None:
             self.counts.add(self.counts.unknown, name)
-            short_name = name[:MAX_NAME_CHARS]
+            short_name = name[:NAME_CHARS]
             why = f"server could not find function '{short_name}' with argument count {len(arguments)}."
             client.answer(request, f"rpclib: {why}", None)
             return

@@ -103,7 +103,7 @@ def _numbers(value: Any, keys: tuple[str, ...], *, what: str, name: str) -> tupl
         raise BadArgument(f"{name}: expected a {what}: a map with {', '.join(keys)}")
     missing = [key for key in keys if not isinstance(value.get(key), int | float)]
     if missing:
-        raise BadArgument(f"{name}: expected a {what}: {missing[0]} is missing or no number")
+        raise BadArgument(f"{name}: expected a {what}: {missing[0]} is missing or not a number")
     try:
         return tuple(float(value[key]) for key in keys)
     except OverflowError:

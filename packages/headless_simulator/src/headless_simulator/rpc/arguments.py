@@ -116,7 +116,7 @@ def signature_of(handler: Callable[..., Any]) -> Signature:
 def _parameter(handler: Callable[..., Any], name: str, hint: Any) -> Parameter:
     marks = [mark for mark in get_args(hint) if isinstance(mark, Reads)]
     if not marks:
-        raise TypeError(f"{handler.__qualname__}: parameter {name!r} does not say how it is read")
+        raise TypeError(f"{handler.__qualname__}: parameter {name!r} has no reader; annotate it")
     return Parameter(name.removeprefix("_"), marks[0].read)
 
 

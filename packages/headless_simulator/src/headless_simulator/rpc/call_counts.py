@@ -5,7 +5,7 @@ from collections import Counter
 from typing import Final
 
 MOST_NAMES: Final = 1000  # that are counted
-MAX_NAME_CHARS: Final = 200
+NAME_CHARS: Final = 200
 
 
 class CallCounts:
@@ -27,7 +27,7 @@ class CallCounts:
 
     def add(self, counter: Counter[str], name: str) -> None:
         """Count one call."""
-        short_name = name[:MAX_NAME_CHARS]
+        short_name = name[:NAME_CHARS]
         with self._lock:
             if short_name in counter or len(counter) < MOST_NAMES:
                 counter[short_name] += 1

@@ -124,6 +124,6 @@ def combine(*tables: Mapping[str, Bound[TraitsT]]) -> dict[str, Bound[TraitsT]]:
     for table in tables:
         twice = sorted(whole.keys() & table.keys())
         if twice:
-            raise ValueError(f"methods that are there twice: {', '.join(twice)}")
+            raise ValueError(f"methods with two handlers: {', '.join(twice)}")
         whole.update(table)
     return whole

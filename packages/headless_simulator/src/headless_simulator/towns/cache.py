@@ -87,7 +87,7 @@ def decode(data: bytes) -> Town:
     """
     body = memoryview(bytearray(data))[:-16]  # writable like a new town's arrays: part of numba's types
     if not data.startswith(_MAGIC) or hashlib.blake2b(body, digest_size=16).digest() != data[-16:]:
-        raise ValueError("not a whole town file")
+        raise ValueError("the town file is incomplete")
     start = len(_MAGIC) + 8
     end = start + int.from_bytes(body[start - 8 : start], "little")
     small = json.loads(bytes(body[start:end]))

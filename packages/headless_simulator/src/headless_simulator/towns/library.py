@@ -35,7 +35,7 @@ def opendrive_files(folder: Path) -> dict[str, Path]:
     except OSError as error:
         raise TownRefused(f"--maps {folder}: {error.strerror}") from None
     if not found:
-        raise TownRefused(f"--maps {folder}: there is no OpenDRIVE file (*.xodr) in it")
+        raise TownRefused(f"--maps {folder}: the folder has no OpenDRIVE file (*.xodr)")
     return {path.stem: path for path in found}
 
 
@@ -122,7 +122,7 @@ class TownLibrary:
             CallRefused: the text is invalid; the message has the position.
         """
         if len(text) > _LARGEST_OPENDRIVE:
-            raise CallRefused(f"an OpenDRIVE text of {len(text)} characters is more than {_LARGEST_OPENDRIVE}")
+            raise CallRefused(f"the OpenDRIVE text has {len(text)} characters, more than {_LARGEST_OPENDRIVE}")
         data = text.encode("utf-8", "surrogateescape")
         try:
             town = cached_town(OPENDRIVE_MAP, seed=self._seed, opendrive=data)

@@ -33,7 +33,7 @@ def load_town(name: str, *, seed: int = 0) -> Town:
         return cached
     if plain not in NAMES:
         near = difflib.get_close_matches(plain, NAMES, n=1, cutoff=0.0)[0]
-        raise TownRefused(f"there is no town {name!r}; did you mean {near!r}? There are {', '.join(NAMES)}")
+        raise TownRefused(f"unknown town {name!r}; did you mean {near!r}? Towns: {', '.join(NAMES)}")
     from headless_simulator.towns.build import built_town  # scipy and the layouts are slow to import
 
     town = built_town(plain, seed=seed)

@@ -156,7 +156,7 @@ def simSetDistortionParam(
 ) -> None:
     """Store a lens parameter; images are not distorted."""
     if param_name not in DISTORTION:
-        raise CallRefused(f"distortion parameter '{param_name}' is none of {', '.join(DISTORTION)}")
+        raise CallRefused(f"unknown distortion parameter '{param_name}'; use one of {', '.join(DISTORTION)}")
     with sim.fleet.lock:
         sim.camera(camera_name, vehicle_name, external=external).distortion[param_name] = value
 
