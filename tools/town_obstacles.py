@@ -30,9 +30,9 @@ HEAD: Final = (
 )
 
 
-def obstacles_of(things: Iterable[StaticObject], config: TownConfig) -> list[Obstacle]:
+def obstacles_of(town_objects: Iterable[StaticObject], config: TownConfig) -> list[Obstacle]:
     """Return the boxes around tall buildings within the town's bounds, from west to east."""
-    boxes = (_box_of(thing, config.ground_z_m) for thing in things)
+    boxes = (_box_of(item, config.ground_z_m) for item in town_objects)
     found = sorted(box for box in boxes if box is not None and _reaches_into(box, config))
     return [
         Obstacle(name=f"building {number}", x_m=(west, east), y_m=(south, north), top_m=top)
@@ -45,17 +45,17 @@ def _reaches_into(box: tuple[int, int, int, int, int], config: TownConfig) -> bo
     return west < config.x_m[1] and east > config.x_m[0] and south < config.y_m[1] and north > config.y_m[0]
 
 
-def _box_of(thing: StaticObject, ground_z_m: float) -> tuple[int, int, int, int, int] | None:
+def _box_of(item: StaticObject, ground_z_m: float) -> tuple[int, int, int, int, int] | None:
     """Return (west, south, east, north, top), metres, of a tall building; None for other objects."""
-    top_m = thing.box_centre_m[2] + thing.box_half_m[2] - ground_z_m
-    if thing.tag != TAG["building"] or top_m <= LEAST_TOP_M:
+    top_m = item.box_centre_m[2] + item.box_half_m[2] - ground_z_m
+    if item.tag != TAG["building"] or top_m <= LEAST_TOP_M:
         return None
-    yaw_rad = math.radians(thing.pose[4])
+    yaw_rad = math.radians(item.pose[4])
     cos, sin = abs(math.cos(yaw_rad)), abs(math.sin(yaw_rad))
-    along, across, _ = thing.box_half_m
+    along, across, _ = item.box_half_m
     reach_x = round(along * cos + across * sin + MARGIN_M, 6)  # the sine of half a turn is not quite 0
     reach_y = round(along * sin + across * cos + MARGIN_M, 6)
-    x, y = thing.box_centre_m[0], -thing.box_centre_m[1]
+    x, y = item.box_centre_m[0], -item.box_centre_m[1]
     return (
         math.floor(x - reach_x),
         math.floor(y - reach_y),

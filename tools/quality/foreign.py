@@ -15,9 +15,9 @@ _CHANGES: Final = {"setattr", "delattr", "patch.object", "monkeypatch.setattr", 
 _OF_MODULES: Final = {"sys.modules.pop", "sys.modules.setdefault", "sys.modules.update", "sys.modules.clear"}
 
 
-def foreign_changes(text: str, *, ours: set[str]) -> Iterator[tuple[int, str, str]]:
-    """Yield line, dotted name and fault; ``ours`` are the top-level names of this repository."""
-    tree, local = ast.parse(text), ours | sys.stdlib_module_names
+def foreign_changes(text: str, *, local_names: set[str]) -> Iterator[tuple[int, str, str]]:
+    """Yield line, dotted name and fault; ``local_names`` are the top-level names of this repository."""
+    tree, local = ast.parse(text), local_names | sys.stdlib_module_names
     bound = {name: source for name, source, _ in _imports(tree, local=local)}
     for node in ast.walk(tree):  # names for parts of foreign modules: base = numba.core.base
         if isinstance(node, ast.Assign) and (source := _dotted(node.value, bound)):

@@ -54,7 +54,7 @@ class Image:
     ) -> Path:
         """Write an OCI bundle that runs ``words``: read-only, the image's user, no capability, no new privilege."""
         flags = ["nosuid", "noexec", "nodev"]
-        extra = [spec.partition(":")[::2] for spec in ours()["tmpfs"]]
+        extra = [spec.partition(":")[::2] for spec in common_service()["tmpfs"]]
         mounts = [
             {"destination": "/proc", "type": "proc", "source": "proc"},
             {"destination": "/dev", "type": "tmpfs", "source": "tmpfs", "options": ["nosuid", "mode=755"]},
@@ -218,7 +218,7 @@ def once(image: Image, name: str, *words: str, env: dict[str, str] | None = None
     print(f"{name:12s} {' '.join(words)[:90]}: {seconds:.1f} s", flush=True)
 
 
-def ours() -> dict[str, Any]:
+def common_service() -> dict[str, Any]:
     """Return the common definition of our services in docker-compose.yml."""
     found: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["x-ours"]
     return found

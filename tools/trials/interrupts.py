@@ -91,10 +91,10 @@ class Trial:
             shutil.copytree(self.good, root, symlinks=True)
         arguments = [{"SET": str(root), "OUT": str(out)}.get(word, word) for word in COMMANDS[name]]
         if name not in self._lasting_s:
-            whole = self.run(arguments, temp=temp)
-            if whole.code:
-                raise SystemExit(f"{name} does not work undisturbed: {whole.output}")
-            self._lasting_s[name] = whole.seconds
+            undisturbed = self.run(arguments, temp=temp)
+            if undisturbed.code:
+                raise SystemExit(f"{name} does not work undisturbed: {undisturbed.output}")
+            self._lasting_s[name] = undisturbed.seconds
             return self.wrong_with(name, number=number, rng=rng)
         moment_s = rng.uniform(0.1, self._lasting_s[name])
         ended = self.run(arguments, temp=temp, moment_s=moment_s, number=number)

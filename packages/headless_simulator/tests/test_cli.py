@@ -40,14 +40,14 @@ def taken() -> Iterator[int]:
         (["--calibration", "/no/answers.json"], "/no/answers.json"),
     ],
 )
-def test_a_refusal_is_one_line(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_refusal_is_one_line(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(words)
 
     (line,) = [line for line in capsys.readouterr().err.splitlines() if "compil" not in line]
     assert ended.value.code == 2
     assert line.startswith("headless-simulator: ")
-    assert said in line
+    assert message in line
 
 
 @pytest.mark.parametrize(

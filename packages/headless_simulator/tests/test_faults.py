@@ -107,10 +107,10 @@ def test_cut_rpc_raises_connection_aborted():
         ("- 1", "faults.yaml"),
     ],
 )
-def test_invalid_faults_file_is_refused_in_one_line(tmp_path, text, said):
+def test_invalid_faults_file_is_refused_in_one_line(tmp_path, text, message):
     path = tmp_path / "faults.yaml"
     path.write_text(text)
-    with pytest.raises(FaultsError, match=said) as reported:
+    with pytest.raises(FaultsError, match=message) as reported:
         read_faults(path)
 
     assert "\n" not in str(reported.value)

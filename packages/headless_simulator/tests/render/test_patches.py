@@ -34,9 +34,9 @@ def movers(blueprint: str, *places: tuple[float, float, float]) -> Movers:
     return Movers(number, pose, ids, np.full((count, 3), 200, np.uint8), np.zeros(count, np.uint32))
 
 
-def image_of(renderer: Renderer, things: Movers) -> RenderedImage:
+def image_of(renderer: Renderer, movers_now: Movers) -> RenderedImage:
     signals = np.zeros(0, np.uint8)
-    return renderer.render(VIEW, things, weather=Weather(), signals=signals, time_s=0.0, want_bgra=True)
+    return renderer.render(VIEW, movers_now, weather=Weather(), signals=signals, time_s=0.0, want_bgra=True)
 
 
 def darkening(renderer: Renderer, position_m: tuple[float, float, float], blueprint: str) -> float:
@@ -93,10 +93,10 @@ def test_thin_wing_is_continuous_in_a_small_image(renderer: Renderer) -> None:
     view = View(VIEW.pose, 306, 256, 67.8)
 
     def sky_green(*places: tuple[float, float, float]) -> npt.NDArray[np.int64]:
-        things = movers("static.prop.aeroplane", *places)
-        things.pose[:, 4] = 0.0
+        movers_now = movers("static.prop.aeroplane", *places)
+        movers_now.pose[:, 4] = 0.0
         image = renderer.render(
-            view, things, weather=Weather(), signals=np.zeros(0, np.uint8), time_s=0.0, want_bgra=True
+            view, movers_now, weather=Weather(), signals=np.zeros(0, np.uint8), time_s=0.0, want_bgra=True
         )
         assert image.bgra is not None
         return image.bgra[:128, :, 1].astype(np.int64)  # the sky; its shadow is below

@@ -54,11 +54,11 @@ def test_invalid_utf8_per_dialect(dialect: Dialect, read: str) -> None:
 @pytest.mark.parametrize("data", [b"\x90", b"\x80", b"\x91\x01", b"\x91\x91\x80"])
 def test_messages_of_many_small_items_are_refused(data: bytes) -> None:
     small = Dialect("replace", 1 << 20, encode_whole, most_items=1000)
-    whole = b"\xdc" + (900).to_bytes(2, "big")
+    full_array = b"\xdc" + (900).to_bytes(2, "big")
 
     assert len(list(small.messages().of((b"\xdc" + (90).to_bytes(2, "big") + data * 90) * 50))) == 50
     with pytest.raises(ProtocolError, match="more than 1000 items"):
-        list(small.messages().of(whole + data * 900 + whole))
+        list(small.messages().of(full_array + data * 900 + full_array))
 
 
 @pytest.mark.parametrize("head", [b"\xdd\x80\0\0\0", b"\xdf\x7f\xff\xff\xff"])  # texts are cut off by their bytes

@@ -52,9 +52,9 @@ def test_what_an_operator_names_may_be_larger_than_what_a_client_sends(tmp_path)
 def test_a_large_file_says_what_it_costs(tmp_path, capfd) -> None:
     (tmp_path / "Big.xodr").write_bytes(document(road()) + b"<!--" + b" " * (11 << 20) + b"-->")
     TownLibrary(seed=0).open_file(tmp_path / "Big.xodr")
-    said = capfd.readouterr().err
-    assert "Big: 11 MB of OpenDRIVE; building it takes minutes" in said
-    assert "MB of memory at the most" in said
+    message = capfd.readouterr().err
+    assert "Big: 11 MB of OpenDRIVE; building it takes minutes" in message
+    assert "MB of memory at the most" in message
 
 
 def bent(curvature_1pm: float) -> bytes:

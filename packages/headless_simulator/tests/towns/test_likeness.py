@@ -38,7 +38,7 @@ def test_a_city_has_lawns_with_trees_beside_its_roads_and_not_on_them():
     assert len(lawns) > 30
     beside = (lawns[:, 0] > -2) & (lawns[:, 0] < 102)
     assert not (beside & (lawns[:, 1] > ROAD_Y_M[0]) & (lawns[:, 1] < ROAD_Y_M[1])).any()
-    assert sum(thing.tag == TAG["vegetation"] for thing in town.objects) > 10
+    assert sum(item.tag == TAG["vegetation"] for item in town.objects) > 10
 
 
 def test_mountains_begin_beyond_the_open_land_and_close_the_horizon():

@@ -84,19 +84,19 @@ def test_triangles_come_by_ground_tile(town):
 
 
 def test_objects_are_numbered_and_boxed(town):
-    assert [thing.object_id for thing in town.objects] == list(range(1, len(town.objects) + 1))
-    assert len({thing.name for thing in town.objects}) == len(town.objects)
+    assert [item.object_id for item in town.objects] == list(range(1, len(town.objects) + 1))
+    assert len({item.name for item in town.objects}) == len(town.objects)
     assert town.mesh.object_id.max() == len(town.objects)
     points = defaultdict(list)
     for number, triangle in zip(town.mesh.object_id, town.mesh.triangles, strict=True):
         points[int(number)].append(triangle)
-    for thing in town.objects[::7]:
-        corners = town.mesh.vertices_m[np.concatenate(points[thing.object_id])] - np.array(thing.box_centre_m)
-        yaw = np.radians(thing.pose[4])
+    for item in town.objects[::7]:
+        corners = town.mesh.vertices_m[np.concatenate(points[item.object_id])] - np.array(item.box_centre_m)
+        yaw = np.radians(item.pose[4])
         along = corners[:, :2] @ np.array([[np.cos(yaw), -np.sin(yaw)], [np.sin(yaw), np.cos(yaw)]])
-        slack = 0.35 if thing.tag in (TAG["traffic_light"], TAG["car"], TAG["truck"]) else 0.01
-        assert (np.abs(along).max(axis=0) <= np.array(thing.box_half_m[:2]) + slack).all(), thing.name
-        assert np.abs(corners[:, 2]).max() <= thing.box_half_m[2] + slack
+        slack = 0.35 if item.tag in (TAG["traffic_light"], TAG["car"], TAG["truck"]) else 0.01
+        assert (np.abs(along).max(axis=0) <= np.array(item.box_half_m[:2]) + slack).all(), item.name
+        assert np.abs(corners[:, 2]).max() <= item.box_half_m[2] + slack
 
 
 def test_nothing_stands_on_a_driving_lane(town):
@@ -106,18 +106,18 @@ def test_nothing_stands_on_a_driving_lane(town):
         [lane.inner_m + share * (lane.outer_m - lane.inner_m) for lane in lanes for share in (0.2, 0.5, 0.8)]
     )
     solid = [
-        thing for thing in town.objects if thing.name.startswith(("Building", "ParkedVehicle", "StreetLight", "Tree"))
+        item for item in town.objects if item.name.startswith(("Building", "ParkedVehicle", "StreetLight", "Tree"))
     ]
     assert len(solid) > 100
 
-    for thing in solid:
-        half = np.array(thing.box_half_m[:2])
-        if thing.name.startswith(("StreetLight", "Tree")):
+    for item in solid:
+        half = np.array(item.box_half_m[:2])
+        if item.name.startswith(("StreetLight", "Tree")):
             half = np.array([0.3, 0.3])  # crowns and lamp arms may reach over the road
-        yaw = np.radians(thing.pose[4])
-        centre = np.array(thing.pose[:2] if half[0] == 0.3 else thing.box_centre_m[:2])
+        yaw = np.radians(item.pose[4])
+        centre = np.array(item.pose[:2] if half[0] == 0.3 else item.box_centre_m[:2])
         local = (line[:, :2] - centre) @ np.array([[np.cos(yaw), -np.sin(yaw)], [np.sin(yaw), np.cos(yaw)]])
-        assert not np.any((np.abs(local) < half).all(axis=1)), thing.name
+        assert not np.any((np.abs(local) < half).all(axis=1)), item.name
 
 
 def test_lights_take_turns_and_have_lamps(town):

@@ -27,8 +27,8 @@ def test_a_quarter_circle_to_the_left():
 def test_a_spiral_with_equal_curvatures_is_an_arc():
     spiral, arc = Geometry(0, 1, 2, 0.3, 20, "spiral", (0.05, 0.05)), Geometry(0, 1, 2, 0.3, 20, "arc", (0.05,))
 
-    for mine, true in zip(at(spiral, 0, 7, 20), at(arc, 0, 7, 20), strict=True):
-        np.testing.assert_allclose(mine, true, atol=1e-9)
+    for actual, expected in zip(at(spiral, 0, 7, 20), at(arc, 0, 7, 20), strict=True):
+        np.testing.assert_allclose(actual, expected, atol=1e-9)
 
 
 def test_a_spiral_follows_the_fresnel_integrals():
@@ -52,8 +52,8 @@ def test_param_poly3_in_both_ranges_is_the_same_curve():
     by_length = Geometry(0, 0, 0, 0, 10, "paramPoly3", (0, 1, 0, 0, 0, 0, 0, 0, 10.0))
     normalised = Geometry(0, 0, 0, 0, 10, "paramPoly3", (0, 10, 0, 0, 0, 0, 0, 0, 1.0))
 
-    for mine, true in zip(at(by_length, 0, 4, 10), at(normalised, 0, 4, 10), strict=True):
-        np.testing.assert_allclose(mine, true, atol=1e-9)
+    for actual, expected in zip(at(by_length, 0, 4, 10), at(normalised, 0, 4, 10), strict=True):
+        np.testing.assert_allclose(actual, expected, atol=1e-9)
     np.testing.assert_allclose(at(by_length, 4)[0], [4])
 
 

@@ -34,10 +34,10 @@ def test_water_lies_under_the_streets_that_cross_it(town, river):
 
 
 def test_nothing_stands_in_the_water(town, river):
-    solid = [thing for thing in town.objects if thing.name.startswith(("Building", "Tree"))]
+    solid = [item for item in town.objects if item.name.startswith(("Building", "Tree"))]
     assert len(solid) > 300
 
-    feet = np.array([thing.pose[:2] for thing in solid])
+    feet = np.array([item.pose[:2] for item in solid])
 
     assert river.away_m(feet).min() > 0.0
 

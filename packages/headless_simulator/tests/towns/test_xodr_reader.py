@@ -73,11 +73,11 @@ def test_a_refusal_names_element_and_line(data, line, element, words):
 
 
 def test_cutting_a_file_anywhere_is_refused_and_never_breaks():
-    whole = document(road(before_lanes='<type s="0"><speed max="50" unit="km/h"/></type>'))
+    text = document(road(before_lanes='<type s="0"><speed max="50" unit="km/h"/></type>'))
 
-    for end in range(0, len(whole) - 14, 7):
+    for end in range(0, len(text) - 14, 7):
         with pytest.raises(OpenDriveRefused):
-            read_network(whole[:end], "map.xodr")
+            read_network(text[:end], "map.xodr")
 
 
 @pytest.mark.parametrize(

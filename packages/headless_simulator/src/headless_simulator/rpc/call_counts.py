@@ -41,7 +41,7 @@ class CallCounts:
         )
         with self._lock:
             return [
-                f"{what} " + ", ".join(f"{name} x{n}" for name, n in sorted(counted.items()))
-                for what, counted in found
+                f"{label} " + ", ".join(f"{name} x{n}" for name, n in sorted(counted.items()))
+                for label, counted in found
                 if counted
             ]

@@ -120,10 +120,10 @@ def combine(*tables: Mapping[str, Bound[TraitsT]]) -> dict[str, Bound[TraitsT]]:
     Raises:
         ValueError: a name is there twice.
     """
-    whole: dict[str, Bound[TraitsT]] = {}
+    combined: dict[str, Bound[TraitsT]] = {}
     for table in tables:
-        twice = sorted(whole.keys() & table.keys())
+        twice = sorted(combined.keys() & table.keys())
         if twice:
             raise ValueError(f"methods with two handlers: {', '.join(twice)}")
-        whole.update(table)
-    return whole
+        combined.update(table)
+    return combined

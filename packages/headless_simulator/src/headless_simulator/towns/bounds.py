@@ -36,12 +36,12 @@ def check_counts(root: Node, roads: Mapping[str, Road], limits: Limits) -> None:
     """
     if len(roads) > limits.roads:
         raise root.refuse(f"the map has {len(roads)} roads; at most {limits.roads} are allowed")
-    for what, most, count in (
+    for kind, most, count in (
         ("signals", limits.signals, sum(len(road.signals) for road in roads.values())),
         ("objects", limits.objects, sum(len(road.objects) for road in roads.values())),
     ):
         if count > most:
-            raise root.refuse(f"the map has {count} {what}; at most {most} are allowed")
+            raise root.refuse(f"the map has {count} {kind}; at most {most} are allowed")
     length_m = sum(max(road.length_m, 0.0) for road in roads.values())
     if length_m > limits.road_m:
         raise root.refuse(

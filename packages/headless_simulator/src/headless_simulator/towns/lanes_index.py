@@ -37,8 +37,8 @@ class Lanes:
 
     def find(self, road: str, lane: int, s: float) -> Strip | None:
         """Return the strip of a lane at a station; past the road's ends, that of the nearest section."""
-        mine = [strip for strip in self.on_road(road) if strip.lane == lane]
-        return min(mine, key=lambda strip: max(strip.s[0] - s, s - strip.s[-1], 0.0), default=None)
+        strips = [strip for strip in self.on_road(road) if strip.lane == lane]
+        return min(strips, key=lambda strip: max(strip.s[0] - s, s - strip.s[-1], 0.0), default=None)
 
 
 def wrapped_deg(yaw_deg: float) -> float:

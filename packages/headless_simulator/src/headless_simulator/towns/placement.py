@@ -85,8 +85,8 @@ def _front(works: Works, line: Float64, normal: Float64, behind_m: float) -> Non
         setback = float(rng.uniform(*style.setback_m)) + behind_m
         centre = points[0, :2] + ahead[0] * over + out * (setback + depth / 2)
         yaw = float(np.degrees(np.arctan2(-out[0], out[1])))
-        done = _stand(works, kind, centre, yaw, Footprint(length, depth))
-        at += (length + rng.uniform(1.0, 3.5)) if done else 4.0
+        is_placed = _stand(works, kind, centre, yaw, Footprint(length, depth))
+        at += (length + rng.uniform(1.0, 3.5)) if is_placed else 4.0
 
 
 def build_outskirts(works: Works) -> None:

@@ -108,12 +108,12 @@ def evaluate(pieces: tuple[Geometry, ...], s: Float64) -> tuple[Float64, Float64
     owner = np.clip(np.searchsorted(starts, s, side="right") - 1, 0, len(pieces) - 1)
     x, y, heading = np.empty_like(s), np.empty_like(s), np.empty_like(s)
     for number in np.unique(owner):
-        piece, mine = pieces[number], owner == number
-        ds = s[mine] - piece.s
+        piece, mask = pieces[number], owner == number
+        ds = s[mask] - piece.s
         inside = np.clip(ds, 0.0, piece.length_m)
         px, py, ph = piece.at(inside)
         over = ds - inside
-        x[mine], y[mine], heading[mine] = px + over * np.cos(ph), py + over * np.sin(ph), ph
+        x[mask], y[mask], heading[mask] = px + over * np.cos(ph), py + over * np.sin(ph), ph
     return x, y, heading
 
 

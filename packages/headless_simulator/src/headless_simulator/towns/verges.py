@@ -49,9 +49,9 @@ def joints(paths: list[Path]) -> list[tuple[tuple[int, int], tuple[int, int]]]:
     found: set[tuple[int, int]] = set()
     for one, near in enumerate(cKDTree(spots).query_ball_point(spots, _LONGEST_M)):
         by_gap = sorted((float(np.hypot(*(spots[other] - spots[one]))), other) for other in near if other != one)
-        mine = paths[ends[one][0]].road
-        across = [other for _, other in by_gap if paths[ends[other][0]].road == mine and ends[other][0] != ends[one][0]]
-        on = [other for gap, other in by_gap if paths[ends[other][0]].road != mine and gap < _ENDS_APART_M]
+        road = paths[ends[one][0]].road
+        across = [other for _, other in by_gap if paths[ends[other][0]].road == road and ends[other][0] != ends[one][0]]
+        on = [other for gap, other in by_gap if paths[ends[other][0]].road != road and gap < _ENDS_APART_M]
         for other in (*across[:1], *on[:1]):
             found.add((min(one, other), max(one, other)))
     return [(ends[a], ends[b]) for a, b in sorted(found)]

@@ -20,19 +20,19 @@ _CROSSING_M = 2.5  # width of crossings between verges
 _REACH_M = 7.0  # largest distance of a crosswalk's end from its kerb
 
 
-def _outline(road: Road, thing: RoadObject) -> Float64:
+def _outline(road: Road, item: RoadObject) -> Float64:
     """Return the (N, 3) outline of an object, Unreal's axes, metres."""
-    if len(thing.outline_road):
-        s, t, dz = thing.outline_road.T
+    if len(item.outline_road):
+        s, t, dz = item.outline_road.T
         return road_points(road, s, t, dz)
-    local = thing.outline_local
+    local = item.outline_local
     if not len(local):
-        half_u, half_v = thing.size_m[0] / 2, thing.size_m[1] / 2
+        half_u, half_v = item.size_m[0] / 2, item.size_m[1] / 2
         local = np.array(
             [(-half_u, -half_v, 0), (half_u, -half_v, 0), (half_u, half_v, 0), (-half_u, half_v, 0)], dtype=np.float64
         )
-    at = road_points(road, np.array([thing.s]), np.array([thing.t]), thing.z_m)[0]
-    heading = float(evaluate(road.plan, np.array([thing.s]))[2][0]) + thing.heading_rad
+    at = road_points(road, np.array([item.s]), np.array([item.t]), item.z_m)[0]
+    heading = float(evaluate(road.plan, np.array([item.s]))[2][0]) + item.heading_rad
     cos, sin = np.cos(heading), np.sin(heading)
     u, v, z = local.T
     return np.stack([at[0] + u * cos - v * sin, at[1] - (u * sin + v * cos), at[2] + z], axis=1)
@@ -42,9 +42,9 @@ def crosswalk_outlines(network: Network) -> list[Float64]:
     """Return the closed (N, 3) outlines of all crosswalk objects, Unreal's axes, metres."""
     outlines = []
     for road in network.roads.values():
-        for thing in road.objects:
-            if thing.kind.lower() == "crosswalk":
-                outline = _outline(road, thing)
+        for item in road.objects:
+            if item.kind.lower() == "crosswalk":
+                outline = _outline(road, item)
                 if len(outline) >= 3:
                     closed = np.allclose(outline[0], outline[-1], atol=1e-3)
                     outlines.append(outline if closed else np.concatenate([outline, outline[:1]]))

@@ -112,9 +112,9 @@ def nearest_to(x: float, y: float, samples: Float64, cells: Cells) -> int:
     west, south = x - cells.origin_m[0] - column * cells.cell_m, y - cells.origin_m[1] - row * cells.cell_m
     for ring in range(max(cells.columns, cells.rows)):  # cells around the point, nearest first
         for r in range(max(row - ring, 0), min(row + ring, cells.rows - 1) + 1):
-            whole = abs(r - row) == ring
+            is_full_row = abs(r - row) == ring
             for c in range(max(column - ring, 0), min(column + ring, cells.columns - 1) + 1):
-                if not whole and abs(c - column) != ring:
+                if not is_full_row and abs(c - column) != ring:
                     continue
                 for k in range(cells.first[r * cells.columns + c], cells.first[r * cells.columns + c + 1]):
                     m = cells.members[k]

@@ -38,12 +38,12 @@ class Walls:
     cells: Cells
 
     @classmethod
-    def of(cls, things: Iterable[StaticObject]) -> Walls:
+    def of(cls, objects: Iterable[StaticObject]) -> Walls:
         """Select the obstacles among a town's objects."""
-        solid = [thing for thing in things if thing.tag in _SOLID_TAGS]
-        rows = [(*thing.box_centre_m, thing.pose[4], *thing.box_half_m) for thing in solid]
+        solid = [item for item in objects if item.tag in _SOLID_TAGS]
+        rows = [(*item.box_centre_m, item.pose[4], *item.box_half_m) for item in solid]
         boxes = np.array(rows, np.float64).reshape(-1, 7)
-        return cls(boxes, tuple(thing.name for thing in solid), Cells.of_boxes(boxes))
+        return cls(boxes, tuple(item.name for item in solid), Cells.of_boxes(boxes))
 
 
 class Touches:
