@@ -12,7 +12,7 @@ def test_default_and_unreal_values():
     assert dict(behaviours_of(["unreal"])) == dict(UNREAL) == {n: b.unreal for n, b in BEHAVIOURS.items()}
 
 
-def test_a_later_word_overrides_unreal():
+def test_later_behaviour_overrides_unreal():
     assert behaviours_of(["unreal", "reset=quick"])["reset"] == "quick"
     assert behaviours_of(["unreal", "reset=quick"])["exposure"] == "adapts"
 

@@ -31,7 +31,7 @@ def taken() -> Iterator[int]:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["--carla-port", "99999"], "argument --carla-port: port 99999 must be from 0 to 65534"),
         (["--render-latency", "nan"], "argument --render-latency: pause nan must be from 0 to below 60000 ms"),

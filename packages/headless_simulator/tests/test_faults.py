@@ -14,7 +14,6 @@ def Fault(**keys: object) -> Parsed:
     return Parsed.model_validate(keys)
 
 
-STAMP = Stamp(100, 5.0, (1.0, 2.0, 3.0, 0.0, 0.0, 0.0))
 RGB = "sensor.camera.rgb"
 
 
@@ -95,7 +94,7 @@ def test_cut_rpc_raises_connection_aborted():
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("faults: [{fault: drop_fram}]", "faults.0.fault"),
         ("faults: [{fault: drop_frame, camra: 1}]", "camra"),

@@ -68,7 +68,7 @@ def test_wrong_argument_count_is_refused(arguments: list[Any], got: int) -> None
 
 
 def test_a_wrong_type_is_named_with_its_parameter() -> None:
-    with pytest.raises(BadArgument, match="loud must be true or false, not 'yes'"):
+    with pytest.raises(BadArgument, match="broadcast must be true or false, not 'yes'"):
         signature_of(rename).read(["a", "yes"])
 
 

@@ -29,7 +29,7 @@ def test_requests_survive_any_fragmentation(pair: tuple[socket.socket, socket.so
 
 
 @pytest.mark.parametrize("data", [b"\xc1", b"\x91" * 5000, msgpack.packb("x" * 100_000), msgpack.packb({"a": 1})])
-def test_what_is_no_request_is_a_protocol_error(pair: tuple[socket.socket, socket.socket], data: bytes) -> None:
+def test_invalid_request_raises_protocol_error(pair: tuple[socket.socket, socket.socket], data: bytes) -> None:
     server_end, client_end = pair
     client_end.sendall(data)
     client_end.shutdown(socket.SHUT_WR)

@@ -30,7 +30,7 @@ def test_requests_and_notifications_are_distinguished() -> None:
     "message",
     [None, [], {}, [0, 1, "tick"], [1, 1, "tick", []], [0, "1", "tick", []], [0, True, "tick", []], [0, 1, 2, []]],
 )
-def test_what_is_no_request_is_refused(message: object) -> None:
+def test_invalid_messages_are_refused(message: object) -> None:
     with pytest.raises(ProtocolError):
         parse(message)
 

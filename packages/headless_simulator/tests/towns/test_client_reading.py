@@ -66,7 +66,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("words", REFUSED)
-def test_what_the_client_reads_differently_is_refused(words):
+def test_file_that_the_client_reads_differently_is_refused(words):
     parts, client = REFUSED[words]
     data = document(*parts)
 
@@ -79,7 +79,7 @@ def test_what_the_client_reads_differently_is_refused(words):
 @pytest.mark.parametrize(
     "part", [road(number="A7"), road(number=" 007"), road(right=lane("Driving"))], ids=["text", "zeros", "case"]
 )
-def test_what_the_client_reads_as_written_is_served(part):
+def test_file_that_the_client_reads_equally_is_accepted(part):
     data = document(
         part, road(number="2", plan=GEOMETRY.format(s=0, length=100, shape="<line/>").replace('y="0"', 'y="50"'))
     )

@@ -10,7 +10,7 @@ def at(piece: Geometry, *ds: float):
     return piece.at(np.array(ds))
 
 
-def test_a_line_goes_where_it_points():
+def test_line_follows_its_heading():
     x, y, heading = at(Geometry(0, 10, 20, np.pi / 2, 8, "line"), 0, 8)
 
     np.testing.assert_allclose(x, [10, 10], atol=1e-12)
@@ -57,7 +57,7 @@ def test_param_poly3_in_both_ranges_is_the_same_curve():
     np.testing.assert_allclose(at(by_length, 4)[0], [4])
 
 
-def test_past_the_end_the_line_runs_on():
+def test_line_continues_straight_past_its_end():
     x, y, _ = evaluate((Geometry(0, 0, 0, 0, 10, "line"),), np.array([-2.0, 12.0]))
 
     np.testing.assert_allclose(x, [-2, 12])
@@ -65,7 +65,7 @@ def test_past_the_end_the_line_runs_on():
 
 
 @given(st.floats(-0.1, 0.1), st.floats(-0.1, 0.1), st.floats(1, 60))
-def test_points_are_as_far_apart_as_their_stations(start, end, length):
+def test_distance_between_points_equals_their_stations(start, end, length):
     piece = Geometry(0, 5, -3, 1.0, length, "spiral", (start, end))
     s = np.linspace(0, length, 400)
 

@@ -36,7 +36,7 @@ def turn(start, end, points):
     return (end[0] - start[0]) * (points[:, 1] - start[1]) - (end[1] - start[1]) * (points[:, 0] - start[0])
 
 
-def test_bilinear_is_exact_on_a_plane_and_holds_the_rim():
+def test_bilinear_is_exact_on_a_plane_and_clips():
     grid = Grid((0.0, 0.0), 2.0, (5, 6))
     x, y = grid.places()
     field = 3 + 0.5 * x[None, :] - 0.25 * y[:, None]

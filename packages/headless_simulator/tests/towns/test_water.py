@@ -42,7 +42,7 @@ def test_nothing_stands_in_the_water(town, river):
     assert river.away_m(feet).min() > 0.0
 
 
-def test_the_bed_is_under_the_water(town, river):
+def test_river_bed_is_below_the_water(town, river):
     corners = town.mesh.vertices_m[town.mesh.triangles]
     water = corners[town.mesh.tag == TAG["water"]][:, :, 2].mean()
     bed = corners[town.mesh.tag == TAG["terrain"]].reshape(-1, 3)

@@ -72,7 +72,7 @@ def test_a_refusal_names_element_and_line(data, line, element, words):
     assert "\n" not in message
 
 
-def test_cutting_a_file_anywhere_is_refused_and_never_breaks():
+def test_truncated_file_is_refused():
     text = document(road(before_lanes='<type s="0"><speed max="50" unit="km/h"/></type>'))
 
     for end in range(0, len(text) - 14, 7):
@@ -96,7 +96,7 @@ def test_speed_limits_in_every_unit(speed, kmh):
     assert network.roads["1"].speeds == ((0.0, pytest.approx(kmh)),)
 
 
-def test_namespaces_unknown_elements_and_missing_profiles_are_taken():
+def test_namespaces_unknown_elements_and_missing_profiles_are_accepted():
     network = read(
         road(before_lanes="<userData><anything/></userData>", tail="<railroad/>"),
         head='<OpenDRIVE xmlns="http://code.asam.net/simulation/standard/opendrive_schema"><header/><foo/>',

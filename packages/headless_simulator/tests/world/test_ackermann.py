@@ -56,7 +56,7 @@ def test_pedals_follow_the_equations_at_every_tick() -> None:
     assert c.control[car.row, 2] == 1.0, "it holds the brake"
 
 
-def test_a_plain_control_ends_it() -> None:
+def test_plain_control_ends_ackermann_control() -> None:
     w = world()
     car, controller = car_of(w)
     c = w.table.c
@@ -69,7 +69,7 @@ def test_a_plain_control_ends_it() -> None:
     assert not controller.active
 
 
-def test_steering_turns_at_its_speed_and_reverse_waits_for_a_stand() -> None:
+def test_steering_speed_and_stop_before_reverse() -> None:
     w = world()
     car, controller = car_of(w)
     c = w.table.c
@@ -90,7 +90,7 @@ def test_steering_turns_at_its_speed_and_reverse_waits_for_a_stand() -> None:
     assert -4.5 < c.speed[car.row] < -1.5
 
 
-def test_gains_are_the_clients() -> None:
+def test_speed_gains_change_the_acceleration() -> None:
     w = world()
     (car, slow), (other, quick) = car_of(w), car_of_at(w, 30.0)
     quick.gains = (0.3, 0.0, 0.0, 0.1, 0.0, 0.0)

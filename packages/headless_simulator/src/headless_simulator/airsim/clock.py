@@ -64,13 +64,11 @@ class ClockThread:
                     last_s, owed_s = self._wall(), 0.0
                     continue
                 now_s = self._wall()
-                owed_s = min(owed_s + (now_s - last_s) * fleet.settings.clock_speed, self._most_owed_s())
+                speed = fleet.settings.clock_speed
+                owed_s = min(owed_s + (now_s - last_s) * speed, CATCH_UP_S * max(1.0, speed))
                 last_s = now_s
                 steps_ns = int(owed_s * 1e9) // STEP_NS * STEP_NS
                 fleet.run_for(min(steps_ns, BURST_NS))
                 owed_s -= min(steps_ns, BURST_NS) * 1e-9
-                if owed_s < TURN_S * fleet.settings.clock_speed:
+                if owed_s < TURN_S * speed:
                     fleet.changed.wait(self._turn_s)
-
-    def _most_owed_s(self) -> float:
-        return CATCH_UP_S * max(1.0, self._fleet.settings.clock_speed)

@@ -63,7 +63,7 @@ PART: Final = np.uint64(TILE + SPAN)
 
 @kernel(assume_finite=True)
 def three(numbers: Float32, at: int) -> Triple:
-    """Return three numbers by value, so that the compiler can treat them as constant in loops."""
+    """Return ``numbers[at : at + 3]`` of a (N,) array by value, so that the compiler can treat them as constant in loops."""
     return numbers[at], numbers[at + 1], numbers[at + 2]
 
 

@@ -23,7 +23,7 @@ class Grid:
 
     @classmethod
     def around(cls, low_m: Float64, high_m: Float64, cell_m: float) -> Grid:
-        """Return the grid of a rectangle, with points at multiples of the cell."""
+        """Return the grid of the rectangle between (2,) corners, metres, with points at multiples of the cell."""
         low = np.floor(np.asarray(low_m) / cell_m) * cell_m
         columns, rows = (np.ceil((np.asarray(high_m) - low) / cell_m).astype(int) + 1).tolist()
         return cls((float(low[0]), float(low[1])), cell_m, (int(rows), int(columns)))

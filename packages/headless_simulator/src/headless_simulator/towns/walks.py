@@ -105,7 +105,7 @@ def _landings(borders: list[_Border], outline: Float64) -> list[tuple[int, float
 
 
 def walk_polygons(lanes: Lanes, outlines: Iterable[Float64]) -> tuple[Polygon, ...]:
-    """Return sidewalks as quads, and a quad per crosswalk with a sidewalk at both ends.
+    """Return sidewalks as quads, and a quad per (N, 3) crosswalk outline (metres) with a sidewalk at both ends.
 
     If no road has a sidewalk, shoulders and verges replace them, with crossings at the ends of the roads.
     """

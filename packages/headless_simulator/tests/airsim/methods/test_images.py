@@ -161,7 +161,7 @@ def test_segmentation_regex_ignores_case_and_returns_whether_it_matched(client) 
     assert client.simSetSegmentationObjectID("building[\\w]*", 20, True) is True
     assert client.simSetSegmentationObjectID("tower[\\w]*", 20, True) is False
     assert client.simSetSegmentationObjectID("Building", 20) is False
-    with pytest.raises(Exception, match="no regular expression"):
+    with pytest.raises(Exception, match="not a valid regular expression"):
         client.simSetSegmentationObjectID("(", 20, True)
     with pytest.raises(Exception, match="-1 to 255"):
         client.simSetSegmentationObjectID("Building_North_7", 256)
