@@ -8,7 +8,7 @@ from headless_simulator.rendering import GraphicsCard
 
 from tests.capture.test_recording_writer import INFOS, PLAN, STATES, _images
 from tools.bench.__main__ import compared
-from tools.bench.busy import asked_images, busy_share, idle_ticks, noting
+from tools.bench.busy import asked_images, busy_share, idle_ticks, record_pauses
 from tools.bench.cost import role_of
 from tools.bench.growth import DRONES, PAIRS, TICKS, exponent, intervals_of, per_scene, write_swarm
 from tools.bench.pipeline import Frame, StoredFrames, plan_of, quiet, shares
@@ -38,7 +38,7 @@ def test_requested_images_and_idle_ticks():
 
 def test_work_of_the_card_is_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(GraphicsCard, "make", GraphicsCard.make)  # set back after the test
-    noting(str(tmp_path / "pauses"))
+    record_pauses(str(tmp_path / "pauses"))
     made = GraphicsCard(0.002).make()
     (line,) = (tmp_path / "pauses").read_text().splitlines()
     assert tuple(map(float, line.split())) == pytest.approx(made, abs=1e-6)

@@ -32,7 +32,7 @@ from uavsim.simulate.draw_schedule import DrawSchedule
 from uavsim.simulate.ports import Endpoint
 from uavsim.simulate.session import open_session
 
-__all__ = ["Profile", "asked_images", "busy_share", "idle_ticks", "noting", "rows"]
+__all__ = ["Profile", "asked_images", "busy_share", "idle_ticks", "record_pauses", "rows"]
 
 LATENCY_MS: Final = 20
 _WARM_TICKS, _TICKS = 20, 60
@@ -158,7 +158,7 @@ def bare_tick_s(port: int, plan: ScenePlan) -> float:
     return statistics.median(took_s[_WARM_TICKS:])
 
 
-def noting(file: str) -> None:
+def record_pauses(file: str) -> None:
     """Record start and end of each image of the simulated card in a file."""
     notes = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     make = GraphicsCard.make
@@ -178,6 +178,6 @@ if __name__ == "__main__":
         print(json.dumps({"tick_s": bare_tick_s(int(port), plan)}))
         sys.stdout.flush()
         os._exit(0)  # libcarla's threads may abort or hang a regular interpreter exit
-    noting(sys.argv[1])
+    record_pauses(sys.argv[1])
     sys.argv[1:3] = ["--render-latency", sys.argv[2]]
     main()

@@ -4,13 +4,13 @@ import json
 import sys
 from pathlib import Path
 
-from absent import let_be_absent
+from absent import stub_packages
 
 # What trainers and viewers need; a data parser does not.
-let_be_absent(
+stub_packages(
     "torch.utils.tensorboard", "tensorboard", "wandb", "comet_ml", "nerfacc", "gsplat", "torchvision", "viser"
 )
-let_be_absent(
+stub_packages(
     "mediapy", "appdirs", "rawpy", "newrawpy", "splines", "msgpack_numpy", "pymeshlab", "xatlas", "torchmetrics", "av"
 )
 from nerfstudio.data.dataparsers.nerfstudio_dataparser import NerfstudioDataParserConfig  # noqa: E402 - after the lines above

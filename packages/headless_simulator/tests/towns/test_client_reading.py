@@ -45,13 +45,13 @@ REFUSED = {
     "the <arc> at s 0 has no curvature": ([plan(shape='<arc curvature="0"/>')], [[1], False]),
     "the <spiral> at s 0 has one": ([plan(shape='<spiral curvStart="0.1" curvEnd="0.1"/>')], [[1], False]),
     "first <geometry> begins at s 10, not 0": ([plan(s=10, length=90)], None),
-    "where it runs from s 60 to 100": ([plan(length=60)], [[1], True]),
+    "no <geometry> from s 60 to 100": ([plan(length=60)], [[1], True]),
     "first <laneOffset> begins at s 20": ([road(offset='<laneOffset s="20" a="1" b="0" c="0" d="0"/>')], None),
     "lane -1 begins at sOffset 5": ([road(right=lane(width=WIDTH.replace('sOffset="0"', 'sOffset="5"')))], None),
     "lane -1 has no <width>": ([road(right=lane(width=WIDTH.replace("width", "border")))], [[1], True]),
     "lane -1 has a negative width": ([road(right=lane(width=WIDTH.replace("3.5", "-3.5")))], [[1], True]),
     "no lane 0 in <center>": ([road().replace('<lane id="0" type="none"/>', "")], None),
-    "is to no signal": ([road(tail='<signals><signalReference id="7" s="1" t="0" orientation="+"/></signals>')], None),
+    "names no signal": ([road(tail='<signals><signalReference id="7" s="1" t="0" orientation="+"/></signals>')], None),
     "leads to lane -9 of road '2'": (
         [
             road(

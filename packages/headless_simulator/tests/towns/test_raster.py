@@ -13,7 +13,7 @@ def test_every_point_under_every_triangle(seed):
     grid = Grid((-3.0, 2.0), 0.5, (40, 50))
     corner = rng.uniform((-6, -1, 0), (25, 24, 5), size=(6, 1, 3))
     triangles = corner + rng.uniform(-1, 1, size=(6, 3, 3)) * rng.choice([0.3, 2.0, 12.0], size=(6, 1, 1))
-    x, y = grid.places()
+    x, y = grid.axes_m()
     points = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
 
     pixel, height, owner = draw(grid, triangles)
@@ -38,7 +38,7 @@ def turn(start, end, points):
 
 def test_bilinear_is_exact_on_a_plane_and_clips():
     grid = Grid((0.0, 0.0), 2.0, (5, 6))
-    x, y = grid.places()
+    x, y = grid.axes_m()
     field = 3 + 0.5 * x[None, :] - 0.25 * y[:, None]
 
     np.testing.assert_allclose(bilinear(grid, field, np.array([[3.3, 5.1]])), 3 + 1.65 - 1.275)

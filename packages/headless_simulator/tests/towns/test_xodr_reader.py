@@ -53,7 +53,7 @@ REFUSED = [
         document(road(), '<junction id="5"><connection id="0" incomingRoad="1" connectingRoad="77"/></junction>'),
         17,
         "connection",
-        "connectingRoad '77' is no road",
+        "connectingRoad '77' is not in the file",
     ),
 ]
 

@@ -121,7 +121,7 @@ def _broken_links(road: Road, by_client_id: Mapping[int, Road]) -> Iterator[str]
 def _lost_references(road: Node, signals: set[str]) -> Iterator[str]:
     for reference in _signals(road, "signalReference"):
         if reference.word("id") not in signals:
-            yield f"its <signalReference> {reference.word('id')!r} is to no signal of this file"
+            yield f"its <signalReference> {reference.word('id')!r} names no signal of the file"
 
 
 def _signals(road: Node, tag: str) -> Iterator[Node]:

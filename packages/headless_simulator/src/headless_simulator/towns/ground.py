@@ -138,7 +138,7 @@ def build_land(
     ground[crossing] = highest[crossing]
     rim = np.isnan(ground)
     if rim.any():
-        x, y = fine.places()
+        x, y = fine.axes_m()
         xy = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)[rim]
         ground[rim] = bilinear(wide, field, xy)
     under = _under(ground.reshape(fine.shape), lowest.reshape(fine.shape), crossing.reshape(fine.shape), cell)
@@ -178,7 +178,7 @@ def _terrain_field(
     wide = Grid(wide.low_m, cell, ((wide.shape[0] - 1) * _COARSE + 1, (wide.shape[1] - 1) * _COARSE + 1))
     known = ~np.isnan(road_m)
     rows, columns = np.nonzero(known)
-    x, y = fine.places()
+    x, y = fine.axes_m()
     i, j = wide.pixels(np.stack([x[columns], y[rows]], axis=1))
     flat = i.astype(np.int64) * wide.shape[1] + j
     size = wide.shape[0] * wide.shape[1]
@@ -207,7 +207,7 @@ def _terrain_field(
 
 def _cells(wide: Grid, field: Float64, step: int) -> tuple[Float64, Float64]:
     """Return every ``step``-th (Y, X, 3) point of the field, and (Y - 1, X - 1, 2) cell centres."""
-    x, y = wide.places()
+    x, y = wide.axes_m()
     xs, ys = np.meshgrid(x[::step], y[::step])
     points = np.stack([xs, ys, field[::step, ::step]], axis=-1)
     return points, (points[:-1, :-1, :2] + points[1:, 1:, :2]) / 2
@@ -231,7 +231,7 @@ def _inner_mesh(wide: Grid, fine: Grid, field: Float64, *covers: Float64) -> Flo
         pixels, z, _ = draw(fine, triangles)
         np.minimum.at(over, pixels, z)
     rows, columns = np.nonzero(np.isfinite(over).reshape(fine.shape))
-    x, y = fine.places()
+    x, y = fine.axes_m()
     spots = np.stack([x[columns], y[rows]], axis=1)
     limit = over.reshape(fine.shape)[rows, columns] - _UNDER_ROAD_M
     corner = np.floor((spots - wide.low_m) / wide.cell_m).astype(np.int64)

@@ -40,7 +40,7 @@ def opendrive_files(folder: Path) -> dict[str, Path]:
 
 
 @contextmanager
-def _said(name: str, size: int) -> Iterator[None]:
+def _logged_cost(name: str, size: int) -> Iterator[None]:
     """Log the cost of a large file before and after loading."""
     if size < _LARGE_FILE:
         yield
@@ -49,7 +49,7 @@ def _said(name: str, size: int) -> Iterator[None]:
     began = time.monotonic()
     yield
     used = max(resource.getrusage(whose).ru_maxrss for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    note(f"{name}: there after {time.monotonic() - began:.0f} s; {used >> 10} MB of memory at the most")
+    note(f"{name}: loaded in {time.monotonic() - began:.0f} s with at most {used >> 10} MB of memory")
 
 
 class TownLibrary:
@@ -100,7 +100,7 @@ class TownLibrary:
         try:
             data = self._files[key].read_bytes() if key in self._files else None
             cached = cached_town(key, seed=self._seed, opendrive=data or b"")
-            with _said(key, len(data or b"") if cached is None else 0):
+            with _logged_cost(key, len(data or b"") if cached is None else 0):
                 return cached or build_apart(key, seed=self._seed, opendrive=data, trusted=data is not None)
         except OSError as error:
             raise CallRefused(f"Map {key!r} cannot be used: its file cannot be read: {error.strerror}") from error
@@ -109,7 +109,7 @@ class TownLibrary:
 
     def open_file(self, path: Path) -> Town:
         """Load an OpenDRIVE file under its own name."""
-        with _said(path.stem, path.stat().st_size if path.is_file() else 0):
+        with _logged_cost(path.stem, path.stat().st_size if path.is_file() else 0):
             town = load_opendrive(path, seed=self._seed, limits=OPERATOR)
         with self._lock:
             self._towns[town.name] = town

@@ -28,7 +28,7 @@ class Grid:
         columns, rows = (np.ceil((np.asarray(high_m) - low) / cell_m).astype(int) + 1).tolist()
         return cls((float(low[0]), float(low[1])), cell_m, (int(rows), int(columns)))
 
-    def places(self) -> tuple[Float64, Float64]:
+    def axes_m(self) -> tuple[Float64, Float64]:
         """Return (X,) x of the columns and (Y,) y of the rows, metres."""
         rows, columns = self.shape
         x = self.low_m[0] + self.cell_m * np.arange(columns, dtype=np.float64)

@@ -31,7 +31,7 @@ class Site:
         """Return an empty site with reserved surroundings of origin and river."""
         site = cls(land, river, np.zeros(land.fine.shape, dtype=bool))
         if len(river.line_m):
-            x, y = land.fine.places()
+            x, y = land.fine.axes_m()
             wet = river.away_m(np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)) < _BESIDE_WATER_M
             site.taken |= wet.reshape(land.fine.shape)
         places = site._places(np.zeros(2), 0.0, (2 * ORIGIN_FREE_M, 2 * ORIGIN_FREE_M))
