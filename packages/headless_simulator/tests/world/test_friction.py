@@ -14,8 +14,8 @@ def driving(w, speed_mps, *, y=0.0):
     return car
 
 
-def trigger(w, x, friction, half_cm=(500, 500, 500)):
-    extent = {f"extent_{axis}": f"{size}.0f" for axis, size in zip("xyz", half_cm, strict=True)}
+def trigger(w, x, friction):
+    extent = {f"extent_{axis}": "500.0f" for axis in "xyz"}
     return w.spawn(SpawnOrder(TRIGGER, pose=(x, 0.0, 0.0, 0.0, 0.0, 0.0), attributes={"friction": friction, **extent}))
 
 

@@ -63,9 +63,9 @@ class StreetPlanBuilder:
             path = arc(start, radius_m, sweep)
             self.plan.streets.append(Street(f"{name}{number}", f"{name}{after}", path, ring, setback_m=(9.0, 9.0)))
 
-    def spoke(self, ring_node: str, end: str, profile: Profile, centre: Point, *, via: tuple[Point, ...] = ()) -> None:
+    def spoke(self, ring_node: str, end: str, profile: Profile, centre: Point) -> None:
         """Add a street that leaves a roundabout."""
-        path = rounded([self.at[ring_node], *via, self.at[end]], 20.0)
+        path = rounded([self.at[ring_node], self.at[end]], 20.0)
         reach = math.dist(centre, self.at[ring_node])
         back = 8.0 + math.sqrt(max(reach, 1.0)) * 2.6
         self.plan.streets.append(Street(ring_node, end, path, profile, setback_m=(back, None)))
