@@ -30,9 +30,9 @@ HEAD: Final = (
 )
 
 
-def obstacles_of(things: Iterable[StaticObject], config: TownConfig) -> list[Obstacle]:
+def obstacles_of(town_objects: Iterable[StaticObject], config: TownConfig) -> list[Obstacle]:
     """Return the boxes around tall buildings within the town's bounds, from west to east."""
-    boxes = (_box_of(thing, config.ground_z_m) for thing in things)
+    boxes = (_box_of(item, config.ground_z_m) for item in town_objects)
     found = sorted(box for box in boxes if box is not None and _reaches_into(box, config))
     return [
         Obstacle(name=f"building {number}", x_m=(west, east), y_m=(south, north), top_m=top)
@@ -45,17 +45,17 @@ def _reaches_into(box: tuple[int, int, int, int, int], config: TownConfig) -> bo
     return west < config.x_m[1] and east > config.x_m[0] and south < config.y_m[1] and north > config.y_m[0]
 
 
-def _box_of(thing: StaticObject, ground_z_m: float) -> tuple[int, int, int, int, int] | None:
+def _box_of(item: StaticObject, ground_z_m: float) -> tuple[int, int, int, int, int] | None:
     """Return (west, south, east, north, top), metres, of a tall building; None for other objects."""
-    top_m = thing.box_centre_m[2] + thing.box_half_m[2] - ground_z_m
-    if thing.tag != TAG["building"] or top_m <= LEAST_TOP_M:
+    top_m = item.box_centre_m[2] + item.box_half_m[2] - ground_z_m
+    if item.tag != TAG["building"] or top_m <= LEAST_TOP_M:
         return None
-    yaw_rad = math.radians(thing.pose[4])
+    yaw_rad = math.radians(item.pose[4])
     cos, sin = abs(math.cos(yaw_rad)), abs(math.sin(yaw_rad))
-    along, across, _ = thing.box_half_m
+    along, across, _ = item.box_half_m
     reach_x = round(along * cos + across * sin + MARGIN_M, 6)  # the sine of half a turn is not quite 0
     reach_y = round(along * sin + across * cos + MARGIN_M, 6)
-    x, y = thing.box_centre_m[0], -thing.box_centre_m[1]
+    x, y = item.box_centre_m[0], -item.box_centre_m[1]
     return (
         math.floor(x - reach_x),
         math.floor(y - reach_y),
@@ -67,13 +67,13 @@ def _box_of(thing: StaticObject, ground_z_m: float) -> tuple[int, int, int, int,
 
 def with_obstacles(text: str, obstacles: Sequence[Obstacle]) -> str:
     """Return a town's YAML with its obstacles replaced."""
-    kept = [line for line in text.splitlines() if not _of_obstacles(line)]
+    other_lines = [line for line in text.splitlines() if not _of_obstacles(line)]
     lines = [
         f"  - {{name: {o.name}, x_m: [{o.x_m[0]:g}, {o.x_m[1]:g}], y_m: [{o.y_m[0]:g}, {o.y_m[1]:g}], top_m: {o.top_m:g}}}"
         for o in obstacles
     ]
     block = HEAD + "\n".join(["obstacles:", *lines]) + "\n" if obstacles else ""
-    return "\n".join(kept) + "\n" + block
+    return "\n".join(other_lines) + "\n" + block
 
 
 def _of_obstacles(line: str) -> bool:
@@ -86,12 +86,12 @@ def stale(names: Sequence[str], *, write: bool) -> Iterator[str]:
         config = load(path, TownConfig).model
         if config.carla_map not in NAMES or (names and config.name not in names):
             continue
-        wanted = obstacles_of(load_town(config.carla_map, seed=SEED).objects, config)
-        if wanted == list(config.obstacles):
+        expected = obstacles_of(load_town(config.carla_map, seed=SEED).objects, config)
+        if expected == list(config.obstacles):
             continue
-        yield f"{path.name}: {len(config.obstacles)} obstacles, the town has {len(wanted)} tall buildings"
+        yield f"{path.name}: {len(config.obstacles)} obstacles, the town has {len(expected)} tall buildings"
         if write:
-            path.write_text(with_obstacles(path.read_text("utf-8"), wanted), "utf-8")
+            path.write_text(with_obstacles(path.read_text("utf-8"), expected), "utf-8")
 
 
 def main() -> int:

@@ -8,10 +8,10 @@ from headless_simulator.rendering import GraphicsCard
 
 from tests.capture.test_recording_writer import INFOS, PLAN, STATES, _images
 from tools.bench.__main__ import compared
-from tools.bench.busy import asked_images, busy_share, idle_ticks, noting
+from tools.bench.busy import requested_images, busy_share, idle_ticks, record_pauses
 from tools.bench.cost import role_of
 from tools.bench.growth import DRONES, PAIRS, TICKS, exponent, intervals_of, per_scene, write_swarm
-from tools.bench.pipeline import Frame, Kept, plan_of, quiet, shares
+from tools.bench.pipeline import Frame, StoredFrames, plan_of, quiet, shares
 from tools.common.plans import scene_plan, settled
 from uavsim.capture.record import record_scene
 from uavsim.capture.recording_reader import read_recording
@@ -32,13 +32,13 @@ def test_card_that_never_waits_is_fully_busy():
 
 def test_requested_images_and_idle_ticks():
     plan = settled(scene_plan(samples=3, warmup_ticks=20), ticks=2, first_ticks=5)  # 25 cameras with masks
-    assert asked_images(plan) == (3 * 50, 5 * 25, 2 * 2 * 25)
+    assert requested_images(plan) == (3 * 50, 5 * 25, 2 * 2 * 25)
     assert idle_ticks(plan) == 2 * 8  # of ten, two go on while the last one's images are drawn
 
 
 def test_work_of_the_card_is_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(GraphicsCard, "make", GraphicsCard.make)  # set back after the test
-    noting(str(tmp_path / "pauses"))
+    record_pauses(str(tmp_path / "pauses"))
     made = GraphicsCard(0.002).make()
     (line,) = (tmp_path / "pauses").read_text().splitlines()
     assert tuple(map(float, line.split())) == pytest.approx(made, abs=1e-6)
@@ -84,7 +84,7 @@ def test_kept_captures_are_recorded_in_turn(tmp_path: Path):
     swarm = PlannedSwarm()
     swarm.begin(PLAN, heartbeat=quiet)
     frames = tuple(Frame(swarm.advance(0), TickState(77 + k, 0.0, lambda: STATES), _images(seed=k)) for k in (0, 1))
-    captured = Kept(frames, SceneTraffic(INFOS, {"vehicles": (2, 2)}), np.zeros((0, 4, 2)))
+    captured = StoredFrames(frames, SceneTraffic(INFOS, {"vehicles": (2, 2)}), np.zeros((0, 4, 2)))
     assert [len(captures) for captures in captured.captures(PLAN)] == [len(PLAN.channels)] * 2
     record_scene(captured.session(PLAN), PLAN, tmp_path, heartbeat=quiet, sample_taken=lambda _samples, _images: None)
     assert [frame.simulator_frame for frame in read_recording(tmp_path).frames] == [77, 77]  # steps 0 and 10

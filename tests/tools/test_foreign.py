@@ -32,12 +32,12 @@ HARMLESS = (
 
 @pytest.mark.parametrize("text", CHANGES)
 def test_change_of_a_library_is_found(text: str) -> None:
-    assert CHANGES[text] in {name for _, name, _ in foreign_changes(text, ours={"ours"})}
+    assert CHANGES[text] in {name for _, name, _ in foreign_changes(text, local_names={"ours"})}
 
 
 @pytest.mark.parametrize("text", HARMLESS)
 def test_own_modules_and_instances_are_ignored(text: str) -> None:
-    assert list(foreign_changes(text, ours={"ours"})) == []
+    assert list(foreign_changes(text, local_names={"ours"})) == []
 
 
 def test_at_most_three_exceptions_all_of_the_traffic_manager() -> None:

@@ -40,9 +40,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
     parser.add_argument("--only", action="append", choices=sorted(BENCHES), help=f"default: {', '.join(QUICK)}")
     parser.add_argument("--out", type=Path, help="write the rows here as well")
-    parser.add_argument("--scenes", type=int, default=2, help="of the cost")
-    parser.add_argument("--samples", type=int, default=20, help="of each of its scenes")
-    parser.add_argument("--compare", type=Path, metavar="OLD.json", help="print a table of both on standard error")
+    parser.add_argument("--scenes", type=int, default=2, help="scenes of the benchmark cost")
+    parser.add_argument("--samples", type=int, default=20, help="samples in each of these scenes")
+    parser.add_argument("--compare", type=Path, metavar="OLD.json", help="print a table with these rows to stderr")
     options = parser.parse_args()
     old = json.loads(options.compare.read_text()) if options.compare else None
     rows: list[dict[str, Any]] = []

@@ -32,7 +32,7 @@ from uavsim.simulate.draw_schedule import DrawSchedule
 from uavsim.simulate.ports import Endpoint
 from uavsim.simulate.session import open_session
 
-__all__ = ["Profile", "asked_images", "busy_share", "idle_ticks", "noting", "rows"]
+__all__ = ["Profile", "requested_images", "busy_share", "idle_ticks", "record_pauses", "rows"]
 
 LATENCY_MS: Final = 20
 _WARM_TICKS, _TICKS = 20, 60
@@ -79,12 +79,12 @@ PROFILES: Final = (
 )
 
 
-def asked_images(plan: ScenePlan) -> tuple[int, int, int]:
+def requested_images(plan: ScenePlan) -> tuple[int, int, int]:
     """Return numbers of requested images: saved, settling before step 0, and settling later."""
     schedule = DrawSchedule(plan)
-    kept, settling = schedule.totals
+    stored, settling = schedule.totals
     early = sum(schedule.images(step, captured=False) for step in schedule.settling if step < 0)
-    return kept, early, settling - early
+    return stored, early, settling - early
 
 
 def idle_ticks(plan: ScenePlan) -> int:
@@ -110,10 +110,10 @@ def rows() -> Iterator[Row]:
     """Fly one scene of each profile."""
     for profile in PROFILES:
         plan = profile.plan
-        kept, early, later = asked_images(plan)
+        stored, early, later = requested_images(plan)
         with tempfile.TemporaryDirectory() as folder:
             pauses, tick_s = _flown(Path(folder), profile)
-        drawing_s, idle = (kept + later) * LATENCY_MS / 1000, idle_ticks(plan)
+        drawing_s, idle = (stored + later) * LATENCY_MS / 1000, idle_ticks(plan)
         ceiling_how = f"drawing / (drawing and {idle} ticks in which the card has nothing to do)"
         yield Row(f"ceiling_{profile.name}", drawing_s / (drawing_s + idle * tick_s), "share", ceiling_how)
         yield Row(
@@ -128,9 +128,9 @@ def rows() -> Iterator[Row]:
         )
         drawn = len(pauses)
         yield Row(f"busy_{profile.name}", busy_share(pauses, before=early, latency_s=LATENCY_MS / 1000), "share", how)
-        drawn_how = f"images drawn a sample; {kept / plan.samples:g} are kept, {later + early} in all settle"
+        drawn_how = f"images drawn a sample; {stored / plan.samples:g} are kept, {later + early} in all settle"
         yield Row(f"drawn_{profile.name}", drawn / plan.samples, "images", drawn_how)
-        yield Row(f"drawn_ratio_{profile.name}", drawn / (kept + early + later), "ratio", "drawn / kept and settling")
+        yield Row(f"drawn_ratio_{profile.name}", drawn / (stored + early + later), "ratio", "drawn / kept and settling")
 
 
 def _flown(work: Path, profile: Profile) -> tuple[list[tuple[float, float]], float]:
@@ -158,7 +158,7 @@ def bare_tick_s(port: int, plan: ScenePlan) -> float:
     return statistics.median(took_s[_WARM_TICKS:])
 
 
-def noting(file: str) -> None:
+def record_pauses(file: str) -> None:
     """Record start and end of each image of the simulated card in a file."""
     notes = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     make = GraphicsCard.make
@@ -178,6 +178,6 @@ if __name__ == "__main__":
         print(json.dumps({"tick_s": bare_tick_s(int(port), plan)}))
         sys.stdout.flush()
         os._exit(0)  # libcarla's threads may abort or hang a regular interpreter exit
-    noting(sys.argv[1])
+    record_pauses(sys.argv[1])
     sys.argv[1:3] = ["--render-latency", sys.argv[2]]
     main()

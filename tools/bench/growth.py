@@ -185,7 +185,7 @@ def size() -> Iterator[Row]:
         with tempfile.TemporaryDirectory(dir=os.environ.get("UAVSIM_BENCH_FOLDER")) as folder:
             root = many_scenes(Path(folder), count)
             out = ("--dataset", "kill", "--out", str(root))
-            for what, words in {
+            for command, words in {
                 "tables": ("generate", *out, "--no-check", "--quiet"),
                 "resume": ("generate", *out, "--dry-run"),
                 "status": ("status", str(root)),
@@ -194,12 +194,12 @@ def size() -> Iterator[Row]:
             }.items():
                 wall_s, cpu_s, peak_mb = _measured(Path(folder), words)
                 how = f"uavsim {words[0]}, {count} scenes of 3 samples, {FLOWN} flown and the others copies"
-                yield Row(f"size_{what}_s_{count}", wall_s, "s", how)
-                yield Row(f"size_{what}_mb_{count}", peak_mb, "MB", f"largest process: {how}")
+                yield Row(f"size_{command}_s_{count}", wall_s, "s", how)
+                yield Row(f"size_{command}_mb_{count}", peak_mb, "MB", f"largest process: {how}")
                 if last:
-                    power = exponent(before[what], cpu_s, times=count / last)
-                    yield Row(f"size_{what}_exponent_{count}", power, "power", f"from {last} scenes: {how}")
-                before[what] = cpu_s
+                    power = exponent(before[command], cpu_s, times=count / last)
+                    yield Row(f"size_{command}_exponent_{count}", power, "power", f"from {last} scenes: {how}")
+                before[command] = cpu_s
 
 
 def _measured(work: Path, words: Sequence[str]) -> tuple[float, float, float]:

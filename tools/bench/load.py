@@ -161,13 +161,13 @@ class Swarm:
 
 def rows() -> Iterator[Row]:
     """Measure ticks without cameras, and with 25 RGB and 25 mask images, in a simulator each."""
-    for what, count, render in (("ticks", 400, "flat"), ("images", 12, "full")):
+    for workload, count, render in (("ticks", 400, "flat"), ("images", 12, "full")):
         with simulator("--town", "Town10HD", "--render", render) as running:
             pid = str(running.process.pid)
-            words = (str(running.port), what, "--ticks", str(count), "--server-pid", pid)
+            words = (str(running.port), workload, "--ticks", str(count), "--server-pid", pid)
             found = in_own_process("tools.bench.load", *words)
-        per, times = ("tick", count) if what == "ticks" else ("pair", found["images"] / 2)
-        how = f"{count} ticks, {found['vehicles']} Traffic Manager vehicles, {what}, official client"
+        per, times = ("tick", count) if workload == "ticks" else ("pair", found["images"] / 2)
+        how = f"{count} ticks, {found['vehicles']} Traffic Manager vehicles, {workload}, official client"
         yield Row(f"load_{per}s_per_s", times / found["wall_s"], f"{per}s/s", how)
         for side in ("client", "server"):
             yield Row(f"load_{side}_cpu_ms_per_{per}", 1e3 * found[f"{side}_cpu_s"] / times, "ms", how)

@@ -36,12 +36,12 @@ from uavsim.simulate.carla import readers
 from uavsim.simulate.ports import Endpoint, Heartbeat, Reading, ReadyReadings, SceneTraffic, SensorPose, TickState
 from uavsim.simulate.session import Session, open_session
 
-__all__ = ["Frame", "Kept", "plan_of", "quiet", "rows", "shares"]
+__all__ = ["Frame", "StoredFrames", "plan_of", "quiet", "rows", "shares"]
 
 SIZE_PX: Final = (800, 450)
 VEHICLES: Final = 200
-KEPT: Final = 4
-CAPTURES: Final = 16  # of a turn: the kept ones repeated
+FRAME_COUNT: Final = 4
+CAPTURES: Final = 16  # of a turn: the stored frames repeated
 TURNS: Final = 5
 THREADS: Final = 2  # of the recording's writer
 Seconds = dict[str, dict[str, list[float]]]
@@ -70,20 +70,20 @@ def shares(encoder_s: list[float], pipeline_s: list[float]) -> float:
 
 def main() -> None:
     """Record captures, then measure both methods in turn."""
-    reported = measured(keep(int(sys.argv[1]), KEPT))
+    reported = measured(store_frames(int(sys.argv[1]), FRAME_COUNT))
     sys.stdout.write(json.dumps(reported) + "\n")
     sys.stdout.flush()
     os._exit(0)  # libcarla's threads may hang in destructors
 
 
-def measured(kept: "Kept") -> Seconds:
+def measured(source: "StoredFrames") -> Seconds:
     """Run each method in turn, with a warm-up turn first."""
-    plan = plan_of(len(kept.frames))
-    captures = [capture for joined in kept.captures(plan) for capture in joined]
+    plan = plan_of(len(source.frames))
+    captures = [capture for joined in source.captures(plan) for capture in joined]
     captures = [captures[k % len(captures)] for k in range(25 * CAPTURES)]
     ways: dict[str, Callable[[Path], None]] = {
         "encoder": lambda folder: encode(captures, plan.images, folder),
-        "pipeline": lambda folder: record(kept, folder),
+        "pipeline": lambda folder: record(source, folder),
     }
     reported: Seconds = {name: {"wall": [], "cpu": []} for name in ways}
     # No deletion between the turns: afterwards ext4 creates files slowly for minutes.
@@ -101,11 +101,11 @@ def measured(kept: "Kept") -> Seconds:
     return reported
 
 
-def record(kept: "Kept", folder: Path) -> None:
-    """Record a scene of the kept captures as the client worker does."""
+def record(source: "StoredFrames", folder: Path) -> None:
+    """Record a scene of the stored captures as the client worker does."""
     plan = plan_of(CAPTURES)
     record_scene(
-        kept.session(plan),
+        source.session(plan),
         plan,
         folder / "recording",
         heartbeat=quiet,
@@ -146,7 +146,7 @@ def plan_of(captures: int) -> ScenePlan:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredFrames:
     """The captures of one flight."""
 
     frames: tuple[Frame, ...]
@@ -167,7 +167,7 @@ class Kept:
         ]
 
 
-def keep(port: int, count: int) -> Kept:
+def store_frames(port: int, count: int) -> StoredFrames:
     """Fly in the simulator at a port and keep ``count`` captures with encoded masks."""
     readers.INSTANCE = replace(readers.INSTANCE, read=readers.bgra, copy=lambda image, _: image)  # type: ignore[misc]
     plan = plan_of(count)
@@ -179,7 +179,7 @@ def keep(port: int, count: int) -> Kept:
         agents, _, state, pending = lockstep.capture(step, poses_of=partial(sensor_poses, plan))
         drones = tuple(agent for agent in agents if isinstance(agent, DroneState))
         frames.append(Frame(drones, _reported(state), pending.wait()))
-    return Kept(tuple(frames), traffic, session.world.drivable())
+    return StoredFrames(tuple(frames), traffic, session.world.drivable())
 
 
 def _reported(state: TickState) -> TickState:
@@ -188,17 +188,17 @@ def _reported(state: TickState) -> TickState:
 
 
 class _Player:
-    """World, swarm and cameras that play kept captures."""
+    """World, swarm and cameras that play stored captures."""
 
     kind = "mock"
     client_version = server_version = "0.9.16"
     map_name = "Town10HD"
 
-    def __init__(self, kept: Kept, plan: ScenePlan) -> None:
-        self._kept, self._plan, self._step = kept, plan, -1
+    def __init__(self, source: StoredFrames, plan: ScenePlan) -> None:
+        self._source, self._plan, self._step = source, plan, -1
 
     def _frame(self) -> Frame:
-        return self._kept.frames[self._step % len(self._kept.frames)]
+        return self._source.frames[self._step % len(self._source.frames)]
 
     def prepare(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> None:
         """Do nothing."""
@@ -206,7 +206,7 @@ class _Player:
     def populate(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> SceneTraffic:
         """Return the traffic of the flight."""
         del plan, heartbeat
-        return self._kept.traffic
+        return self._source.traffic
 
     def begin(
         self, plan: ScenePlan, *, heartbeat: Heartbeat | None = None, traffic: SceneTraffic | None = None
@@ -226,7 +226,7 @@ class _Player:
 
     def drivable(self) -> Any:
         """Return the lanes of the flight's town."""
-        return np.asarray(self._kept.drivable)
+        return np.asarray(self._source.drivable)
 
     def opendrive(self) -> str:
         """Return an empty map."""

@@ -73,20 +73,20 @@ def above_ground(places_m: FloatArray) -> str | None:
     return f"it comes within {lowest:.1f} m of the ground" if lowest < LOWEST_M else None
 
 
-def flown(encounter: Encounter, own: OwnPath, map_SE3_camera: SE3) -> dict[str, float]:
+def flown(encounter: Encounter, ego_path: OwnPath, map_SE3_camera: SE3) -> dict[str, float]:
     """Measure an encounter from poses only."""
     places = encounter.map_SE3_flu.translation_m
-    fine_s = np.arange(0.0, own.time_s[-1], 0.002)
-    apart = places - own.position_m
-    dense = np.stack([np.interp(fine_s, own.time_s, apart[:, i]) for i in range(3)], axis=1)
+    fine_s = np.arange(0.0, ego_path.time_s[-1], 0.002)
+    apart = places - ego_path.position_m
+    dense = np.stack([np.interp(fine_s, ego_path.time_s, apart[:, i]) for i in range(3)], axis=1)
     distance = np.sqrt((dense**2).sum(axis=1))
     nearest = int(distance.argmin())
-    begin = round(encounter.spec.begin_s / own.step_s)
+    begin = round(encounter.spec.begin_s / ego_path.step_s)
     ranges = np.sqrt((apart**2).sum(axis=1))
     if begin:
-        closing = (ranges[begin - 1] - ranges[begin + 1]) / (2 * own.step_s)
+        closing = (ranges[begin - 1] - ranges[begin + 1]) / (2 * ego_path.step_s)
     else:
-        closing = (3 * ranges[0] - 4 * ranges[1] + ranges[2]) / (2 * own.step_s)
+        closing = (3 * ranges[0] - 4 * ranges[1] + ranges[2]) / (2 * ego_path.step_s)
     x, y, z = map_SE3_camera[begin].inverse().apply(places[begin])
     return {
         "cpa_m": float(distance[nearest]),

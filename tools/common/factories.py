@@ -192,17 +192,17 @@ def _scan(folder: Path, plan: ScenePlan, drone_id: int, step: int, shots: list[S
     """Return a lidar reading made of every fifth pixel of the drone's depth images."""
     at, rpy = drone_pose(drone_id, step * plan.step_us / 1e6)
     body = ue_matrix(*rpy)
-    place, turn = F @ (at + body @ F @ np.array(LIDAR.mount_t_m)), F @ body @ ue_matrix(*LIDAR.mount_rpy_deg) @ F
+    origin_m, turn = F @ (at + body @ F @ np.array(LIDAR.mount_t_m)), F @ body @ ue_matrix(*LIDAR.mount_rpy_deg) @ F
     clouds, owners = [], []
     for shot in shots:
         ids, tags = codec.mask_ids_and_tags(folder / shot.files["instance"])
         depth = codec.decode_depth(folder / shot.files["depth"])
         v, u = (axis.ravel() for axis in np.mgrid[2 : ids.shape[0] : 5, 2 : ids.shape[1] : 5])
-        seen = np.isfinite(depth[v, u])
-        v, u = v[seen], u[seen]
+        finite = np.isfinite(depth[v, u])
+        v, u = v[finite], u[finite]
         rays = np.stack([u + 0.5, v + 0.5, np.ones(len(u))]) * depth[v, u]
         map_m = shot.map_SE3_sensor.apply((np.linalg.inv(shot.camera.intrinsic) @ rays).T)
-        clouds.append((map_m - place) @ turn)
+        clouds.append((map_m - origin_m) @ turn)
         owners.append(np.stack([ids[v, u], tags[v, u]], axis=1))
     cloud = np.concatenate(clouds)
     channel = f"LIDAR_id_{drone_id}"
@@ -213,7 +213,7 @@ def _scan(folder: Path, plan: ScenePlan, drone_id: int, step: int, shots: list[S
     data = points.encode_points(np.concatenate([cloud, np.full((len(cloud), 2), 3.0)], axis=1))
     write_files(folder, dict(zip(files.values(), (data, points.encode_owners(np.concatenate(owners))), strict=True)))
     sensor = Sensor(Agent(drone_id), LIDAR)
-    return SensorReading(sensor, SE3(quaternion_of(turn), place), euler_of(F @ turn @ F), files)
+    return SensorReading(sensor, SE3(quaternion_of(turn), origin_m), euler_of(F @ turn @ F), files)
 
 
 def write_files(folder: Path, contents: dict[str, bytes]) -> None:

@@ -46,11 +46,9 @@ def scene_plan(
     samples: int = 3,
     vehicles: int = 25,
     seed: int = 7,
-    town: str = "Town10HD",
     topology: str = "carla",
     cameras: tuple[SensorSpec, ...] | None = None,
     warmup_ticks: int = 20,
-    scene_name: str = "scene_0000",
 ) -> ScenePlan:
     every = 10
     steps = (samples - 1) * every + 1
@@ -63,10 +61,10 @@ def scene_plan(
     t_m[:, :, 2] = 60.0
     return ScenePlan(
         dataset="test",
-        scene_name=scene_name,
+        scene_name="scene_0000",
         scene_index=0,
         description="a test scene",
-        town=TownSite(town, town, (-110.0, -135.0, 105.0, 65.0), 0.0),
+        town=TownSite("Town10HD", "Town10HD", (-110.0, -135.0, 105.0, 65.0), 0.0),
         route_name="row1_col1",
         formation_name="cross",
         rig_name="test",

@@ -34,7 +34,7 @@ class PostgreSQL:
             raise RuntimeError(f"no PostgreSQL in {_WHERE}: apt-get install postgresql")
         self._binaries, self._log, self._port = versions[-1], work / "postgres.log", port
         self._folder = Path(tempfile.mkdtemp(prefix="uavsim-postgres-", dir="/tmp"))
-        self._own = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
+        self._as_user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -48,7 +48,7 @@ class PostgreSQL:
         password.write_text(PASSWORD)
         password.chmod(0o644)
         made = ["-D", str(self._folder / "data"), "-U", "prefect", f"--pwfile={password}", "--auth=scram-sha-256"]
-        subprocess.run([*self._own, str(self._binaries / "initdb"), *made], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([*self._as_user, str(self._binaries / "initdb"), *made], check=True, stdout=subprocess.DEVNULL)
         self.start()
         create = ["psql", *_USER, "--port", str(self._port), "--dbname", "postgres", "-c", "CREATE DATABASE prefect"]
         subprocess.run(create, check=True, env={**os.environ, "PGPASSWORD": PASSWORD}, stdout=subprocess.DEVNULL)
@@ -63,7 +63,7 @@ class PostgreSQL:
     def start(self) -> float:
         """Start the server; returns the seconds until it accepts connections."""
         begun = time.monotonic()
-        words = [*self._own, str(self._binaries / "postgres"), "-D", str(self._folder / "data")]
+        words = [*self._as_user, str(self._binaries / "postgres"), "-D", str(self._folder / "data")]
         words += ["-k", str(self._folder), "-h", "127.0.0.1", "-p", str(self._port)]
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(words, stdout=log, stderr=log)

@@ -31,10 +31,10 @@ def _paper(points_map: FloatArray) -> FloatArray:
     return np.asarray(points_map, dtype=np.float64) @ _VIEW
 
 
-def _arrow(axes: Any, start: FloatArray, end: FloatArray, colour: str, label: str, *, width: float = 2.2) -> None:
+def _arrow(axes: Any, start: FloatArray, end: FloatArray, colour: str, label: str) -> None:
     a, b = _paper(start), _paper(end)
     axes.annotate(
-        "", xy=b, xytext=a, arrowprops={"arrowstyle": "-|>", "color": colour, "lw": width, "shrinkA": 0, "shrinkB": 0}
+        "", xy=b, xytext=a, arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 2.2, "shrinkA": 0, "shrinkB": 0}
     )
     axes.plot(*np.stack([a, b + 0.25 * (b - a)]).T, alpha=0.0)  # an annotation does not widen the axes
     away = (b - a) / max(float(np.linalg.norm(b - a)), 1e-9)

@@ -71,10 +71,10 @@ def views(town: Town) -> dict[str, View]:
 
 def clear_of(movers: Movers, places_m: list[tuple[float, float]]) -> Movers:
     """Return the cars that do not block a camera."""
-    away = np.min([np.hypot(*(movers.pose[:, :2] - place).T) for place in places_m], axis=0)
+    away = np.min([np.hypot(*(movers.pose[:, :2] - camera_m).T) for camera_m in places_m], axis=0)
     free = away > CLEAR_M
-    kept = {field.name: getattr(movers, field.name)[free] for field in fields(movers)}
-    return Movers(**kept)
+    columns = {field.name: getattr(movers, field.name)[free] for field in fields(movers)}
+    return Movers(**columns)
 
 
 def main() -> int:

@@ -26,20 +26,20 @@ def own_names(names: Iterable[str]) -> set[str]:
     return {match[1] for name in names if (match := base.match(name))}
 
 
-def foreign_findings(name: str, text: str, *, ours: set[str]) -> Iterator[str]:
+def foreign_findings(name: str, text: str, *, local_names: set[str]) -> Iterator[str]:
     """Yield a line for each change or private name of a library, except in programs for other environments."""
     ours_all = name.startswith(("uavsim/", "tools/")) and not name.startswith("tools/environments/")
     if ours_all or "/src/" in name or name.endswith("conftest.py"):
-        for line, what, wrong in foreign_changes(text, ours=ours):
-            if (name, what) not in ALLOWED:
-                yield f"{name}:{line}: {what} {wrong}: it belongs to another distribution"
+        for line, dotted, wrong in foreign_changes(text, local_names=local_names):
+            if (name, dotted) not in ALLOWED:
+                yield f"{name}:{line}: {dotted} {wrong}: it belongs to another distribution"
 
 
 def main() -> int:
     """Print all findings."""
     texts = {name: (ROOT / name).read_text("utf-8") for name in python_files(ROOT)}
-    ours = own_names(texts)
-    found = [line for name, text in texts.items() for line in foreign_findings(name, text, ours=ours)]
+    local_names = own_names(texts)
+    found = [line for name, text in texts.items() for line in foreign_findings(name, text, local_names=local_names)]
     sys.stderr.write("".join(f"{line}\n" for line in found))
     return 1 if found else 0
 

@@ -15,10 +15,10 @@ _CHANGES: Final = {"setattr", "delattr", "patch.object", "monkeypatch.setattr", 
 _OF_MODULES: Final = {"sys.modules.pop", "sys.modules.setdefault", "sys.modules.update", "sys.modules.clear"}
 
 
-def foreign_changes(text: str, *, ours: set[str]) -> Iterator[tuple[int, str, str]]:
-    """Yield line, dotted name and fault; ``ours`` are the top-level names of this repository."""
-    tree, own = ast.parse(text), ours | sys.stdlib_module_names
-    bound = {name: source for name, source, _ in _imports(tree, own=own)}
+def foreign_changes(text: str, *, local_names: set[str]) -> Iterator[tuple[int, str, str]]:
+    """Yield line, dotted name and fault; ``local_names`` are the top-level names of this repository."""
+    tree, local = ast.parse(text), local_names | sys.stdlib_module_names
+    bound = {name: source for name, source, _ in _imports(tree, local=local)}
     for node in ast.walk(tree):  # names for parts of foreign modules: base = numba.core.base
         if isinstance(node, ast.Assign) and (source := _dotted(node.value, bound)):
             bound |= {target.id: source for target in node.targets if isinstance(target, ast.Name)}
@@ -38,19 +38,19 @@ def foreign_changes(text: str, *, ours: set[str]) -> Iterator[tuple[int, str, st
         if isinstance(node, ast.Attribute) and _is_private(node.attr) and (name := _dotted(node, bound)):
             yield line, name, "is private"
         if isinstance(node, ast.Import | ast.ImportFrom):
-            for _, _, name in _imports(node, own=own):
+            for _, _, name in _imports(node, local=local):
                 if any(map(_is_private, name.split("."))):
                     yield line, name, "is private"
 
 
-def _imports(tree: ast.AST, *, own: set[str]) -> Iterator[tuple[str, str, str]]:
+def _imports(tree: ast.AST, *, local: set[str]) -> Iterator[tuple[str, str, str]]:
     """Yield the bound name, its dotted origin and the imported module of each foreign import."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
-                if (top := alias.name.partition(".")[0]) not in own:
+                if (top := alias.name.partition(".")[0]) not in local:
                     yield alias.asname or top, alias.name if alias.asname else top, alias.name
-        elif isinstance(node, ast.ImportFrom) and not node.level and str(node.module).partition(".")[0] not in own:
+        elif isinstance(node, ast.ImportFrom) and not node.level and str(node.module).partition(".")[0] not in local:
             for alias in node.names:
                 name = f"{node.module}.{alias.name}"
                 yield alias.asname or alias.name, name, name

@@ -91,8 +91,8 @@ def main() -> int:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "rig.yaml").write_text(RIG)
     (folder / "everything.yaml").write_text(DATASET)
-    wanted = [row for row in rows() if fnmatch.fnmatch(" ".join(row), options.only)]
+    selected = [row for row in rows() if fnmatch.fnmatch(" ".join(row), options.only)]
     with ThreadPoolExecutor(options.jobs) as pool:
-        good = list(pool.map(lambda row: fly(row, folder, options.samples), wanted))
+        good = list(pool.map(lambda row: fly(row, folder, options.samples), selected))
     print(f"{sum(good)} of {len(good)} valid; in {folder}")
     return 0 if all(good) else 1

@@ -54,7 +54,7 @@ class Image:
     ) -> Path:
         """Write an OCI bundle that runs ``words``: read-only, the image's user, no capability, no new privilege."""
         flags = ["nosuid", "noexec", "nodev"]
-        extra = [spec.partition(":")[::2] for spec in ours()["tmpfs"]]
+        extra = [spec.partition(":")[::2] for spec in common_service()["tmpfs"]]
         mounts = [
             {"destination": "/proc", "type": "proc", "source": "proc"},
             {"destination": "/dev", "type": "tmpfs", "source": "tmpfs", "options": ["nosuid", "mode=755"]},
@@ -153,8 +153,8 @@ def crun(*words: str) -> list[str]:
 
 def buildah(work: Path, *words: str) -> str:
     """Run buildah with a separate store."""
-    own = ["--storage-driver", "vfs", "--root", str(work / "store"), "--runroot", str(work / "runroot")]
-    done = subprocess.run(["buildah", *own, *words], check=False, capture_output=True, text=True)
+    store_options = ["--storage-driver", "vfs", "--root", str(work / "store"), "--runroot", str(work / "runroot")]
+    done = subprocess.run(["buildah", *store_options, *words], check=False, capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(f"buildah {words[0]}: {done.stderr[-3000:]}")
     return done.stdout.strip()
@@ -188,13 +188,13 @@ def built(work: Path) -> Image:
     words = ("--isolation", "chroot", "--build-arg", "BASE=localhost/base", "--file", str(ROOT / "docker/Dockerfile"))
     buildah(work, "build", "--quiet", *words, "--tag", "localhost/uavsim", str(ROOT))
     seconds = time.monotonic() - begun
-    shown = json.loads(buildah(work, "inspect", "--type", "image", "localhost/uavsim"))["OCIv1"]
+    manifest = json.loads(buildah(work, "inspect", "--type", "image", "localhost/uavsim"))["OCIv1"]
     root = Path(buildah(work, "mount", buildah(work, "from", "localhost/uavsim")))
     done = subprocess.run(["du", "-sm", str(root)], check=True, capture_output=True, text=True)
-    layers = len(shown["rootfs"]["diff_ids"])
+    layers = len(manifest["rootfs"]["diff_ids"])
     print(f"built in {seconds:.0f} s: {done.stdout.split()[0]} MB unpacked, {layers} layers", flush=True)
     (work / "hosts").write_text("127.0.0.1 localhost postgres prefect mock-sim\n")
-    return Image(root, work, shown["config"])
+    return Image(root, work, manifest["config"])
 
 
 def once(image: Image, name: str, *words: str, env: dict[str, str] | None = None) -> None:
@@ -218,7 +218,7 @@ def once(image: Image, name: str, *words: str, env: dict[str, str] | None = None
     print(f"{name:12s} {' '.join(words)[:90]}: {seconds:.1f} s", flush=True)
 
 
-def ours() -> dict[str, Any]:
+def common_service() -> dict[str, Any]:
     """Return the common definition of our services in docker-compose.yml."""
     found: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["x-ours"]
     return found

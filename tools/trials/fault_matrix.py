@@ -193,7 +193,7 @@ def struck_while_committing(row: Row) -> bool:
     return False
 
 
-def outcome(row: Row, wanted: dict[str, str]) -> tuple[str, bool]:
+def outcome(row: Row, expected: dict[str, str]) -> tuple[str, bool]:
     """Describe the outcome of a row in one line, and return whether it is as expected."""
     left = surviving(row.family, timeout_s=5.0)
     code, out = row.flown.returncode, row.folder / "out"
@@ -204,7 +204,7 @@ def outcome(row: Row, wanted: dict[str, str]) -> tuple[str, bool]:
     ]
     complete = len(ledger) == 2 and all(e.state == "committed" for e in ledger.values())
     valid = not any(e.state == "committed" for e in ledger.values()) or validate(out, pixels=True).ok
-    equal = contents(out) == wanted
+    equal = contents(out) == expected
     fired = "once_file" not in row.faults[0] or (row.folder / "happened.txt").exists()
     culprits = [e.scene for e in ledger.values() if e.state != "committed"] or ["error: the server at 127.0.0.1"]
     named = complete or all(culprit in printed for culprit in culprits)
@@ -238,10 +238,10 @@ def run_matrix(runs: Runs, work: Path, *, only: str, jobs: int) -> int:
     runs.start(reference)
     while not runs.ended(reference):
         time.sleep(0.05)
-    wanted, at = contents(reference.folder / "out"), measure(runs)
-    same = contents(work / "calm/out") == wanted
+    expected, at = contents(reference.folder / "out"), measure(runs)
+    same = contents(work / "calm/out") == expected
     code = reference.flown.returncode
-    print(f"undisturbed: exit {code}, {len(wanted)} files; calm run equal: {same}; {at}")
+    print(f"undisturbed: exit {code}, {len(expected)} files; calm run equal: {same}; {at}")
     waiting = [row for row in table(at) if fnmatch.fnmatch(row.name, only)]
     flying: list[Row] = []
     bad: list[str] = []
@@ -256,7 +256,7 @@ def run_matrix(runs: Runs, work: Path, *, only: str, jobs: int) -> int:
             flying.remove(row)
             rows += 1
             seconds = time.monotonic() - row.began
-            words, good = outcome(row, wanted)
+            words, good = outcome(row, expected)
             if row.name.endswith("commit") and (row.folder / "happened.txt").exists():
                 committing.append(struck_while_committing(row))
             print(f"{row.name:32s} {seconds:4.0f} s  {words}{'' if good else '   <-- UNEXPECTED'}", flush=True)

@@ -138,8 +138,8 @@ def fly_round(topology: Topology, *, seed: int, probability: float, work: Path) 
                 outcome["refused"] += 1
                 reasons[re.sub(r"CAMERA_\w+|[\d.]+", "#", str(error))[:90]] += 1
             else:
-                bad, seen = wrong_flat_images(folder, cameras) if flat else wrong_against(folder, reference)
-                outcome += Counter(accepted=1, wrong=bad, images=seen)
+                bad, checked = wrong_flat_images(folder, cameras) if flat else wrong_against(folder, reference)
+                outcome += Counter(accepted=1, wrong=bad, images=checked)
             shutil.rmtree(folder, ignore_errors=True)
         with contextlib.suppress(UavsimError):
             session.close()
@@ -160,7 +160,7 @@ def main() -> int:
     parser.add_argument("--faults", type=int, default=1000)
     parser.add_argument("--topology", choices=["carla", "bridge", "merged"], default="carla")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--probability", type=float, help="of each fault in a frame; default 0.0008, in merged 0.004")
+    parser.add_argument("--probability", type=float, help="fault probability in a frame; default 0.0008, merged 0.004")
     parser.add_argument("--minutes", type=float, default=30.0)
     parser.add_argument("--round", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()

@@ -91,17 +91,17 @@ class Trial:
             shutil.copytree(self.good, root, symlinks=True)
         arguments = [{"SET": str(root), "OUT": str(out)}.get(word, word) for word in COMMANDS[name]]
         if name not in self._lasting_s:
-            whole = self.run(arguments, temp=temp)
-            if whole.code:
-                raise SystemExit(f"{name} does not work undisturbed: {whole.output}")
-            self._lasting_s[name] = whole.seconds
+            undisturbed = self.run(arguments, temp=temp)
+            if undisturbed.code:
+                raise SystemExit(f"{name} does not work undisturbed: {undisturbed.output}")
+            self._lasting_s[name] = undisturbed.seconds
             return self.wrong_with(name, number=number, rng=rng)
         moment_s = rng.uniform(0.1, self._lasting_s[name])
         ended = self.run(arguments, temp=temp, moment_s=moment_s, number=number)
         wrong = [*_wrong_end(ended), *_left(temp), *_half_written(work)]
-        kept = root if root.exists() else out
-        if (name in {"generate", "regenerate", "convert"}) and kept.exists():
-            wrong += _not_valid(kept)
+        result = root if root.exists() else out
+        if (name in {"generate", "regenerate", "convert"}) and result.exists():
+            wrong += _not_valid(result)
         where = f"{name} after {moment_s:.2f} of {self._lasting_s[name]:.1f} s by {signal.Signals(number).name}"
         return [f"{where}: {fault}" for fault in wrong]
 

@@ -185,7 +185,7 @@ def run(words: list[str], env: dict[str, str], log: Path, *, kill_at: Callable[[
     return process.returncode
 
 
-def row(store: Store, work: Path, plans: Path, how: str, *, wanted: dict[str, str]) -> bool:
+def row(store: Store, work: Path, plans: Path, how: str, *, expected: dict[str, str]) -> bool:
     """Make the dataset under one fault, and print and return whether the outcome is right."""
     name = how.replace(" ", "-")
     words = [str(ROOT / ".venv/bin/uavsim"), "generate", "--dataset", str(plans), "--out", f"s3://{BUCKET}/{name}"]
@@ -212,7 +212,7 @@ def row(store: Store, work: Path, plans: Path, how: str, *, wanted: dict[str, st
     seconds, requests = time.monotonic() - begun, next(store.faults.requests)
     store.faults.begin("none")
     got = store.objects(name)
-    differ, half = differing(wanted, got), store.half_uploads()
+    differ, half = differing(expected, got), store.half_uploads()
     print(
         f"{how:20s} exit codes {' '.join(map(str, codes))}; {seconds:4.0f} s, {requests} requests; {len(got)} objects, "
         f"{len(differ)} differ{': ' + differ[0] if differ else ''}; {half} half uploads",
@@ -238,7 +238,7 @@ def main() -> int:
         plans = write_plans(work, scenes=options.scenes)
         words = [str(ROOT / ".venv/bin/uavsim"), "generate", "--dataset", str(plans), "--out", str(work / "folder")]
         subprocess.run([*words, "--no-check", "--quiet"], cwd=work, check=True)
-        wanted = contents(work / "folder")
+        expected = contents(work / "folder")
         store = Store()
         rows = (
             "killed in an upload",
@@ -249,5 +249,5 @@ def main() -> int:
             "slow",
             "none",
         )
-        held = [row(store, work, plans, how, wanted=wanted) for how in rows]
+        held = [row(store, work, plans, how, expected=expected) for how in rows]
     return 0 if all(held) else 1

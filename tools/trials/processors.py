@@ -77,10 +77,10 @@ def flags() -> frozenset[str]:
 def passes(setting: Setting, paths: list[str], cache: Path) -> bool:
     """Run tests in a setting and print the outcome."""
     environment = os.environ | setting.variables | ({"NUMBA_CACHE_DIR": str(cache)} if setting.numba else {})
-    ours = [path for path in paths if not path.startswith("packages/headless_simulator/")]
-    theirs = [path.removeprefix("packages/headless_simulator/") for path in paths if path not in ours]
+    main_paths = [path for path in paths if not path.startswith("packages/headless_simulator/")]
+    simulator_paths = [path.removeprefix("packages/headless_simulator/") for path in paths if path not in main_paths]
     good = True
-    for folder, chosen in ((ROOT, ours), (_SIMULATOR, theirs)):
+    for folder, chosen in ((ROOT, main_paths), (_SIMULATOR, simulator_paths)):
         if not chosen:
             continue
         began = time.monotonic()
@@ -99,8 +99,8 @@ def passes(setting: Setting, paths: list[str], cache: Path) -> bool:
 def main() -> int:
     """Run the settings; 0 when all tests passed in each that this processor can run."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default="*", help="settings whose name fits this pattern")
-    parser.add_argument("--tests", nargs="+", help="these tests alone")
+    parser.add_argument("--only", default="*", help="run only settings whose names match this pattern")
+    parser.add_argument("--tests", nargs="+", help="run only these tests")
     options = parser.parse_args()
     here, failed = flags(), 0
     for setting in SETTINGS:

@@ -77,8 +77,8 @@ class Cluster:
 
     def states(self, job: str) -> list[dict[str, str]]:
         """Return the fields of the array's jobs from ``scontrol``, with ended jobs."""
-        shown = self.call("scontrol", "show", "job", "--oneliner", job).splitlines()
-        return [dict(word.split("=", 1) for word in line.split() if "=" in word) for line in shown]
+        listing = self.call("scontrol", "show", "job", "--oneliner", job).splitlines()
+        return [dict(word.split("=", 1) for word in line.split() if "=" in word) for line in listing]
 
 
 def commands_missing() -> list[str]:
@@ -112,18 +112,18 @@ def cluster(work: Path, port: int) -> Iterator[Cluster]:
         yield running
     finally:
         subprocess.run(["scancel", "--user=root"], env=env, check=False)
-        asked = ["squeue", "--noheader"]
-        while subprocess.run(asked, env=env, check=False, capture_output=True, text=True).stdout:
+        queue = ["squeue", "--noheader"]
+        while subprocess.run(queue, env=env, check=False, capture_output=True, text=True).stdout:
             time.sleep(0.2)  # SLURM kills jobs after KillWait
         for process in reversed(started):
             process.terminate()
             process.wait(60)
 
 
-def nodes_idle(there: Cluster) -> int:
+def nodes_idle(slurm: Cluster) -> int:
     """Count the nodes that take jobs; 0 while the controller does not answer."""
     with contextlib.suppress(subprocess.CalledProcessError):
-        return there.call("sinfo", "--noheader", "--Node", "--states=idle").count("idle")
+        return slurm.call("sinfo", "--noheader", "--Node", "--states=idle").count("idle")
     return 0
 
 
@@ -136,7 +136,7 @@ def wait_for(done: Callable[[], object], process: subprocess.Popen[bytes] | None
     end = time.monotonic() + WAIT_S
     while not done():
         if time.monotonic() > end or (process is not None and process.poll() is not None):
-            raise RuntimeError("a part of the cluster does not come up, or a job does not end: see the logs")
+            raise RuntimeError("a daemon did not start or a job did not end in time: see the logs")
         time.sleep(0.1)
 
 
@@ -146,58 +146,58 @@ def in_flight(out: Path) -> bool:
     return sum(event in {"flying", "sample"} for event in last) >= 2 and "committed" in last
 
 
-def ended(there: Cluster, array: str) -> bool:
+def ended(slurm: Cluster, array: str) -> bool:
     """Return whether all jobs of an array have ended; requeued jobs skip SLURM's wait of two minutes.
 
     A node refuses a job that begins in the same second as the kill of the preceding job.
     """
-    states = there.states(array)
+    states = slurm.states(array)
     for state in states:
         if state["JobState"] == "PENDING" and int(state["Restarts"]) > 0:
             begins = state["StartTime"]  # unknown at first
             if begins[:1].isdigit() and datetime.fromisoformat(begins) - datetime.now() > timedelta(seconds=30):
                 sooner = ["scontrol", "update", f"JobId={array}_{state['ArrayTaskId']}", "StartTime=now+5"]
                 subprocess.run(
-                    sooner, env=there.env, check=False, capture_output=True
+                    sooner, env=slurm.env, check=False, capture_output=True
                 )  # refused while its processes still end
     return all(state["JobState"] in {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL"} for state in states)
 
 
-def disturb(there: Cluster, array: str, out: Path, how: str) -> None:
+def disturb(slurm: Cluster, array: str, out: Path, how: str) -> None:
     """Apply the disturbance of a row while scenes fly."""
     if how in {"undisturbed", "time limit"}:
         return
     wait_for(lambda: in_flight(out))
     if how == "requeue":
-        there.call("scontrol", "requeue", f"{array}_1")
+        slurm.call("scontrol", "requeue", f"{array}_1")
     if how == "SIGTERM":
-        there.call("scancel", "--batch", "--signal=TERM", f"{array}_1")
+        slurm.call("scancel", "--batch", "--signal=TERM", f"{array}_1")
     if how == "node lost":
-        there.call("scancel", "--full", "--signal=KILL", f"{array}_1")
-        there.call("scontrol", "requeue", f"{array}_1")
+        slurm.call("scancel", "--full", "--signal=KILL", f"{array}_1")
+        slurm.call("scontrol", "requeue", f"{array}_1")
 
 
-def row(there: Cluster, dataset: str, how: str, *, wanted: dict[str, str], scenes: int) -> bool:
+def row(slurm: Cluster, dataset: str, how: str, *, expected: dict[str, str], scenes: int) -> bool:
     """Make the dataset under one disturbance, and print and return whether the outcome is right."""
-    out = there.work / how.replace(" ", "-")
+    out = slurm.work / how.replace(" ", "-")
     limit = ("--time=2", "--signal=B:TERM@60") if how == "time limit" else ("--time=30",)
     begun = time.monotonic()
-    array = there.submit(dataset, out, *limit)
-    disturb(there, array, out, how)
-    wait_for(lambda: ended(there, array))
+    array = slurm.submit(dataset, out, *limit)
+    disturb(slurm, array, out, how)
+    wait_for(lambda: ended(slurm, array))
     seconds = time.monotonic() - begun
-    states = there.states(array)
-    differ = differing(wanted, dataset_files(out))
+    states = slurm.states(array)
+    differ = differing(expected, dataset_files(out))
     stray = orphans(out, scenes)
     again = sum(int(s.get("Restarts", "0")) for s in states)
     print(
         f"{how:12s} 2 jobs, {' '.join(s['JobState'] for s in states)}, begun again {again} times, {seconds:4.0f} s; "
-        f"{len(wanted)} files, {len(differ)} differ; leftovers: {stray or 'none'}",
+        f"{len(expected)} files, {len(differ)} differ; leftovers: {stray or 'none'}",
         flush=True,
     )
     good = not differ and not stray and all(s["JobState"] == "COMPLETED" for s in states)
     good = good and (again > 0 if how == "time limit" else again == (how != "undisturbed"))  # the other job continues
-    for log in () if good else sorted(there.work.glob(f"{out.name}-*.log")):
+    for log in () if good else sorted(slurm.work.glob(f"{out.name}-*.log")):
         print(log.name, *log.read_text(errors="replace").splitlines()[-12:], sep="\n  ")
     return good
 
@@ -221,8 +221,8 @@ def main() -> int:
         subprocess.run(
             [ROOT / ".venv/bin/uavsim", *words, "--no-check", "--quiet"], cwd=work / "cluster-plans", check=True
         )
-        wanted = dataset_files(single)
-        with cluster(work / "cluster", options.port) as there:
+        expected = dataset_files(single)
+        with cluster(work / "cluster", options.port) as slurm:
             rows = ("undisturbed", "requeue", "SIGTERM", "node lost", "time limit")
-            held = [row(there, str(plans), how, wanted=wanted, scenes=options.scenes) for how in rows]
+            held = [row(slurm, str(plans), how, expected=expected, scenes=options.scenes) for how in rows]
     return 0 if all(held) else 1

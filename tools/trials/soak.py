@@ -98,16 +98,16 @@ def check_growth(looks: list[Look], role: str, *, failures: int) -> tuple[str, b
 
     A simulator restarts after a failed attempt; then its longest life is checked.
     """
-    mine = [one for one in looks if one.role == role]
-    pids = len({one.pid for one in mine})
+    rows = [one for one in looks if one.role == role]
+    pids = len({one.pid for one in rows})
     if pids > 1 and role not in RENEWED:
-        longest = statistics.mode(one.pid for one in mine)
-        mine = [one for one in mine if one.pid == longest]
-    if len(mine) < 8:
-        return f"{role:10s} too few looks: {len(mine)}", role not in WATCHED
-    quarter = len(mine) // 4
-    first, middle, last = mine[1], mine[len(mine) // 2], mine[-1]
-    late, early = mean([o.rss_mb for o in mine[-quarter:]]), mean([o.rss_mb for o in mine[quarter : 2 * quarter]])
+        longest = statistics.mode(one.pid for one in rows)
+        rows = [one for one in rows if one.pid == longest]
+    if len(rows) < 8:
+        return f"{role:10s} too few looks: {len(rows)}", role not in WATCHED
+    quarter = len(rows) // 4
+    first, middle, last = rows[1], rows[len(rows) // 2], rows[-1]
+    late, early = mean([o.rss_mb for o in rows[-quarter:]]), mean([o.rss_mb for o in rows[quarter : 2 * quarter]])
     growth = late / early
 
     def usual(name: str, part: list[Look]) -> float:
@@ -118,7 +118,7 @@ def check_growth(looks: list[Look], role: str, *, failures: int) -> tuple[str, b
         for name in ("threads", "files", "sockets", "processes")
     )
     steady = all(
-        usual(name, mine[-quarter:]) - usual(name, mine[quarter : 2 * quarter]) <= SPREAD
+        usual(name, rows[-quarter:]) - usual(name, rows[quarter : 2 * quarter]) <= SPREAD
         for name in ("threads", "files", "sockets", "processes")
     )
     flat = growth <= MOST_GROWTH and steady and (role in RENEWED or pids <= 1 + failures)
@@ -126,7 +126,7 @@ def check_growth(looks: list[Look], role: str, *, failures: int) -> tuple[str, b
     words = f"{role:10s} {first.rss_mb:.0f}/{middle.rss_mb:.0f}/{last.rss_mb:.0f} MB, growth {growth:.3f}"
     words += f" ({per_scene:+.1f} kB a scene){counts}"
     if pids > 1:
-        words += f", {pids} processes one after another, {growth_in_a_life(mine):+.1f} kB a scene in a life"
+        words += f", {pids} processes one after another, {growth_in_a_life(rows):+.1f} kB a scene in a life"
         words += "" if role in RENEWED else f"; of the longest, {(last.seconds - first.seconds) / 60:.0f} min"
     return words, flat or role not in WATCHED
 

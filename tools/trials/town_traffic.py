@@ -105,7 +105,7 @@ def _drive(port: int, server_pid: int, cars: int, ticks: int) -> None:
     lanes = Lanes(traffic.map, looks=ticks // LANE_EVERY + 1, vehicles=len(traffic.ids))
     first = before = traffic.poses()
     farthest, moving, memory = np.zeros(len(first)), [], []
-    server, own = psutil.Process(server_pid), psutil.Process()
+    server, client = psutil.Process(server_pid), psutil.Process()
     stands_since, stood_ticks = np.zeros(len(first), np.int64), 0
     track, crossing = np.full((ticks, len(first), 4), np.nan), np.zeros((ticks, len(first)), bool)
     started = time.perf_counter()
@@ -114,13 +114,14 @@ def _drive(port: int, server_pid: int, cars: int, ticks: int) -> None:
         poses = traffic.poses()
         overlaps.look(tick, poses)
         farthest = np.fmax(farthest, np.linalg.norm((poses - first)[:, :2], axis=1))
-        there, drives = np.isfinite(poses[:, 0]), np.linalg.norm((poses - before)[:, :2], axis=1) > MOVING_MPS * STEP_S
-        moving.append(drives[there].mean())
-        stands_since[drives | ~there] = tick
+        present = np.isfinite(poses[:, 0])
+        drives = np.linalg.norm((poses - before)[:, :2], axis=1) > MOVING_MPS * STEP_S
+        moving.append(drives[present].mean())
+        stands_since[drives | ~present] = tick
         stood_ticks = max(stood_ticks, tick - int(stands_since.min()))
         if tick % LANE_EVERY == 0:
             lanes.look(tick, poses)
-            memory.append((server.memory_info().rss, own.memory_info().rss))
+            memory.append((server.memory_info().rss, client.memory_info().rss))
         track[tick], crossing[tick] = poses, _in_junctions(traffic.map, poses)
         before = poses
     rate = ticks / (time.perf_counter() - started)
@@ -168,17 +169,17 @@ def _lateral(world_map: Any, places_m: np.ndarray, crossing: np.ndarray, step_s:
     lateral = lateral_mps2(places_m[..., :2], step_s=step_s)
     reported: dict[str, float | str] = {}
     for name, among in (("road", ~crossing), ("junction", crossing)):
-        seen = lateral[among & np.isfinite(lateral)]
+        finite = lateral[among & np.isfinite(lateral)]
         reported |= (
-            {f"{name}_p99": float(np.percentile(seen, 99)), f"{name}_max": float(seen.max())} if seen.size else {}
+            {f"{name}_p99": float(np.percentile(finite, 99)), f"{name}_max": float(finite.max())} if finite.size else {}
         )
     worst = np.nan_to_num(lateral).max(axis=0)
     pulls = []
     for car in [int(car) for car in np.argsort(-worst)[:4] if worst[car] > LATERAL_MPS2]:
         tick = int(np.nanargmax(lateral[:, car]))
-        place = places_m[tick, car]
-        lane, mps = _waypoint(world_map, place), np.linalg.norm(place - places_m[tick - 1, car]) / step_s
-        pulls.append(f"{worst[car]:.1f} at {place[:2].round(1).tolist()} road {lane.road_id} {mps:.1f} m/s tick {tick}")
+        point_m, xy_m = places_m[tick, car], places_m[tick, car, :2]
+        lane, mps = _waypoint(world_map, point_m), np.linalg.norm(point_m - places_m[tick - 1, car]) / step_s
+        pulls.append(f"{worst[car]:.1f} at {xy_m.round(1).tolist()} road {lane.road_id} {mps:.1f} m/s tick {tick}")
     return {
         **{f"{name}_{what}": 0.0 for name in ("road", "junction") for what in ("p99", "max")},
         **reported,
@@ -225,9 +226,9 @@ class Lanes:
             waypoint = self._map.get_waypoint(carla.Location(x, y, z)) if x == x else None  # type: ignore[attr-defined]
             if waypoint is None or waypoint.is_junction:
                 continue
-            place = waypoint.transform
-            yaw = np.radians(place.rotation.yaw)
-            self._offset_m[at, row] = abs(-(x - place.location.x) * np.sin(yaw) + (y - place.location.y) * np.cos(yaw))
+            lane = waypoint.transform
+            yaw = np.radians(lane.rotation.yaw)
+            self._offset_m[at, row] = abs(-(x - lane.location.x) * np.sin(yaw) + (y - lane.location.y) * np.cos(yaw))
             self._road[at, row], self._lane[at, row] = waypoint.road_id, waypoint.lane_id
 
     def offsets(self, step_s: float) -> tuple[np.ndarray, np.ndarray]:
@@ -252,8 +253,8 @@ class Lanes:
         for shift in range(-reach, reach + 1):
             lo, hi = max(0, shift), min(len(known), len(known) + shift)
             near[lo:hi] |= changed[lo - shift : hi - shift]
-        kept: np.ndarray = known & ~near
-        return kept
+        valid: np.ndarray = known & ~near
+        return valid
 
 
 def overlapping(places: np.ndarray, yaws: np.ndarray, half: np.ndarray) -> np.ndarray:

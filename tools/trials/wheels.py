@@ -54,7 +54,7 @@ class StepError(Exception):
 def main() -> int:
     """Run the steps up to the first failure."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--python", default=sys.executable, help="interpreter whose bare environments are made")
+    parser.add_argument("--python", default=sys.executable, help="interpreter to create the environments with")
     parser.add_argument("--work", type=Path)
     parser.add_argument("--airsim", action="store_true", help="also install AirSim's client and fly topology bridge")
     options = parser.parse_args()

@@ -49,8 +49,8 @@ class Server:
     def __init__(self, python: str, *, work: Path, database: str, port: int) -> None:
         self.api = f"http://127.0.0.1:{port}/api"
         self._words = [python, "-m", "prefect", "server", "start", "--host", "127.0.0.1", "--port", str(port)]
-        own = {"PREFECT_HOME": str(work / "prefect"), "PREFECT_API_DATABASE_CONNECTION_URL": database}
-        self._env = {**os.environ, **own, "PREFECT_SERVER_ANALYTICS_ENABLED": "false"}
+        settings = {"PREFECT_HOME": str(work / "prefect"), "PREFECT_API_DATABASE_CONNECTION_URL": database}
+        self._env = {**os.environ, **settings, "PREFECT_SERVER_ANALYTICS_ENABLED": "false"}
         self._log = work / "server.log"
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -76,8 +76,8 @@ def main() -> int:
     parser.add_argument("--scenes", type=int, default=16)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--server", default=sys.executable, metavar="PYTHON")
-    parser.add_argument("--port", type=int, default=22300, help="of the server; the database's is the next")
-    parser.add_argument("--only", choices=["worker", "server", "database"], help="one row")
+    parser.add_argument("--port", type=int, default=22300, help="port of the server; the database uses the next port")
+    parser.add_argument("--only", choices=["worker", "server", "database"], help="run only this row")
     parser.add_argument("--work", type=Path)
     options = parser.parse_args()
     work: Path = options.work or Path(tempfile.mkdtemp(prefix="uavsim-workers-"))

@@ -93,7 +93,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path, help="AirSim's PythonClient folder")
     parser.add_argument("--python", default=sys.executable, help="interpreter for the examples")
-    parser.add_argument("--only", nargs="*", help="names such as hello_drone")
+    parser.add_argument("--only", nargs="*", help="run only these examples, such as hello_drone")
     parser.add_argument("--clock-speed", type=float, default=10.0)
     parser.add_argument("--limit", type=float, default=240.0, help="seconds an example may take")
     parser.add_argument("--town", default="Town10HD")

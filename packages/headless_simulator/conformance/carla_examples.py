@@ -86,8 +86,8 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--python", default=sys.executable, help="interpreter for the examples")
     parser.add_argument("--server-python", default=sys.executable, help="interpreter that has uavsim")
-    parser.add_argument("--only", nargs="*", choices=sorted(EXAMPLES), help="some of them")
-    parser.add_argument("--seconds", type=float, default=15.0, help="before an endless one is stopped")
+    parser.add_argument("--only", nargs="*", choices=sorted(EXAMPLES), help="run only these examples")
+    parser.add_argument("--seconds", type=float, default=15.0, help="seconds before an endless example is stopped")
     options = parser.parse_args()
     failed = 0
     for name, (arguments, endless) in EXAMPLES.items():

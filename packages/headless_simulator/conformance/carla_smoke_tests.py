@@ -78,7 +78,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--python", default=sys.executable, help="interpreter for the tests")
-    parser.add_argument("--only", nargs="*", default=["*"], help="patterns of module.Class.method")
+    parser.add_argument("--only", nargs="*", default=["*"], help="name patterns of tests: module.Class.method")
     parser.add_argument("--limit", type=float, default=900.0, help="seconds that a test may take")
     parser.add_argument("--maps", type=Path, help="folder of OpenDRIVE files that the simulator serves by their names")
     options = parser.parse_args()

@@ -119,7 +119,7 @@ def main() -> None:
     """Run all loads; print a line per client process and a summary."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--loads", type=int, default=500)
-    parser.add_argument("--busy", type=int, default=3, help="processes that do nothing but keep a processor busy")
+    parser.add_argument("--busy", type=int, default=3, help="number of processes that only use CPU time")
     parser.add_argument("--loads-per-process", type=int, default=25)
     parser.add_argument("--without-silence", action="store_true", help="let the simulator tick on around a load")
     parser.add_argument("--stops", action="store_true", help="stop and destroy sensors instead of loading")

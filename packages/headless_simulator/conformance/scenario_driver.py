@@ -188,7 +188,7 @@ def main() -> None:
     """Drive the current ego vehicle, tick by tick."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("port", type=int)
-    parser.add_argument("--turn", choices=("left", "right"), default="", help="at the first junction")
+    parser.add_argument("--turn", choices=("left", "right"), default="", help="turn at the first junction")
     parser.add_argument("--obey-lights", action="store_true")
     options = parser.parse_args()
     client = carla.Client("127.0.0.1", options.port)

@@ -113,8 +113,8 @@ def _junction_fits(last: carla.Waypoint, need: Need) -> bool:
         last, ways = ways[0], ways[0].next(_FINE_M)
     roads = {way.road_id for way in ways}
     pairs = ways[0].get_junction().get_waypoints(carla.LaneType.Driving)
-    own = [end for begin, end in pairs if begin.road_id in roads and _away_m(begin, end) < _CROSSING_M]
-    turns_deg = [_yaw_from(last, end) for end in own]
+    exits = [end for begin, end in pairs if begin.road_id in roads and _away_m(begin, end) < _CROSSING_M]
+    turns_deg = [_yaw_from(last, end) for end in exits]
     leads = {
         "": True,
         "straight": any(abs(turn) < 30 for turn in turns_deg),
@@ -177,25 +177,25 @@ def _lacks(scenario: ElementTree.Element, world_map: carla.Map, need: Need) -> b
 
 def _move(scenario: ElementTree.Element, world_map: carla.Map, need: Need) -> float | None:
     egos = scenario.findall("ego_vehicle")
-    place = _place_of(egos[0])
-    start = next((waypoint for waypoint in _nearest_first(world_map, place) if fits(waypoint, need)), None)
+    ego_start = _place_of(egos[0])
+    start = next((waypoint for waypoint in _nearest_first(world_map, ego_start) if fits(waypoint, need)), None)
     if start is None:
         return None
     goal, yaw_deg = start.transform, float(egos[0].attrib["yaw"])
     scenario.attrib["name"] += MOVED
     for actor in [*egos, *scenario.findall("other_actor")]:
-        offset = _turned(carla.Location(_place_of(actor) - place), goal.rotation.yaw - yaw_deg)
+        offset = _turned(carla.Location(_place_of(actor) - ego_start), goal.rotation.yaw - yaw_deg)
         lane = start if actor is egos[0] else world_map.get_waypoint(carla.Location(goal.location + offset))
         over_road_m = float(actor.attrib["z"]) if actor.tag == "other_actor" else _OVER_ROAD_M
         location, turn = lane.transform.location, float(actor.attrib["yaw"]) - yaw_deg
         values = (location.x, location.y, location.z + over_road_m, goal.rotation.yaw + turn)
         actor.attrib.update({axis: f"{value:.3f}" for axis, value in zip(("x", "y", "z", "yaw"), values, strict=True)})
-    return float(goal.location.distance(carla.Location(place.x, place.y, goal.location.z)))
+    return float(goal.location.distance(carla.Location(ego_start.x, ego_start.y, goal.location.z)))
 
 
-def _nearest_first(world_map: carla.Map, place: carla.Location) -> Iterator[carla.Waypoint]:
+def _nearest_first(world_map: carla.Map, target: carla.Location) -> Iterator[carla.Waypoint]:
     def away_m(waypoint: carla.Waypoint) -> float:
-        return math.hypot(waypoint.transform.location.x - place.x, waypoint.transform.location.y - place.y)
+        return math.hypot(waypoint.transform.location.x - target.x, waypoint.transform.location.y - target.y)
 
     for waypoint in sorted(world_map.generate_waypoints(_EVERY_M), key=away_m):
         around = [waypoint, *waypoint.previous(1.0)]  # at a road's end, a client may find another road's lane

@@ -106,8 +106,8 @@ class Programs:
 
     def environment(self, home: str) -> dict[str, str]:
         """Return the environment variables of scenario_runner and the driver."""
-        own = {"HOME": home, "SCENARIO_RUNNER_ROOT": str(self.source), "PYTHONPATH": f"{self.agents}:{self.source}"}
-        return {**os.environ, **own, "PYTHONDONTWRITEBYTECODE": "1", "MPLBACKEND": "Agg"}
+        paths = {"HOME": home, "SCENARIO_RUNNER_ROOT": str(self.source), "PYTHONPATH": f"{self.agents}:{self.source}"}
+        return {**os.environ, **paths, "PYTHONDONTWRITEBYTECODE": "1", "MPLBACKEND": "Agg"}
 
 
 def xml_scenarios(source: Path) -> Iterator[Scenario]:
@@ -282,12 +282,12 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="checkout of scenario_runner")
     parser.add_argument("--agents", type=Path, required=True, help="PythonAPI/carla of a copy of CARLA")
     parser.add_argument("--python", default=sys.executable, help="interpreter with scenario_runner's requirements")
-    parser.add_argument("--only", nargs="*", default=["*"], help="patterns of names, such as FollowLeading")
+    parser.add_argument("--only", nargs="*", default=["*"], help="name patterns of scenarios, such as FollowLeading")
     parser.add_argument("--towns", nargs="*", help="only scenarios of these towns")
-    parser.add_argument("--move", action="store_true", help="let scenarios begin where a look-alike has what they need")
+    parser.add_argument("--move", action="store_true", help="move scenarios to suitable roads of the built-in town")
     parser.add_argument("--limit", type=float, default=300.0, help="seconds that a scenario may take")
     parser.add_argument("--maps", type=Path, help="folder of OpenDRIVE files that the simulator serves by their names")
-    parser.add_argument("--results", type=Path, help="file of endings: added to, and what it holds is not run again")
+    parser.add_argument("--results", type=Path, help="file of results; scenarios in it are not run again")
     parser.add_argument("--logs", type=Path, help="an existing folder for what each scenario and its driver print")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # stops the simulator that this program started

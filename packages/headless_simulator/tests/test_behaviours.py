@@ -12,7 +12,7 @@ def test_default_and_unreal_values():
     assert dict(behaviours_of(["unreal"])) == dict(UNREAL) == {n: b.unreal for n, b in BEHAVIOURS.items()}
 
 
-def test_a_later_word_overrides_unreal():
+def test_later_behaviour_overrides_unreal():
     assert behaviours_of(["unreal", "reset=quick"])["reset"] == "quick"
     assert behaviours_of(["unreal", "reset=quick"])["exposure"] == "adapts"
 
@@ -25,11 +25,11 @@ def test_unknown_behaviour_or_value_is_refused(word):
 
 def test_unlisted_parked_vehicles_are_omitted():
     """A car and a house: all tags, vehicles alone, and a build that lists none."""
-    things = [
+    objects = [
         StaticObject(name=name, tag=tag, object_id=tag, pose=(0.0,) * 6, box_centre_m=(0.0,) * 3, box_half_m=(1.0,) * 3)
         for name, tag in (("car", 14), ("house", 3))
     ]
-    world: Any = SimpleNamespace(scenery=SimpleNamespace(listed=tuple(things)))
+    world: Any = SimpleNamespace(scenery=SimpleNamespace(listed=tuple(objects)))
 
     def listed(value: str, tag: int) -> list[str]:
         context = ListingContext(world, behaviours_of([f"parked={value}"]))

@@ -17,8 +17,8 @@ from headless_simulator.cli import main
 @pytest.fixture
 def taken() -> Iterator[int]:
     """A port that is listened on, with a free one below it: both outside the range from which others are given theirs."""
-    first_given = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
-    for port in random.Random(os.getpid()).sample(range(10_000, first_given), 100):
+    first_ephemeral = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    for port in random.Random(os.getpid()).sample(range(10_000, first_ephemeral), 100):
         with contextlib.ExitStack() as bound:
             try:
                 bound.enter_context(socket.create_server(("127.0.0.1", port)))
@@ -31,23 +31,23 @@ def taken() -> Iterator[int]:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
-        (["--carla-port", "99999"], "argument --carla-port: 99999: a port is between 0 and 65534"),
-        (["--render-latency", "nan"], "argument --render-latency: nan: a pause is 0 to 60000 ms"),
+        (["--carla-port", "99999"], "argument --carla-port: port 99999 must be from 0 to 65534"),
+        (["--render-latency", "nan"], "argument --render-latency: pause nan must be from 0 to below 60000 ms"),
         (["--rendr", "full"], "unrecognized arguments: --rendr full"),
         (["--town", "Atlantis"], "Atlantis"),
         (["--calibration", "/no/answers.json"], "/no/answers.json"),
     ],
 )
-def test_a_refusal_is_one_line(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_refusal_is_one_line(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(words)
 
     (line,) = [line for line in capsys.readouterr().err.splitlines() if "compil" not in line]
     assert ended.value.code == 2
     assert line.startswith("headless-simulator: ")
-    assert said in line
+    assert message in line
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ def Fault(**keys: object) -> Parsed:
     return Parsed.model_validate(keys)
 
 
-STAMP = Stamp(100, 5.0, (1.0, 2.0, 3.0, 0.0, 0.0, 0.0))
 RGB = "sensor.camera.rgb"
 
 
@@ -95,7 +94,7 @@ def test_cut_rpc_raises_connection_aborted():
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("faults: [{fault: drop_fram}]", "faults.0.fault"),
         ("faults: [{fault: drop_frame, camra: 1}]", "camra"),
@@ -107,10 +106,10 @@ def test_cut_rpc_raises_connection_aborted():
         ("- 1", "faults.yaml"),
     ],
 )
-def test_invalid_faults_file_is_refused_in_one_line(tmp_path, text, said):
+def test_invalid_faults_file_is_refused_in_one_line(tmp_path, text, message):
     path = tmp_path / "faults.yaml"
     path.write_text(text)
-    with pytest.raises(FaultsError, match=said) as reported:
+    with pytest.raises(FaultsError, match=message) as reported:
         read_faults(path)
 
     assert "\n" not in str(reported.value)
@@ -118,8 +117,8 @@ def test_invalid_faults_file_is_refused_in_one_line(tmp_path, text, said):
 
 def test_lose_actor_can_require_sensors():
     faults = Faults((Fault(fault="lose_actor", blueprint="vehicle.*", carries=True, nth=2),))
-    asked = [(4, "vehicle.a", False), (5, "vehicle.b", True), (6, "walker.c", True), (7, "vehicle.d", True)]
-    assert [faults.loses(actor, name, carries=carries) for actor, name, carries in asked] == [False, False, False, True]
+    calls = [(4, "vehicle.a", False), (5, "vehicle.b", True), (6, "walker.c", True), (7, "vehicle.d", True)]
+    assert [faults.loses(actor, name, carries=carries) for actor, name, carries in calls] == [False, False, False, True]
 
 
 def test_stalled_vehicles_stay_stalled_and_are_counted():

@@ -55,10 +55,10 @@ class Merged:
         finally:
             client.close()
 
-    def waits(self, asked: Future[Any]) -> bool:
+    def waits(self, pending: Future[Any]) -> bool:
         """Return whether a call waits for a tick."""
         try:
-            asked.result(timeout=WAITS_S)
+            pending.result(timeout=WAITS_S)
         except TimeoutError:
             return True
         return False
@@ -94,10 +94,10 @@ def start() -> Iterator[Start]:
 
 def test_images_are_rendered_within_a_tick(start: Start) -> None:
     merged = start()
-    asked = merged.airsim("simGetImages", [IMAGE], "", False)
-    assert merged.waits(asked)
+    pending = merged.airsim("simGetImages", [IMAGE], "", False)
+    assert merged.waits(pending)
     merged.carla("tick_cue")
-    image = asked.result(timeout=ANSWERS_S)[0]
+    image = pending.result(timeout=ANSWERS_S)[0]
     assert set(image) == {
         "image_data_uint8", "image_data_float", "camera_position", "camera_name", "camera_orientation", "time_stamp",
         "message", "pixels_as_float", "compress", "width", "height", "image_type",
@@ -128,10 +128,10 @@ def test_calls_without_game_thread_are_answered_between_ticks(start: Start, meth
 @pytest.mark.parametrize("method", ["listVehicles", "reset"])
 def test_calls_on_the_game_thread_wait_for_a_tick(start: Start, method: str) -> None:
     merged = start()
-    asked = merged.airsim(method)
-    assert merged.waits(asked)
+    pending = merged.airsim(method)
+    assert merged.waits(pending)
     merged.carla("tick_cue")
-    asked.result(timeout=ANSWERS_S)
+    pending.result(timeout=ANSWERS_S)
 
 
 def test_free_engine_answers_immediately(start: Start) -> None:
@@ -141,10 +141,10 @@ def test_free_engine_answers_immediately(start: Start) -> None:
 
 def test_leaving_synchronous_mode_releases_waiting_calls(start: Start) -> None:
     merged = start()
-    asked = merged.airsim("listVehicles")
-    assert merged.waits(asked)
+    pending = merged.airsim("listVehicles")
+    assert merged.waits(pending)
     merged.carla("set_episode_settings", [False, *SYNCHRONOUS[1:]])
-    asked.result(timeout=ANSWERS_S)
+    pending.result(timeout=ANSWERS_S)
 
 
 @pytest.mark.parametrize("freezes", [True, False])

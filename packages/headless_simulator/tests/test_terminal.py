@@ -8,7 +8,7 @@ def test_every_line_names_the_program(capsys: pytest.CaptureFixture[str]) -> Non
     assert capsys.readouterr().err == "headless-simulator: hello\n"
 
 
-def test_a_bug_comes_with_its_traceback(capsys: pytest.CaptureFixture[str]) -> None:
+def test_bug_is_printed_with_its_traceback(capsys: pytest.CaptureFixture[str]) -> None:
     try:
         dict[str, int]()["key"]
     except KeyError as bug:

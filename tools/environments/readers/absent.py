@@ -39,6 +39,6 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         """Leave the module empty."""
 
 
-def let_be_absent(*names: str) -> None:
+def stub_packages(*names: str) -> None:
     """Install an empty module for each name and its submodules."""
     sys.meta_path.insert(0, _Finder(names))

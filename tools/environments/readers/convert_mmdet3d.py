@@ -6,13 +6,13 @@ import pickle
 import sys
 from pathlib import Path
 
-from absent import let_be_absent
+from absent import stub_packages
 
 checkout, root, version, work = sys.argv[1:]
 sys.path.insert(0, f"{checkout}/tools/dataset_converters")
 # What the devkit and mmdet3d need to draw, score and run.
-let_be_absent("sklearn", "descartes", "fire", "mmcv.ops", "mmdet.models", "mmdet3d.models")
-let_be_absent("lyft_dataset_sdk", "trimesh", "plyfile", "skimage")
+stub_packages("sklearn", "descartes", "fire", "mmcv.ops", "mmdet.models", "mmdet3d.models")
+stub_packages("lyft_dataset_sdk", "trimesh", "plyfile", "skimage")
 linked = Path(work, "data/nuscenes")  # input folder of the second step
 linked.parent.mkdir(parents=True)
 linked.symlink_to(Path(root).resolve())

@@ -8,7 +8,7 @@ from typing import Any
 
 import matplotlib
 import numpy as np
-from absent import let_be_absent
+from absent import stub_packages
 from matplotlib import cm
 
 checkout, folder, ego_type = sys.argv[1:]
@@ -20,7 +20,7 @@ for name in (
     package = types.ModuleType(name)
     package.__path__ = [f"{checkout}/{name.replace('.', '/')}"]
     sys.modules[name] = package
-let_be_absent("torchvision", "pypcd", "pandas")  # imported, but not used for reading
+stub_packages("torchvision", "pypcd", "pandas")  # imported, but not used for reading
 importlib.import_module("torchvision.transforms")
 if not hasattr(cm, "get_cmap"):  # matplotlib 3.9 removed it
     setattr(cm, "get_cmap", matplotlib.colormaps.get_cmap)  # noqa: B010 - mypy knows the module as it is

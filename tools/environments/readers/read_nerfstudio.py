@@ -4,13 +4,13 @@ import json
 import sys
 from pathlib import Path
 
-from absent import let_be_absent
+from absent import stub_packages
 
 # What trainers and viewers need; a data parser does not.
-let_be_absent(
+stub_packages(
     "torch.utils.tensorboard", "tensorboard", "wandb", "comet_ml", "nerfacc", "gsplat", "torchvision", "viser"
 )
-let_be_absent(
+stub_packages(
     "mediapy", "appdirs", "rawpy", "newrawpy", "splines", "msgpack_numpy", "pymeshlab", "xatlas", "torchmetrics", "av"
 )
 from nerfstudio.data.dataparsers.nerfstudio_dataparser import NerfstudioDataParserConfig  # noqa: E402 - after the lines above
@@ -25,10 +25,10 @@ config = NerfstudioDataParserConfig(
     load_3D_points=True,
 )
 outputs = config.setup().get_dataparser_outputs("train")
-told = {
+report = {
     "images": [str(path) for path in outputs.image_filenames],
     "camera_to_worlds": outputs.cameras.camera_to_worlds.tolist(),
     "fx": outputs.cameras.fx.flatten().tolist(),
     "points": outputs.metadata["points3D_xyz"].tolist(),
 }
-sys.stdout.write(json.dumps(told) + "\n")
+sys.stdout.write(json.dumps(report) + "\n")

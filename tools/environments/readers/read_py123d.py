@@ -21,8 +21,8 @@ for (dataset, name), scene in sorted(longest.items()):
     town_map = scene.get_map_api()
     frames = []
     for number, time in enumerate(scene.get_all_iteration_timestamps()):
-        seen = scene.get_box_detections_se3_at_iteration(number)
-        boxes = {box.attributes.track_token: box.bounding_box_se3 for box in seen.box_detections}
+        detections = scene.get_box_detections_se3_at_iteration(number)
+        boxes = {box.attributes.track_token: box.bounding_box_se3 for box in detections.box_detections}
         cameras = {}
         for ident, camera_metadata in scene.get_camera_metadatas().items():
             camera = scene.get_camera_at_iteration(number, ident)

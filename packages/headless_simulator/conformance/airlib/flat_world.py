@@ -44,12 +44,12 @@ class FlatWorld:
     @property
     def renderer(self) -> Never:
         """Fail: this world has no renderer."""
-        raise NotImplementedError("a flight over the flat world takes no images")
+        raise NotImplementedError("the flat world has no renderer")
 
     @property
     def models(self) -> Never:
         """Fail: this world has no models."""
-        raise NotImplementedError("nothing but drones moves over the flat world")
+        raise NotImplementedError("the flat world has no models")
 
     def movers(self) -> Movers:
         """Return an empty result."""

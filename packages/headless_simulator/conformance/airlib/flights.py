@@ -161,7 +161,7 @@ def build_airlib(airlib: Path, eigen: Path, build: Path) -> Path:
         raise ValueError(f"{eigen} has no Eigen/Dense: install Eigen (Debian: libeigen3-dev)")
     text = token.read_text("utf-8")
     if text.count(SLEEP) != 1:
-        raise ValueError(f"{token} has not the one sleep that a waiting call is known by; it is another AirSim")
+        raise ValueError(f"{token} must contain {SLEEP!r} once; use the AirLib of AirSim 1.8")
     patched = build / "include/common/CancelToken.hpp"
     patched.parent.mkdir(parents=True, exist_ok=True)
     patched.write_text(

@@ -100,11 +100,11 @@ START: Final = (call("enableApiControl", True), call("armDisarm", True))
 UP: Final = (*START, call("takeoff", 20))
 
 
-def _high(metres: float, yaw_deg: float = 0.0) -> tuple[Call, ...]:
+def _high(metres: float) -> tuple[Call, ...]:
     """Take off, teleport to a height, and settle there."""
     return (
         *UP,
-        call("simSetVehiclePose", Pose((0.0, 0.0, -metres), yaw_deg)),
+        call("simSetVehiclePose", Pose((0.0, 0.0, -metres), 0.0)),
         call("moveByVelocity", 0, 0, 0, 3, ANY, STOP),
     )
 

@@ -97,6 +97,6 @@ def behaviours_of(words: Sequence[str]) -> Behaviours:
         if name not in BEHAVIOURS:
             raise BehaviourError(f"unknown behaviour {name!r}; choose from unreal, {', '.join(BEHAVIOURS)}")
         if value not in BEHAVIOURS[name].values:
-            raise BehaviourError(f"{name} is {' or '.join(BEHAVIOURS[name].values)}, not {value!r}")
+            raise BehaviourError(f"{name} must be {' or '.join(BEHAVIOURS[name].values)}, not {value!r}")
         chosen[name] = value
     return Behaviours(chosen)

@@ -47,7 +47,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument(
         "--carla-port", type=_port, default=2000, help="RPC port; the next port is for streams; 0: free ports"
     )
-    p.add_argument("--airsim-port", type=_port, default=41451, help="AirSim's port; 0: a free one")
+    p.add_argument("--airsim-port", type=_port, default=41451, help="AirSim's port; 0: a free port")
     p.add_argument(
         "--carla-version",
         choices=tuple(VERSIONS),
@@ -58,14 +58,12 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--compile-only", action="store_true", help="compile missing kernels and exit")
     p.add_argument("--write-xodr", type=Path, metavar="FILE", help="write the town's OpenDRIVE map and exit")
     where = p.add_mutually_exclusive_group()
-    where.add_argument("--town", default="Town10HD", help="a built-in town, or a file of --maps by its name")
+    where.add_argument("--town", default="Town10HD", help="name of a built-in town or of a file in --maps")
     where.add_argument("--xodr", type=Path, help="serve this OpenDRIVE file")
-    p.add_argument(
-        "--maps", type=Path, metavar="FOLDER", help="serve every OpenDRIVE file of this folder as a town of its name"
-    )
+    p.add_argument("--maps", type=Path, metavar="FOLDER", help="serve each OpenDRIVE file of this folder as a town")
     p.add_argument("--seed", type=int, default=0, help="seed of the procedural towns")
     p.add_argument(
-        "--calibration", type=Path, metavar="FILE", help="take sizes of bodies from answers of `uavsim conform`"
+        "--calibration", type=Path, metavar="FILE", help="take actor sizes from the answers.json of `uavsim conform`"
     )
     p.add_argument("--faults", type=Path, help="YAML file of faults to inject")
     p.add_argument(
@@ -73,10 +71,10 @@ def parser() -> argparse.ArgumentParser:
         action="append",
         default=os.environ.get("HEADLESS_SIMULATOR_BEHAVIOUR", "").split(),
         metavar="NAME=VALUE",
-        help="behave like a real server: unreal for all, or one of "
+        help="enable a behaviour of the real server: unreal for all, or one of "
         + "; ".join(f"{name}={'|'.join(one.values)}" for name, one in BEHAVIOURS.items()),
     )
-    p.add_argument("--render", choices=("full", "flat"), default="full", help="flat: cheap images that carry numbers")
+    p.add_argument("--render", choices=("full", "flat"), default="full", help="flat: images encode camera and frame")
     p.add_argument("--render-latency", type=_milliseconds, default=0.0, metavar="MS", help="pause per camera image")
     p.add_argument("--airsim-settings", type=Path, help="AirSim's settings.json")
     p.add_argument("--separate-worlds", action="store_true", help="fly AirSim's drones in a separate world")
@@ -85,7 +83,7 @@ def parser() -> argparse.ArgumentParser:
         "--merged-engine",
         choices=("carla", "free"),
         default="carla",
-        help="carla: AirSim's calls wait for the next tick; free: they are served immediately",
+        help="carla: AirSim calls wait for the next tick; free: the server answers them immediately",
     )
     p.add_argument(
         "--merged-assume",
@@ -100,14 +98,14 @@ def parser() -> argparse.ArgumentParser:
 def _port(text: str) -> int:
     number = int(text)
     if not 0 <= number < 65535:
-        raise argparse.ArgumentTypeError(f"{text}: a port is between 0 and 65534")
+        raise argparse.ArgumentTypeError(f"port {text} must be from 0 to 65534")
     return number
 
 
 def _milliseconds(text: str) -> float:
     number = float(text)
     if not 0.0 <= number < 60_000.0:
-        raise argparse.ArgumentTypeError(f"{text}: a pause is 0 to 60000 ms")
+        raise argparse.ArgumentTypeError(f"pause {text} must be from 0 to below 60000 ms")
     return number
 
 

@@ -111,7 +111,7 @@ def _tag(value: Any) -> Any:
     """Read a semantic tag's name as its number."""
     numbers = {name.replace("_", ""): number for name, number in TAG.items()}
     if str(value).casefold() not in numbers:
-        raise ValueError(f"no class {value!r}; there are {', '.join(numbers)}")
+        raise ValueError(f"unknown class {value!r}; use one of {', '.join(numbers)}")
     return numbers[str(value).casefold()]
 
 
@@ -151,9 +151,9 @@ class Fault(BaseModel):
         if needed and getattr(self, needed) is None:
             raise ValueError(f"{self.fault} needs {needed!r}")
         if self.server == "airsim" and self.fault not in _AIRSIM:
-            raise ValueError(f"{self.fault} is not for AirSim's port; {', '.join(_AIRSIM)} are")
+            raise ValueError(f"{self.fault} does not apply to AirSim's port; use one of {', '.join(_AIRSIM)}")
         if self.server == "carla" and self.fault in _AIRSIM_ALONE:
-            raise ValueError(f"{self.fault} is for AirSim's port: add 'server: airsim'")
+            raise ValueError(f"{self.fault} applies to AirSim's port only: add 'server: airsim'")
         return self
 
 

@@ -27,14 +27,14 @@ def test_server_version_of_each_dialect(serve) -> None:
 
 def test_cosys_images_are_rgb_and_otherwise_equal(serve) -> None:
     host = PaperHost()
-    theirs = call(serve(host=host), "simGetImages", [REQUEST], "", False)[0]
+    plain = call(serve(host=host), "simGetImages", [REQUEST], "", False)[0]
     cosys = call(serve(host=host, dialect=COSYS), "simGetImages", [{**REQUEST, "annotation_name": ""}], "")[0]
-    blue_first = np.frombuffer(theirs["image_data_uint8"], np.uint8).reshape(-1, 3)
+    blue_first = np.frombuffer(plain["image_data_uint8"], np.uint8).reshape(-1, 3)
     assert len(np.unique(blue_first, axis=0)) > 1, "an image of one grey proves no order"
     np.testing.assert_array_equal(
         np.frombuffer(cosys["image_data_uint8"], np.uint8).reshape(-1, 3), blue_first[:, ::-1]
     )
-    assert set(cosys) - set(theirs) == {"annotation_name"}
+    assert set(cosys) - set(plain) == {"annotation_name"}
 
 
 @pytest.mark.parametrize(

@@ -49,9 +49,9 @@ def methods_of_the_real_client() -> set[str]:
 
 
 def test_every_method_of_the_real_client_is_known() -> None:
-    wanted = methods_of_the_real_client()
-    assert len(wanted) == 125
-    assert wanted - SIGNATURES.keys() == set()
+    expected = methods_of_the_real_client()
+    assert len(expected) == 125
+    assert expected - SIGNATURES.keys() == set()
 
 
 def test_unknown_methods_are_named_and_counted(serve) -> None:

@@ -58,13 +58,13 @@ def test_empty_settings_give_one_drone() -> None:
     settings = read_settings("{}")
     assert [v.name for v in settings.vehicles] == ["SimpleFlight"]
     assert settings.flies
-    assert not settings.vehicles_given
+    assert not settings.has_vehicles
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "no JSON: line 1"),
+        ("{", "not valid JSON: line 1"),
         ("[]", "JSON object"),
         ('{"SimMode": "Car"}', "SimMode 'Car'"),
         ('{"ClockSpeed": 0}', "ClockSpeed"),
@@ -73,7 +73,7 @@ def test_empty_settings_give_one_drone() -> None:
         ('{"Vehicles": {"A": {"VehicleType": "PX4Multirotor"}}}', "PX4Multirotor"),
         ('{"Vehicles": []}', "Vehicles must be an object"),
         ('{"Vehicles": {"A": {"Sensors": {"x": {"SensorType": 9}}}}}', "SensorType 9"),
-        ('{"CameraDefaults": {"CaptureSettings": [{"ImageType": 0, "Width": 0}]}}', "no image size"),
+        ('{"CameraDefaults": {"CaptureSettings": [{"ImageType": 0, "Width": 0}]}}', "0x144 must be 1 to"),
         ('{"CameraDefaults": {"CaptureSettings": [{"ImageType": 0, "FOV_Degrees": 180}]}}', "FOV_Degrees"),
         ('{"CameraDefaults": {"CaptureSettings": [{"ImageType": 77}]}}', "ImageType 77"),
     ],

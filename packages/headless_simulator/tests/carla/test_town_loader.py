@@ -84,7 +84,7 @@ def test_long_request_does_not_delay_other_client(server: RunningSimulator, tmp_
             "km",
         ),
         (document(road(), "<x/>" * 600_000), "more than 500000 elements"),
-        (b'<!DOCTYPE a [<!ENTITY b "ha">]>' + document(road()).split(b"\n", 1)[1], "entities are not taken"),
+        (b'<!DOCTYPE a [<!ENTITY b "ha">]>' + document(road()).split(b"\n", 1)[1], "entities are not supported"),
     ],
 )
 def test_invalid_opendrive_is_refused(server: RunningSimulator, tmp_path: Path, text: bytes, message: str) -> None:

@@ -9,7 +9,7 @@ UAV3D_CARS = (
 )  # fmt: skip
 
 
-def test_the_catalogue_is_that_of_carla_0_9_16() -> None:
+def test_catalogue_equals_carla_0_9_16() -> None:
     kinds = Counter(spec.base_type for spec in VEHICLES.values())
 
     assert kinds == {"car": 25, "truck": 4, "van": 4, "bus": 1, "motorcycle": 4, "bicycle": 3}

@@ -68,12 +68,12 @@ def _hits(eye: np.ndarray, direction: np.ndarray, a: np.ndarray, b: np.ndarray, 
     return np.where(hit, t, np.inf)
 
 
-def test_a_typo_is_answered_with_the_nearest_name() -> None:
+def test_unknown_blueprint_names_the_nearest() -> None:
     with pytest.raises(ValueError, match=r"vehicle\.tesla\.model3"):
         LIBRARY.number("vehicle.tesla.modell3")
 
 
-def test_paint_takes_the_colour_and_glass_does_not() -> None:
+def test_colour_applies_to_paint_only() -> None:
     number = LIBRARY.number("vehicle.tesla.model3")
     plain, painted = LIBRARY.mesh(number), LIBRARY.painted(number, (200, 10, 20))
 

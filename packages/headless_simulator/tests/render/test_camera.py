@@ -17,7 +17,7 @@ def test_the_axes_are_the_columns_of_carlas_matrix(pitch, yaw, roll):
     np.testing.assert_allclose(axes(pitch, yaw, roll), np.array(matrix)[:3, :3], atol=2e-6)
 
 
-def seen(view, point):
+def project(view, point):
     """Project a point by hand: its offset along right, down and forward."""
     numbers = pack(view)
     x, y, z = (np.dot(np.asarray(point) - numbers[:3], axis) for axis in (numbers[3:6], numbers[6:9], numbers[9:12]))
@@ -26,15 +26,15 @@ def seen(view, point):
 
 def test_a_right_angle_sees_45_degrees_to_each_side():
     view = View((0.0, 0.0, 0.0, 0.0, 0.0, 0.0), 800, 450, 90.0)
-    assert seen(view, (10, 10, 0)) == pytest.approx((800, 225))  # to the right (y) is the right edge
-    assert seen(view, (10, -10, 0)) == pytest.approx((0, 225))
-    assert seen(view, (10, 0, 5)) == pytest.approx((400, 25))  # up is up
+    assert project(view, (10, 10, 0)) == pytest.approx((800, 225))  # to the right (y) is the right edge
+    assert project(view, (10, -10, 0)) == pytest.approx((0, 225))
+    assert project(view, (10, 0, 5)) == pytest.approx((400, 25))  # up is up
 
 
 def test_straight_down_forward_is_up_in_the_image():
     view = View((5.0, 0.0, 60.0, -90.0, 0.0, 0.0), 800, 450, 90.0)
-    assert seen(view, (5, 0, 0)) == pytest.approx((400, 225))
-    assert seen(view, (5 + 30, 0, 0)) == pytest.approx((400, 25))
+    assert project(view, (5, 0, 0)) == pytest.approx((400, 225))
+    assert project(view, (5 + 30, 0, 0)) == pytest.approx((400, 25))
     assert pack(view)[15] == NEAR_M
 
 

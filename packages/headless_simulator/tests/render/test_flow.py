@@ -86,9 +86,9 @@ def test_static_camera_sees_flow_of_moving_actors_only() -> None:
     motion = flow_px(DOWN, DOWN, image, now, then)
 
     np.testing.assert_array_equal((motion != 0).any(axis=-1), image.ids == then.actor_id[0])
-    mine = image.ids == then.actor_id[0]
-    np.testing.assert_allclose(motion[mine][:, 0], 400 * 1.2 / image.depth_m[mine], rtol=1e-4)
-    np.testing.assert_allclose(motion[mine][:, 1], 0.0, atol=1e-4)
+    mask = image.ids == then.actor_id[0]
+    np.testing.assert_allclose(motion[mask][:, 0], 400 * 1.2 / image.depth_m[mask], rtol=1e-4)
+    np.testing.assert_allclose(motion[mask][:, 1], 0.0, atol=1e-4)
 
 
 def test_new_movers_have_no_flow() -> None:
@@ -107,8 +107,8 @@ def was_at(view: View, image: RenderedImage, now: Movers, then: Movers) -> np.nd
     depth_m = np.where(np.isfinite(image.depth_m), image.depth_m, 0.0)
     points = local * depth_m[..., None] @ turn(*view.pose[3:]).T + np.array(view.pose[:3])
     for actor, a, b in zip(now.actor_id, now.pose, then.pose, strict=True):
-        mine = image.ids == actor
-        points[mine] = (points[mine] - a[:3]) @ turn(*a[3:]) @ turn(*b[3:]).T + b[:3]
+        mask = image.ids == actor
+        points[mask] = (points[mask] - a[:3]) @ turn(*a[3:]) @ turn(*b[3:]).T + b[:3]
     return points
 
 
@@ -124,13 +124,13 @@ def test_flow_leads_back_to_previous_positions(seed: int) -> None:
 
     motion = flow_px(view, before, image, now, then)
 
-    seen = np.isfinite(image.depth_m)
-    v, u = np.nonzero(seen)
-    was, depth = project(was_at(view, image, now, then)[seen], before)
-    back = np.stack([u, v], axis=1) + 0.5 - motion[seen]
+    solid = np.isfinite(image.depth_m)
+    v, u = np.nonzero(solid)
+    was, depth = project(was_at(view, image, now, then)[solid], before)
+    back = np.stack([u, v], axis=1) + 0.5 - motion[solid]
     near = (depth > 1) & (np.abs(was - [200, 150]) < [380, 280]).all(axis=1)
     assert near.mean() > 0.9
-    assert np.isin(image.ids[seen][near], now.actor_id).sum() > 300  # some of them drive
+    assert np.isin(image.ids[solid][near], now.actor_id).sum() > 300  # some of them drive
     np.testing.assert_allclose(back[near], was[near], atol=0.02)
 
 

@@ -86,12 +86,12 @@ def test_runs_start_at_triangle_changes_and_rows() -> None:
     one_m, four_m = (int(np.float32(share).view(np.int32)) << 32 for share in (1.0, 0.25))
     keys = np.zeros(40 + 16, np.int64)
     keys[3:21], keys[21] = four_m | 3, one_m | 4
-    seen, starts, ids = np.zeros(40, np.int32), np.zeros(41, np.int32), np.zeros(40, np.uint32)
+    visible, starts, ids = np.zeros(40, np.int32), np.zeros(41, np.int32), np.zeros(40, np.uint32)
     depth_m, tag = np.zeros(40, np.float32), np.zeros(40, np.uint8)
     town = np.array([7, 8], np.uint32), np.array([1, 2], np.uint8)
     mover = np.array([9], np.uint32), np.array([14], np.uint8)
 
-    resolve(keys, 20, 2, *town, *mover, seen, starts, depth_m, ids, tag)
+    resolve(keys, 20, 2, *town, *mover, visible, starts, depth_m, ids, tag)
 
     assert starts[:6].tolist() == [0, 3, 20, 21, 22, 40]
     assert ids.tolist() == [0] * 3 + [8] * 18 + [9] + [0] * 18
@@ -130,9 +130,9 @@ def test_grain_does_not_depend_on_the_column() -> None:
         row[int(begin) : int(begin) + TILE] = rng.uniform(low, high, TILE)
     row[int(DEPTH) + 100 : int(DEPTH) + 200] = 50.0  # whole spans of which none is near
     row[int(UPRIGHT) : int(UPRIGHT) + TILE] = np.floor(row[int(UPRIGHT) : int(UPRIGHT) + TILE])
-    whole, alone = row.copy(), []
+    together, alone = row.copy(), []
 
-    grained_near(noise, whole, np.uint64(TILE))
+    grained_near(noise, together, np.uint64(TILE))
 
     for pixel in range(TILE):
         one = np.zeros(LANES, np.float32)
@@ -140,7 +140,7 @@ def test_grain_does_not_depend_on_the_column() -> None:
             one[int(begin)] = row[int(begin) + pixel]
         grained_near(noise, one, np.uint64(1))
         alone.append((one[int(ROUGH)], one[int(GRAIN)]))
-    assert list(zip(part(whole, ROUGH, TILE), part(whole, GRAIN, TILE), strict=True)) == alone
+    assert list(zip(part(together, ROUGH, TILE), part(together, GRAIN, TILE), strict=True)) == alone
 
 
 def test_noise_wraps_around() -> None:
@@ -167,8 +167,8 @@ def test_reflection_is_interpolated_between_knots() -> None:
         knot = np.uint64(mirror_span(lane, knot, first, last, light))
 
     def at(x: float, share: float) -> tuple[float, float]:
-        red, _, _, much, _ = mirrored((x, 0.0, -10.0), (0.0, 0.0, 1.0), sky_of(light), share, 0.0)
-        return red, much
+        red, _, _, weight, _ = mirrored((x, 0.0, -10.0), (0.0, 0.0, 1.0), sky_of(light), share, 0.0)
+        return red, weight
 
     (left, much_left), (right, much_right) = at(3.0, 0.6), at(15.0, 0.6)
     middle = (left + right) / 2 * (much_left + much_right) / 2

@@ -28,24 +28,24 @@ def renderer() -> Renderer:
 
 def movers(blueprint: str, *places: tuple[float, float, float]) -> Movers:
     count = len(places)
-    pose = np.array([[*place, 0.0, 90.0, 0.0] for place in places], dtype=np.float64).reshape(count, 6)
+    pose = np.array([[*position_m, 0.0, 90.0, 0.0] for position_m in places], dtype=np.float64).reshape(count, 6)
     number = np.full(count, MODELS.number(blueprint), np.int32)
     ids = np.arange(7, 7 + count, dtype=np.uint32)
     return Movers(number, pose, ids, np.full((count, 3), 200, np.uint8), np.zeros(count, np.uint32))
 
 
-def image_of(renderer: Renderer, things: Movers) -> RenderedImage:
+def image_of(renderer: Renderer, movers_now: Movers) -> RenderedImage:
     signals = np.zeros(0, np.uint8)
-    return renderer.render(VIEW, things, weather=Weather(), signals=signals, time_s=0.0, want_bgra=True)
+    return renderer.render(VIEW, movers_now, weather=Weather(), signals=signals, time_s=0.0, want_bgra=True)
 
 
-def darkening(renderer: Renderer, place: tuple[float, float, float], blueprint: str) -> float:
+def darkening(renderer: Renderer, position_m: tuple[float, float, float], blueprint: str) -> float:
     """Return the light that a dark object removes from the image, in black pixels."""
     clear = image_of(renderer, movers(blueprint)).bgra
-    shown = image_of(renderer, movers(blueprint, place)).bgra
+    darkened = image_of(renderer, movers(blueprint, position_m)).bgra
     assert clear is not None
-    assert shown is not None
-    return float((clear[..., 1].astype(int) - shown[..., 1]).sum()) / 255.0
+    assert darkened is not None
+    return float((clear[..., 1].astype(int) - darkened[..., 1]).sum()) / 255.0
 
 
 def test_window_enlarges_the_same_camera() -> None:
@@ -92,17 +92,17 @@ def test_thin_wing_is_continuous_in_a_small_image(renderer: Renderer) -> None:
     """An aeroplane from behind at 590 m: its wing is a twentieth of a pixel high, and as dark wherever between two lines."""
     view = View(VIEW.pose, 306, 256, 67.8)
 
-    def shown(*places: tuple[float, float, float]) -> npt.NDArray[np.int64]:
-        things = movers("static.prop.aeroplane", *places)
-        things.pose[:, 4] = 0.0
+    def sky_green(*places: tuple[float, float, float]) -> npt.NDArray[np.int64]:
+        movers_now = movers("static.prop.aeroplane", *places)
+        movers_now.pose[:, 4] = 0.0
         image = renderer.render(
-            view, things, weather=Weather(), signals=np.zeros(0, np.uint8), time_s=0.0, want_bgra=True
+            view, movers_now, weather=Weather(), signals=np.zeros(0, np.uint8), time_s=0.0, want_bgra=True
         )
         assert image.bgra is not None
         return image.bgra[:128, :, 1].astype(np.int64)  # the sky; its shadow is below
 
     focal_px = 153.0 / np.tan(np.radians(33.9))
-    clear = shown()
-    taken = [np.abs(clear - shown((590.0, 1.0, 106.0 + 590.0 / focal_px * n / 10.0))).sum() for n in range(10)]
+    clear = sky_green()
+    taken = [np.abs(clear - sky_green((590.0, 1.0, 106.0 + 590.0 / focal_px * n / 10.0))).sum() for n in range(10)]
 
     assert min(taken) > 0.8 * max(taken)

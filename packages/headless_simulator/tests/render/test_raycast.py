@@ -29,12 +29,12 @@ def test_rays_agree_with_the_image(pose: tuple[float, ...]) -> None:
     distance, ids, tag, cosine = CITY.cast(np.array(pose[:3]), directions, 2000.0, cast)
 
     depth = distance / np.linalg.norm(local, axis=1)
-    shown, hit = image.depth_m.ravel(), np.isfinite(distance)
-    np.testing.assert_array_equal(hit, np.isfinite(shown))
+    image_depth, hit = image.depth_m.ravel(), np.isfinite(distance)
+    np.testing.assert_array_equal(hit, np.isfinite(image_depth))
     same = hit & (ids == image.ids.ravel()) & (tag == image.tag.ravel())
     assert same.sum() >= 0.9995 * hit.sum()  # ties on edges may fall either way
-    np.testing.assert_allclose(depth[same], shown[same], rtol=3e-4)
-    assert np.median(np.abs(depth[same] / shown[same] - 1)) < 1e-6
+    np.testing.assert_allclose(depth[same], image_depth[same], rtol=3e-4)
+    assert np.median(np.abs(depth[same] / image_depth[same] - 1)) < 1e-6
     assert image.normal is not None
     unit = directions / np.linalg.norm(directions, axis=1, keepdims=True)
     expected = -np.einsum("ij,ij->i", unit, image.normal.reshape(-1, 3))

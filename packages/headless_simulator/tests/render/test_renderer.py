@@ -232,9 +232,9 @@ def test_painting_changes_colour_only() -> None:
 
     assert before.bgra is not None
     assert after.bgra is not None
-    mine = after.ids == 9 | STATIC_ID
-    np.testing.assert_array_equal(after.bgra[~mine], before.bgra[~mine])
-    blue, green, red = (after.bgra[mine][:, k].astype(int) for k in range(3))
+    object_mask = after.ids == 9 | STATIC_ID
+    np.testing.assert_array_equal(after.bgra[~object_mask], before.bgra[~object_mask])
+    blue, green, red = (after.bgra[object_mask][:, k].astype(int) for k in range(3))
     assert (red > 3 * np.maximum(blue, green)).all()
     for name in ("depth_m", "ids", "tag"):
         np.testing.assert_array_equal(getattr(after, name), getattr(before, name))

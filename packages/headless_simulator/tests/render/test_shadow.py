@@ -42,10 +42,10 @@ def test_next_tick_does_not_change_the_map_in_use() -> None:
     maps, alone = maps_of_a_city(), maps_of_a_city()
     first, second = traffic(30, blocks=2), traffic(30, blocks=2, seed=4)
 
-    shown = heights(maps, first)
+    texels = heights(maps, first)
     np.testing.assert_array_equal(heights(maps, second), heights(alone, second))
 
-    np.testing.assert_array_equal(shown, heights(alone, first))
+    np.testing.assert_array_equal(texels, heights(alone, first))
     np.testing.assert_array_equal(
         heights(maps, first, sun_deg=(31.0, 140.0)), heights(alone, first, sun_deg=(31.0, 140.0))
     )

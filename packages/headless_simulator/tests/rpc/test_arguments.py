@@ -21,11 +21,11 @@ from headless_simulator.rpc.arguments import (
 )
 
 
-def place(_context: object, actor: Integer, height_m: Number = 1.0, *_rest: Anything) -> None:
+def spawn(_context: object, actor: Integer, height_m: Number = 1.0, *_rest: Anything) -> None:
     """Nothing."""
 
 
-def rename(_context: object, name: Text, loud: Flag) -> None:
+def rename(_context: object, name: Text, broadcast: Flag) -> None:
     """Nothing."""
 
 
@@ -43,12 +43,12 @@ def undeclared(_context: object, name: str) -> None:
 
 
 def test_arguments_are_read_as_the_signature_declares() -> None:
-    signature = signature_of(place)
+    signature = signature_of(spawn)
 
     assert signature.read([7]) == [7]
     assert signature.read([7, 2]) == [7, 2.0]
     assert signature.read([7, 2, "more", None]) == [7, 2.0, "more", None]
-    assert (signature.required, signature.expected, signature.place_of("height_m")) == (1, "1 or more", 1)
+    assert (signature.required, signature.expected, signature.index_of("height_m")) == (1, "1 or more", 1)
 
 
 def test_grouped_arguments_become_one_named_tuple() -> None:
@@ -56,7 +56,7 @@ def test_grouped_arguments_become_one_named_tuple() -> None:
 
     assert signature.read([7, 2]) == [7, Pace(2.0, 5)]
     assert signature.read([7, 2, 3, "a"]) == [7, Pace(2.0, 3.0), "a"]
-    assert (signature.required, signature.expected, signature.place_of("name")) == (2, "2 to 4", 3)
+    assert (signature.required, signature.expected, signature.index_of("name")) == (2, "2 to 4", 3)
     with pytest.raises(BadArgument, match="lasts_s must be a number"):
         signature.read([7, 2, "a"])
 
@@ -68,12 +68,12 @@ def test_wrong_argument_count_is_refused(arguments: list[Any], got: int) -> None
 
 
 def test_a_wrong_type_is_named_with_its_parameter() -> None:
-    with pytest.raises(BadArgument, match="loud must be true or false, not 'yes'"):
+    with pytest.raises(BadArgument, match="broadcast must be true or false, not 'yes'"):
         signature_of(rename).read(["a", "yes"])
 
 
 def test_parameter_without_reader_is_a_type_error() -> None:
-    with pytest.raises(TypeError, match="parameter 'name' does not say how it is read"):
+    with pytest.raises(TypeError, match="parameter 'name' has no reader"):
         signature_of(undeclared)
 
 

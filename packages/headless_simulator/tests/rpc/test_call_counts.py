@@ -1,4 +1,4 @@
-from headless_simulator.rpc.call_counts import MOST_NAMES, NAME_SHOWN, CallCounts
+from headless_simulator.rpc.call_counts import MOST_NAMES, NAME_CHARS, CallCounts
 
 
 def test_calls_are_counted_by_name() -> None:
@@ -16,4 +16,4 @@ def test_call_names_are_shortened_and_limited() -> None:
         counts.add(counts.unknown, f"{number}" + "x" * 1000)
 
     assert len(counts.unknown) == MOST_NAMES
-    assert max(map(len, counts.unknown)) == NAME_SHOWN
+    assert max(map(len, counts.unknown)) == NAME_CHARS

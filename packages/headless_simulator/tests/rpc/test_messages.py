@@ -30,7 +30,7 @@ def test_requests_and_notifications_are_distinguished() -> None:
     "message",
     [None, [], {}, [0, 1, "tick"], [1, 1, "tick", []], [0, "1", "tick", []], [0, True, "tick", []], [0, 1, 2, []]],
 )
-def test_what_is_no_request_is_refused(message: object) -> None:
+def test_invalid_messages_are_refused(message: object) -> None:
     with pytest.raises(ProtocolError):
         parse(message)
 
@@ -54,11 +54,11 @@ def test_invalid_utf8_per_dialect(dialect: Dialect, read: str) -> None:
 @pytest.mark.parametrize("data", [b"\x90", b"\x80", b"\x91\x01", b"\x91\x91\x80"])
 def test_messages_of_many_small_items_are_refused(data: bytes) -> None:
     small = Dialect("replace", 1 << 20, encode_whole, most_items=1000)
-    whole = b"\xdc" + (900).to_bytes(2, "big")
+    full_array = b"\xdc" + (900).to_bytes(2, "big")
 
     assert len(list(small.messages().of((b"\xdc" + (90).to_bytes(2, "big") + data * 90) * 50))) == 50
     with pytest.raises(ProtocolError, match="more than 1000 items"):
-        list(small.messages().of(whole + data * 900 + whole))
+        list(small.messages().of(full_array + data * 900 + full_array))
 
 
 @pytest.mark.parametrize("head", [b"\xdd\x80\0\0\0", b"\xdf\x7f\xff\xff\xff"])  # texts are cut off by their bytes
@@ -92,10 +92,10 @@ def test_invalid_utf8_of_carla_round_trips() -> None:
 
 
 def test_recogniser_runs_at_message_starts_only() -> None:
-    asked: list[bytes] = []
+    inputs: list[bytes] = []
 
     def recognise(data: bytes) -> Recognised | None:
-        asked.append(data)
+        inputs.append(data)
         return Recognised(["common"], 3) if data.startswith(b"\x92\x01\x02") else None
 
     messages = Dialect("replace", 1 << 16, encode_whole, recognise=recognise).messages()
@@ -104,7 +104,7 @@ def test_recogniser_runs_at_message_starts_only() -> None:
     assert list(messages.of(b"\x92\x01")) == []
     assert list(messages.of(b"\x02\x92\x01\x02")) == [[[1, 2]], [1, 2]]
     assert list(messages.of(b"\x92\x01\x02")) == [["common"]]
-    assert asked == [b"\x92\x01\x02\x92\x01\x02\x91", b"\x92\x01\x02\x91", b"\x91", b"\x92\x01\x02"]
+    assert inputs == [b"\x92\x01\x02\x92\x01\x02\x91", b"\x92\x01\x02\x91", b"\x91", b"\x92\x01\x02"]
 
 
 @pytest.mark.parametrize("encode", [encode_whole, encode_in_parts])

@@ -43,9 +43,9 @@ def test_a_method_works_on_its_context() -> None:
 def test_duplicate_method_name_is_refused() -> None:
     table = bind(METHODS, Account())
 
-    with pytest.raises(ValueError, match="twice: cut, divide, take"):
+    with pytest.raises(ValueError, match="two handlers: cut, divide, take"):
         combine(table, table)
-    with pytest.raises(ValueError, match="twice: take"):
+    with pytest.raises(ValueError, match="two handlers: take"):
         bind((METHODS[0], METHODS[0]), Account())
 
 

@@ -53,12 +53,12 @@ def test_clients_may_not_change_lanes_before_a_junction():
 
 def test_lines_stop_at_crosswalks():
     network = read_network(LAYOUTS["Town10HD"].plan().opendrive().encode(), "Town10HD")
-    crossed = [road for road in network.roads.values() if any(thing.kind == "crosswalk" for thing in road.objects)]
+    crossed = [road for road in network.roads.values() if any(item.kind == "crosswalk" for item in road.objects)]
     assert crossed
     for road in crossed:
         for lane in road.sections[0].lanes.values():
-            for thing in road.objects:
-                if thing.kind == "crosswalk" and lane.marks:
-                    assert [mark.kind for mark in lane.marks if mark.s_offset <= thing.s][-1] == "none"
+            for item in road.objects:
+                if item.kind == "crosswalk" and lane.marks:
+                    assert [mark.kind for mark in lane.marks if mark.s_offset <= item.s][-1] == "none"
         inner = [mark.kind for mark in road.sections[0].lanes[0].marks]
         assert set(inner) - {"none"}, road.number

@@ -19,18 +19,18 @@ def lanes() -> Lanes:
     ("yaw", "wrapped"),
     [(0, 0), (180, 180), (-180, 180), (181, -179), (-540, 180), (720.5, 0.5), (-179.99999999992, 180)],
 )
-def test_yaw_stays_in_half_a_turn_either_way(yaw: float, wrapped: float) -> None:
+def test_yaw_is_wrapped_to_180_degrees(yaw: float, wrapped: float) -> None:
     assert wrapped_deg(yaw) == pytest.approx(wrapped)
 
 
-def test_a_lane_is_found_also_past_the_roads_ends(lanes: Lanes) -> None:
+def test_find_clips_stations_past_the_ends(lanes: Lanes) -> None:
     strip = lanes.strips[0]
     for s in (-5.0, 50.0, 1e6):
         assert lanes.find(strip.road, strip.lane, s) is strip
     assert lanes.find("no such road", strip.lane, 0.0) is None
 
 
-def test_a_pose_looks_the_way_traffic_goes(lanes: Lanes) -> None:
+def test_pose_faces_the_direction_of_traffic(lanes: Lanes) -> None:
     right = lanes.find(lanes.strips[0].road, -1, 30.0)
     assert right is not None
     x, y, z, pitch, yaw, roll = pose_on(right, 30.0)
@@ -38,7 +38,7 @@ def test_a_pose_looks_the_way_traffic_goes(lanes: Lanes) -> None:
     assert length_of(right) == pytest.approx(100.0)
 
 
-def test_places_for_cars_are_apart_and_over_the_road(lanes: Lanes) -> None:
+def test_spawn_points_are_apart_and_above_the_road(lanes: Lanes) -> None:
     places = spawn_points(lanes, 5)
     assert 1 <= len(places) <= 5
     apart = np.linalg.norm(places[:, None, :2] - places[None, :, :2], axis=2) + 1e9 * np.eye(len(places))
@@ -46,7 +46,7 @@ def test_places_for_cars_are_apart_and_over_the_road(lanes: Lanes) -> None:
     np.testing.assert_allclose(places[:, 2], 0.3, atol=1e-9)
 
 
-def test_buses_fit_on_all_places_of_a_file_at_once(lanes: Lanes) -> None:
+def test_buses_fit_on_all_spawn_points_of_a_file(lanes: Lanes) -> None:
     places = spawn_points(lanes, None)
     assert len(places) >= 4
     for one in range(len(places)):

@@ -68,7 +68,7 @@ print(json.dumps({
 """
 
 
-def test_every_town_is_there():
+def test_layouts_cover_all_towns():
     assert set(LAYOUTS) == set(REAL)
     assert tuple(LAYOUTS) == NAMES
 
@@ -139,7 +139,7 @@ def junctions_of(road):
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
-def test_ways_through_junctions_begin_and_end_on_their_lanes(name):
+def test_connecting_lanes_join_their_links(name):
     network = network_of(name)
     ends = {}
     for strip in strips_of(name):
@@ -149,17 +149,17 @@ def test_ways_through_junctions_begin_and_end_on_their_lanes(name):
         lane = road.sections[0].lanes.get(-1)
         if not road.junction or lane is None or lane.predecessor is None:
             continue
-        for link, number, mine in ((road.predecessor, lane.predecessor, 0), (road.successor, lane.successor, -1)):
+        for link, number, end in ((road.predecessor, lane.predecessor, 0), (road.successor, lane.successor, -1)):
             assert isinstance(link, Link)
             assert number is not None
-            there = ends[link.number, number][-1 if link.contact == "end" else 0]
-            np.testing.assert_allclose(ends[road.number, -1][mine], there, atol=0.01)
+            linked_end = ends[link.number, number][-1 if link.contact == "end" else 0]
+            np.testing.assert_allclose(ends[road.number, -1][end], linked_end, atol=0.01)
             checked += 1
     assert checked > 40
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
-def test_no_lane_leads_only_round_a_roundabout(name):
+def test_every_roundabout_lane_has_an_exit(name):
     """An inner lane without a way out fills up and never empties: drivers need not change lanes."""
     network = network_of(name)
     after: dict[tuple[str, int], set[tuple[str, int]]] = {}
@@ -202,7 +202,7 @@ def test_the_text_is_the_same_every_time(name):
     assert LAYOUTS[name].plan().opendrive() == LAYOUTS[name].plan().opendrive()
 
 
-def test_road_4_of_town01_is_where_openscenario_files_look_for_it():
+def test_town01_road_4_has_carlas_position():
     """scenario_runner's files give (190, 133) and road 4, s 48.58 for one place."""
     network = network_of("Town01")
 
@@ -214,15 +214,15 @@ def test_road_4_of_town01_is_where_openscenario_files_look_for_it():
 
 
 @pytest.mark.parametrize("case", ["no controller names it", "another names it, too"])
-def test_a_light_is_green_alone_whatever_controllers_forget(case, monkeypatch):
+def test_lights_without_a_correct_controller_are_green_alone(case, monkeypatch):
     """As three of CARLA's Town10HD, which were green together with traffic that crosses theirs."""
     monkeypatch.setattr(signals, "label_of", lambda *_: None)  # all posts stand clear of roads
     text = LAYOUTS["Town02"].plan().opendrive()
     if case == "no controller names it":
         text = text[: text.index("<controller ")] + text[text.index("</controller>") + len("</controller>") :]
     else:
-        own = '<control signalId="1002" type="0"/>'
-        text = text.replace(own, own + own).replace("</controller>", own + "</controller>", 1)
+        control = '<control signalId="1002" type="0"/>'
+        text = text.replace(control, control + control).replace("</controller>", control + "</controller>", 1)
     network = read_network(text.encode(), "map")
 
     heads = signals.signal_heads(Lanes(network, lane_strips(network)), None)  # type: ignore[arg-type]  # it is not asked

@@ -35,27 +35,27 @@ def test_every_file_of_a_folder_is_a_town(folder):
     assert library.town("Harbour_Opt").mesh is library.town("Harbour").mesh
 
 
-def test_a_file_goes_before_the_built_in_town_of_its_name(folder):
+def test_file_overrides_the_built_in_town_of_its_name(folder):
     library = TownLibrary(seed=0, files=opendrive_files(folder))
 
     assert 'length="60"' in library.town("Town07").opendrive
     assert 'length="60"' in library.town("Town07_Opt").opendrive
 
 
-def test_a_broken_file_is_refused_when_it_is_asked_for(folder):
+def test_broken_file_is_refused_on_load(folder):
     library = TownLibrary(seed=0, files=opendrive_files(folder))
 
     with pytest.raises(CallRefused, match=r"Map 'broken' cannot be used: broken\.xodr"):
         library.town("broken")
 
 
-def test_an_unknown_map_names_the_nearest():
+def test_unknown_map_names_the_nearest():
     with pytest.raises(CallRefused, match="Map 'Town08' not found; the nearest is 'Town0"):
         TownLibrary(seed=0).town("Town08")
 
 
 def test_a_folder_without_maps_is_refused(tmp_path):
-    with pytest.raises(TownRefused, match="there is no OpenDRIVE file"):
+    with pytest.raises(TownRefused, match="no OpenDRIVE file"):
         opendrive_files(tmp_path)
     with pytest.raises(TownRefused, match="No such file"):
         opendrive_files(tmp_path / "none")

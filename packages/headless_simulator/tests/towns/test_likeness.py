@@ -29,7 +29,7 @@ def greener(colours):
     return colours[:, 1] > colours[:, 0] + 8
 
 
-def test_a_city_has_lawns_with_trees_beside_its_roads_and_not_on_them():
+def test_city_trees_stand_beside_roads():
     without, town = built(PAVED), built(replace(PAVED, lawns_per_ha=12.0))
     corners, colours = faces(town, "terrain")
     lawns = corners[greener(colours)].reshape(-1, 3)
@@ -38,10 +38,10 @@ def test_a_city_has_lawns_with_trees_beside_its_roads_and_not_on_them():
     assert len(lawns) > 30
     beside = (lawns[:, 0] > -2) & (lawns[:, 0] < 102)
     assert not (beside & (lawns[:, 1] > ROAD_Y_M[0]) & (lawns[:, 1] < ROAD_Y_M[1])).any()
-    assert sum(thing.tag == TAG["vegetation"] for thing in town.objects) > 10
+    assert sum(item.tag == TAG["vegetation"] for item in town.objects) > 10
 
 
-def test_mountains_begin_beyond_the_open_land_and_close_the_horizon():
+def test_mountains_surround_the_open_land():
     town, plain = built(replace(PAVED, mountains_m=200.0)), built(PAVED)
     corners, _ = faces(town, "terrain")
     high = corners[corners[:, :, 2].max(axis=1) > 40.0].mean(axis=1)
@@ -54,7 +54,7 @@ def test_mountains_begin_beyond_the_open_land_and_close_the_horizon():
     assert len(around) == 12
 
 
-def test_a_park_is_green_up_to_the_road():
+def test_park_reaches_the_road():
     town = built(replace(PAVED, parks_m=((50.0, 20.0, 25.0),)))
     near = []
     for tag in ("terrain", "sidewalk"):

@@ -38,12 +38,12 @@ def same(a, b):
     return cache.encode(a) == cache.encode(b)
 
 
-def test_spawn_points_are_as_many_as_in_the_real_town(town):
-    wanted = {"Town10HD": 155, "Town07": 116}[town.name]
+def test_spawn_point_count_equals_carlas(town):
+    expected = {"Town10HD": 155, "Town07": 116}[town.name]
     xy = town.spawn_points[:, :2]
     apart = np.linalg.norm(xy[:, None] - xy[None], axis=2) + np.eye(len(xy)) * 1e3
 
-    assert town.spawn_points.shape == (wanted, 6)
+    assert town.spawn_points.shape == (expected, 6)
     assert apart.min() > 6.0
     np.testing.assert_allclose(town.spawn_points[:, 2] - height(town, xy), 0.3, atol=0.03)
 
@@ -53,7 +53,7 @@ def height(town, xy):
     return bilinear(Grid(ground.origin_m, ground.cell_m, ground.height_m.shape), ground.height_m, xy)
 
 
-def test_the_ground_is_the_road_to_two_centimetres(town):
+def test_ground_equals_the_road_within_2_cm(town):
     network = read_network(town.opendrive.encode(), town.name)
     lanes = [strip for strip in lane_strips(network) if strip.kind == "driving"]
 
@@ -62,7 +62,7 @@ def test_the_ground_is_the_road_to_two_centimetres(town):
         assert np.abs(height(town, line[:, :2]) - line[:, 2]).max() < 0.025
 
 
-def test_the_mesh_is_whole(town):
+def test_mesh_is_consistent(town):
     mesh = town.mesh
 
     assert mesh.triangles.min() == 0
@@ -71,8 +71,8 @@ def test_the_mesh_is_whole(town):
     assert {len(getattr(mesh, part.name)) for part in fields(Mesh)} == {len(mesh.vertices_m), len(mesh.triangles)}
     assert len(mesh.triangles) < 150_000
     assert (mesh.material == WINDOW).sum() > 100
-    shown = {name for name, tag in TAG.items() if (mesh.tag == tag).any()}
-    assert shown >= {"road", "sidewalk", "building", "pole", "traffic_light", "vegetation", "terrain", "road_line"}
+    tags = {name for name, tag in TAG.items() if (mesh.tag == tag).any()}
+    assert tags >= {"road", "sidewalk", "building", "pole", "traffic_light", "vegetation", "terrain", "road_line"}
 
 
 def test_triangles_come_by_ground_tile(town):
@@ -83,44 +83,44 @@ def test_triangles_come_by_ground_tile(town):
     assert changes < 1.2 * len(np.unique(tile, axis=0))  # a middle may round into the next tile after sharing vertices
 
 
-def test_objects_are_numbered_and_boxed(town):
-    assert [thing.object_id for thing in town.objects] == list(range(1, len(town.objects) + 1))
-    assert len({thing.name for thing in town.objects}) == len(town.objects)
+def test_objects_have_ids_and_boxes(town):
+    assert [item.object_id for item in town.objects] == list(range(1, len(town.objects) + 1))
+    assert len({item.name for item in town.objects}) == len(town.objects)
     assert town.mesh.object_id.max() == len(town.objects)
     points = defaultdict(list)
     for number, triangle in zip(town.mesh.object_id, town.mesh.triangles, strict=True):
         points[int(number)].append(triangle)
-    for thing in town.objects[::7]:
-        corners = town.mesh.vertices_m[np.concatenate(points[thing.object_id])] - np.array(thing.box_centre_m)
-        yaw = np.radians(thing.pose[4])
+    for item in town.objects[::7]:
+        corners = town.mesh.vertices_m[np.concatenate(points[item.object_id])] - np.array(item.box_centre_m)
+        yaw = np.radians(item.pose[4])
         along = corners[:, :2] @ np.array([[np.cos(yaw), -np.sin(yaw)], [np.sin(yaw), np.cos(yaw)]])
-        slack = 0.35 if thing.tag in (TAG["traffic_light"], TAG["car"], TAG["truck"]) else 0.01
-        assert (np.abs(along).max(axis=0) <= np.array(thing.box_half_m[:2]) + slack).all(), thing.name
-        assert np.abs(corners[:, 2]).max() <= thing.box_half_m[2] + slack
+        slack = 0.35 if item.tag in (TAG["traffic_light"], TAG["car"], TAG["truck"]) else 0.01
+        assert (np.abs(along).max(axis=0) <= np.array(item.box_half_m[:2]) + slack).all(), item.name
+        assert np.abs(corners[:, 2]).max() <= item.box_half_m[2] + slack
 
 
-def test_nothing_stands_on_a_driving_lane(town):
+def test_driving_lanes_are_free_of_objects(town):
     network = read_network(town.opendrive.encode(), town.name)
     lanes = [strip for strip in lane_strips(network) if strip.kind == "driving"]
     line = np.concatenate(
         [lane.inner_m + share * (lane.outer_m - lane.inner_m) for lane in lanes for share in (0.2, 0.5, 0.8)]
     )
     solid = [
-        thing for thing in town.objects if thing.name.startswith(("Building", "ParkedVehicle", "StreetLight", "Tree"))
+        item for item in town.objects if item.name.startswith(("Building", "ParkedVehicle", "StreetLight", "Tree"))
     ]
     assert len(solid) > 100
 
-    for thing in solid:
-        half = np.array(thing.box_half_m[:2])
-        if thing.name.startswith(("StreetLight", "Tree")):
+    for item in solid:
+        half = np.array(item.box_half_m[:2])
+        if item.name.startswith(("StreetLight", "Tree")):
             half = np.array([0.3, 0.3])  # crowns and lamp arms may reach over the road
-        yaw = np.radians(thing.pose[4])
-        centre = np.array(thing.pose[:2] if half[0] == 0.3 else thing.box_centre_m[:2])
+        yaw = np.radians(item.pose[4])
+        centre = np.array(item.pose[:2] if half[0] == 0.3 else item.box_centre_m[:2])
         local = (line[:, :2] - centre) @ np.array([[np.cos(yaw), -np.sin(yaw)], [np.sin(yaw), np.cos(yaw)]])
-        assert not np.any((np.abs(local) < half).all(axis=1)), thing.name
+        assert not np.any((np.abs(local) < half).all(axis=1)), item.name
 
 
-def test_lights_take_turns_and_have_lamps(town):
+def test_lights_have_stages_and_lamps(town):
     stages = defaultdict(set)
     for head in town.signals:
         stages[head.group].add(head.stage)
@@ -138,7 +138,7 @@ def test_lights_take_turns_and_have_lamps(town):
     assert all(members == set(range(len(members))) and len(members) >= 2 for members in stages.values())
 
 
-def test_walks_are_convex_and_hang_together(town):
+def test_walk_polygons_are_convex_and_connected(town):
     parent = list(range(len(town.walk_polygons)))
 
     def root(number):
@@ -166,14 +166,14 @@ def test_crosswalks_are_closed(town):
         np.testing.assert_array_equal(outline[0], outline[-1])
 
 
-def test_limits_lie_along_the_lanes(town):
+def test_speed_limit_samples_lie_along_lanes(town):
     assert set(town.speed_limits[:, 2]) >= {40.0, 60.0}
     assert len(town.speed_limits) > 300
 
 
-def test_a_kept_town_is_the_built_town():
+def test_cached_town_equals_the_built_town():
     first = load_town("Town07", seed=3)
-    kept = next(cache.folder().glob(f"*{cache.key('Town07', b'', 3)}"))
+    file = next(cache.folder().glob(f"*{cache.key('Town07', b'', 3)}"))
     second = load_town("Town07", seed=3)
 
     assert same(first, second)
@@ -181,12 +181,12 @@ def test_a_kept_town_is_the_built_town():
     assert first.objects == second.objects
     assert first.walk_polygons == second.walk_polygons
     assert second.mesh.vertices_m.flags.writeable
-    for damage in (b"", kept.read_bytes()[:-1], kept.read_bytes()[:500] + b"!" + kept.read_bytes()[501:]):
-        kept.write_bytes(damage)
+    for damage in (b"", file.read_bytes()[:-1], file.read_bytes()[:500] + b"!" + file.read_bytes()[501:]):
+        file.write_bytes(damage)
         assert same(load_town("Town07", seed=3), first)
 
 
-def test_another_process_builds_the_same_bytes(tmp_path, town):
+def test_build_is_reproducible_in_another_process(tmp_path, town):
     if town.name != "Town07":
         pytest.skip("one town is enough")
     code = (
@@ -200,15 +200,15 @@ def test_another_process_builds_the_same_bytes(tmp_path, town):
     assert done.stdout.strip() == hashlib.sha256(cache.encode(town)).hexdigest()
 
 
-def test_another_seed_is_another_town_on_the_same_roads():
+def test_seed_changes_the_town_but_not_the_roads():
     first, second = load_town("Town07", seed=0), load_town("Town07", seed=1)
 
     assert first.opendrive == second.opendrive
     assert not same(first, second)
 
 
-def test_an_unknown_town_names_the_nearest():
-    with pytest.raises(TownRefused, match=r"no town 'Town10'; did you mean 'Town10HD'") as caught:
+def test_unknown_town_names_the_nearest():
+    with pytest.raises(TownRefused, match=r"unknown town 'Town10'; did you mean 'Town10HD'") as caught:
         load_town("Town10")
     assert "\n" not in str(caught.value)
     layered = load_town("/Game/Carla/Maps/Town07_Opt")
@@ -272,7 +272,7 @@ UNUSUAL = {
 
 
 @pytest.mark.parametrize("what", UNUSUAL)
-def test_unusual_but_legal_files_are_taken(what):
+def test_unusual_but_valid_files_are_accepted(what):
     data = document(UNUSUAL[what])
 
     got = assemble("Odd", data.decode(), read_network(data, "odd.xodr"), RURAL, 0)

@@ -15,8 +15,8 @@ def test_a_rounded_right_angle_is_shorter_by_what_the_corner_cuts():
     assert (path.end.x, path.end.y) == (pytest.approx(50), pytest.approx(50))
 
 
-def test_a_corner_without_room_is_refused():
-    with pytest.raises(ValueError, match=r"corner 1 of a street has no room"):
+def test_too_tight_corner_is_refused():
+    with pytest.raises(ValueError, match=r"corner 1 of a street is too tight"):
         rounded([(0, 0), (5, 0), (5, 50)], 10.0)
 
 
@@ -44,7 +44,7 @@ def test_an_arc_turns_by_its_angle():
 
 
 @given(st.floats(5, 80), st.floats(-40, 40), st.floats(-2.2, 2.2), st.floats(-3.1, 3.1))
-def test_connecting_ends_where_it_should(ahead, left, turn, heading):
+def test_connecting_path_ends_at_its_target(ahead, left, turn, heading):
     assume(abs(math.atan2(left, ahead)) < 1.2)
     start = Pose(3, 4, heading)
     c, s = math.cos(heading), math.sin(heading)

@@ -10,7 +10,7 @@ def at(piece: Geometry, *ds: float):
     return piece.at(np.array(ds))
 
 
-def test_a_line_goes_where_it_points():
+def test_line_follows_its_heading():
     x, y, heading = at(Geometry(0, 10, 20, np.pi / 2, 8, "line"), 0, 8)
 
     np.testing.assert_allclose(x, [10, 10], atol=1e-12)
@@ -27,8 +27,8 @@ def test_a_quarter_circle_to_the_left():
 def test_a_spiral_with_equal_curvatures_is_an_arc():
     spiral, arc = Geometry(0, 1, 2, 0.3, 20, "spiral", (0.05, 0.05)), Geometry(0, 1, 2, 0.3, 20, "arc", (0.05,))
 
-    for mine, true in zip(at(spiral, 0, 7, 20), at(arc, 0, 7, 20), strict=True):
-        np.testing.assert_allclose(mine, true, atol=1e-9)
+    for actual, expected in zip(at(spiral, 0, 7, 20), at(arc, 0, 7, 20), strict=True):
+        np.testing.assert_allclose(actual, expected, atol=1e-9)
 
 
 def test_a_spiral_follows_the_fresnel_integrals():
@@ -52,12 +52,12 @@ def test_param_poly3_in_both_ranges_is_the_same_curve():
     by_length = Geometry(0, 0, 0, 0, 10, "paramPoly3", (0, 1, 0, 0, 0, 0, 0, 0, 10.0))
     normalised = Geometry(0, 0, 0, 0, 10, "paramPoly3", (0, 10, 0, 0, 0, 0, 0, 0, 1.0))
 
-    for mine, true in zip(at(by_length, 0, 4, 10), at(normalised, 0, 4, 10), strict=True):
-        np.testing.assert_allclose(mine, true, atol=1e-9)
+    for actual, expected in zip(at(by_length, 0, 4, 10), at(normalised, 0, 4, 10), strict=True):
+        np.testing.assert_allclose(actual, expected, atol=1e-9)
     np.testing.assert_allclose(at(by_length, 4)[0], [4])
 
 
-def test_past_the_end_the_line_runs_on():
+def test_line_continues_straight_past_its_end():
     x, y, _ = evaluate((Geometry(0, 0, 0, 0, 10, "line"),), np.array([-2.0, 12.0]))
 
     np.testing.assert_allclose(x, [-2, 12])
@@ -65,7 +65,7 @@ def test_past_the_end_the_line_runs_on():
 
 
 @given(st.floats(-0.1, 0.1), st.floats(-0.1, 0.1), st.floats(1, 60))
-def test_points_are_as_far_apart_as_their_stations(start, end, length):
+def test_distance_between_points_equals_their_stations(start, end, length):
     piece = Geometry(0, 5, -3, 1.0, length, "spiral", (start, end))
     s = np.linspace(0, length, 400)
 

@@ -13,14 +13,14 @@ def test_every_point_under_every_triangle(seed):
     grid = Grid((-3.0, 2.0), 0.5, (40, 50))
     corner = rng.uniform((-6, -1, 0), (25, 24, 5), size=(6, 1, 3))
     triangles = corner + rng.uniform(-1, 1, size=(6, 3, 3)) * rng.choice([0.3, 2.0, 12.0], size=(6, 1, 1))
-    x, y = grid.places()
+    x, y = grid.axes_m()
     points = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
 
-    place, height, owner = draw(grid, triangles)
+    pixel, height, owner = draw(grid, triangles)
 
     for number, (a, b, c) in enumerate(triangles):
         got = np.full(len(points), np.nan)
-        got[place[owner == number]] = height[owner == number]
+        got[pixel[owner == number]] = height[owner == number]
         sides = np.stack([turn(s[:2], t[:2], points) for s, t in ((a, b), (b, c), (c, a))])
         clear = np.abs(sides).min(axis=0) > 1e-4  # on an edge either answer will do
         inside = (sides.min(axis=0) > 0) | (sides.max(axis=0) < 0)
@@ -36,9 +36,9 @@ def turn(start, end, points):
     return (end[0] - start[0]) * (points[:, 1] - start[1]) - (end[1] - start[1]) * (points[:, 0] - start[0])
 
 
-def test_bilinear_is_exact_on_a_plane_and_holds_the_rim():
+def test_bilinear_is_exact_on_a_plane_and_clips():
     grid = Grid((0.0, 0.0), 2.0, (5, 6))
-    x, y = grid.places()
+    x, y = grid.axes_m()
     field = 3 + 0.5 * x[None, :] - 0.25 * y[:, None]
 
     np.testing.assert_allclose(bilinear(grid, field, np.array([[3.3, 5.1]])), 3 + 1.65 - 1.275)

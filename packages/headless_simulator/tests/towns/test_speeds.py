@@ -69,7 +69,7 @@ def test_cars_meet_the_limit_of_the_bend_they_are_in():
     assert math.isclose(limits[:, 2].max(), 80.0)
 
 
-def test_who_is_about_to_turn_is_slow_already():
+def test_cars_slow_down_before_a_turn():
     """Where a street ends at a junction, the lowest limit of the ways on holds."""
     strips = strips_of("Town07")
     limits = speed_limits(Lanes(network_of("Town07"), strips))

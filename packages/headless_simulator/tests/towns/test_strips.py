@@ -79,7 +79,7 @@ def test_sidewalks_are_raised_and_heights_are_honoured():
     assert strips(right=drive + high)[-2].inner_m[0, 2] == pytest.approx(0.3)
 
 
-def test_arcs_are_cut_finely_and_lines_coarsely():
+def test_arcs_have_more_stations_than_lines():
     arc = strips(
         length="31.4159", plan='<geometry s="0" x="0" y="0" hdg="0" length="31.4159"><arc curvature="0.1"/></geometry>'
     )

@@ -21,7 +21,7 @@ def across(polygons, area):
     return points[:, 1].min(), points[:, 1].max()
 
 
-def test_a_wide_shoulder_is_walked_on():
+def test_wide_shoulder_is_walkable():
     polygons = walks(right=_LANE + '<lane id="-2" type="shoulder"><width sOffset="0" a="1.5"/></lane>')
 
     np.testing.assert_allclose(across(polygons, "sidewalk"), (3.5, 5.0), atol=1e-3)
@@ -40,7 +40,7 @@ def test_both_sides_of_a_road_are_joined_at_its_ends():
     np.testing.assert_allclose(across(polygons, "crosswalk"), (-3.5, 3.5), atol=1e-3)
 
 
-def test_a_sidewalk_goes_before_verges():
+def test_sidewalk_replaces_verges():
     walk = '<lane id="-2" type="sidewalk"><width sOffset="0" a="2"/></lane>'
     polygons = walks(right=_LANE + walk, left=_LANE.replace("-1", "1"))
 

@@ -34,15 +34,15 @@ def test_water_lies_under_the_streets_that_cross_it(town, river):
 
 
 def test_nothing_stands_in_the_water(town, river):
-    solid = [thing for thing in town.objects if thing.name.startswith(("Building", "Tree"))]
+    solid = [item for item in town.objects if item.name.startswith(("Building", "Tree"))]
     assert len(solid) > 300
 
-    feet = np.array([thing.pose[:2] for thing in solid])
+    feet = np.array([item.pose[:2] for item in solid])
 
     assert river.away_m(feet).min() > 0.0
 
 
-def test_the_bed_is_under_the_water(town, river):
+def test_river_bed_is_below_the_water(town, river):
     corners = town.mesh.vertices_m[town.mesh.triangles]
     water = corners[town.mesh.tag == TAG["water"]][:, :, 2].mean()
     bed = corners[town.mesh.tag == TAG["terrain"]].reshape(-1, 3)

@@ -26,7 +26,7 @@ def test_elements_by_tag_in_order_with_their_lines():
     assert name.text == "Elm & Oak"
 
 
-def test_attributes_as_what_they_are_meant_to_be():
+def test_attributes_are_converted():
     road = parse_xml(TEXT, "a.xodr")
     assert road.integer("lanes") == 2
     assert road.number("length") == 12.5
@@ -51,12 +51,12 @@ def test_a_refusal_names_the_place(read, why):
 
 
 @pytest.mark.parametrize("value", ["nan", "inf", "-1e999", "twelve", "0x10"])
-def test_what_is_no_finite_number_is_refused(value):
+def test_non_finite_numbers_are_refused(value):
     with pytest.raises(OpenDriveRefused, match="'length'"):
         parse_xml(f'<road length="{value}"/>'.encode(), "a.xodr").number("length")
 
 
 @pytest.mark.parametrize("data", [b"", b"<road>", b"<road></lane>", b"<a/><b/>", b"\xff\xfe", b'<a b="1" b="2"/>'])
-def test_what_is_no_document_is_refused(data):
+def test_invalid_documents_are_refused(data):
     with pytest.raises(OpenDriveRefused, match=r"XML|no element"):
         parse_xml(data, "a.xodr")

@@ -54,5 +54,5 @@ def town(*, slope: float = 0.0, signals: tuple[SignalHead, ...] = (), objects: t
     )  # fmt: skip
 
 
-def world(**what) -> World:
-    return World(town(**what), models=ModelLibrary(), renderer_of=lambda _: NoRenderer())
+def world(**fields) -> World:
+    return World(town(**fields), models=ModelLibrary(), renderer_of=lambda _: NoRenderer())

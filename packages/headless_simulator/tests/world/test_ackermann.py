@@ -13,7 +13,7 @@ class Equations:
     """FAckermannController's two controllers with gains (0.15, 0, 0.25) and (0.01, 0, 0.01); forward only."""
 
     def __init__(self) -> None:
-        self.v = self.a = self.wanted = self.pedal = 0.0
+        self.v = self.a = self.target_mps2 = self.pedal = 0.0
         self.v_then = self.a_then = 0.0  # what each controller saw last
 
     def pedals(self, target: float, v: float) -> tuple[float, float]:
@@ -23,8 +23,8 @@ class Equations:
             return 0.0, 1.0
         out = 0.15 * (target - v) - 0.25 * (v - self.v_then) / DT
         self.v_then = v
-        self.wanted = np.clip(self.wanted + np.clip(out, -1, 1), -8, 3)
-        out = 0.01 * (self.wanted - self.a) - 0.01 * (self.a - self.a_then) / DT
+        self.target_mps2 = np.clip(self.target_mps2 + np.clip(out, -1, 1), -8, 3)
+        out = 0.01 * (self.target_mps2 - self.a) - 0.01 * (self.a - self.a_then) / DT
         self.a_then = self.a
         self.pedal = np.clip(self.pedal + np.clip(out, -1, 1), -1, 1)
         return max(self.pedal, 0.0), max(-self.pedal, 0.0)
@@ -56,7 +56,7 @@ def test_pedals_follow_the_equations_at_every_tick() -> None:
     assert c.control[car.row, 2] == 1.0, "it holds the brake"
 
 
-def test_a_plain_control_ends_it() -> None:
+def test_plain_control_ends_ackermann_control() -> None:
     w = world()
     car, controller = car_of(w)
     c = w.table.c
@@ -69,17 +69,17 @@ def test_a_plain_control_ends_it() -> None:
     assert not controller.active
 
 
-def test_steering_turns_at_its_speed_and_reverse_waits_for_a_stand() -> None:
+def test_steering_speed_and_stop_before_reverse() -> None:
     w = world()
     car, controller = car_of(w)
     c = w.table.c
     controller.steer, controller.steer_speed, controller.speed, controller.active = 0.2, 0.4, 5.0, True
     most = float(c.max_steer[car.row])
-    seen = []
+    steering_rad = []
     for _ in range(12):
         w.step(DT)
-        seen.append(float(c.control[car.row, 1]) * most)
-    np.testing.assert_allclose(seen, np.minimum(0.02 * np.arange(1, 13), 0.2), atol=1e-12)
+        steering_rad.append(float(c.control[car.row, 1]) * most)
+    np.testing.assert_allclose(steering_rad, np.minimum(0.02 * np.arange(1, 13), 0.2), atol=1e-12)
     c.target[car.row], c.target_set[car.row] = (5.0, 0.0, 0.0), 1
     controller.steer, controller.speed, controller.acceleration = 0.0, -3.0, 6.0
     for _ in range(600):
@@ -90,7 +90,7 @@ def test_steering_turns_at_its_speed_and_reverse_waits_for_a_stand() -> None:
     assert -4.5 < c.speed[car.row] < -1.5
 
 
-def test_gains_are_the_clients() -> None:
+def test_speed_gains_change_the_acceleration() -> None:
     w = world()
     (car, slow), (other, quick) = car_of(w), car_of_at(w, 30.0)
     quick.gains = (0.3, 0.0, 0.0, 0.1, 0.0, 0.0)

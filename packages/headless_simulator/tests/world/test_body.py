@@ -24,7 +24,7 @@ ALL, FRONT_LEFT, BOOT = 6, 0, 5
         ("", None),
     ],
 )
-def test_a_prop_shows_the_mesh_that_its_path_ends_with(path, model):
+def test_prop_mesh_is_chosen_by_its_path(path, model):
     assert model_name("static.prop.mesh", path) == model
     w = world()
     actor = w.spawn(SpawnOrder("static.prop.mesh", attributes={"mesh_path": path}))
@@ -35,7 +35,7 @@ def test_a_prop_shows_the_mesh_that_its_path_ends_with(path, model):
         assert actor.offset_m[2] == (actor.half_m[2] if stands else 0.0)
 
 
-def test_an_open_door_reaches_out_on_its_own_side_and_closes_again():
+def test_door_opens_on_its_side_and_closes():
     w = world()
     car = w.spawn(SpawnOrder(WITH_DOORS))
     closed = int(w.table.c.model[car.row])
@@ -59,7 +59,7 @@ def test_all_doors_open_on_both_sides_and_the_box_stays():
     assert car.half_m == half_m
 
 
-def test_what_has_no_such_door_stays_as_it_is():
+def test_missing_door_changes_nothing():
     w = world()
     for blueprint, door in ((WITHOUT, ALL), (WITH_DOORS, BOOT), ("static.prop.barrel", ALL)):
         actor = w.spawn(SpawnOrder(blueprint, pose=(0.0, 20.0 * door, 0.0, 0.0, 0.0, 0.0)))

@@ -20,21 +20,21 @@ def test_two_cars_side_by_side_touch_when_their_sides_do():
     assert contact.overlap_depth(car, np.array([0.0, 1.9, 0.7, 0.0, 2.0, 1.0, 0.7])) == pytest.approx(0.1)
 
 
-def test_a_corner_that_points_at_a_side_is_measured_along_the_right_axis():
+def test_overlap_depth_of_a_corner_and_a_side():
     car = np.array([0.0, 0.0, 0.0, 0.0, 2.0, 1.0, 1.0])
     turned = np.array([3.3, 0.0, 0.0, 45.0, 1.0, 1.0, 1.0])  # its corner is 1.414 ahead of its middle
 
     assert contact.overlap_depth(car, turned) == pytest.approx(2.0 + 2**0.5 - 3.3)
 
 
-def test_a_bridge_above_touches_nobody():
+def test_boxes_above_each_other_do_not_touch():
     car = np.array([0.0, 0.0, 0.7, 0.0, 2.0, 1.0, 0.7])
 
     assert contact.overlap_depth(car, np.array([0.0, 0.0, 6.0, 0.0, 9.0, 9.0, 0.5])) < 0
 
 
 @given(boxes)
-def test_the_sweep_finds_the_pairs_that_all_against_all_finds(rows):
+def test_sweep_equals_a_brute_force_search(rows):
     slow = {
         (i, j) for i in range(len(rows)) for j in range(i + 1, len(rows)) if contact.overlap_depth(rows[i], rows[j]) > 0
     }
@@ -46,7 +46,7 @@ def test_the_sweep_finds_the_pairs_that_all_against_all_finds(rows):
 def test_touching_is_mutual(rows):
     a, b = rows[0], rows[-1]
 
-    there, back = contact.overlap_depth(a, b), contact.overlap_depth(b, a)
-    assert (there > 0) == (back > 0)
-    if there > 0:  # apart, the first separating axis ends the search
-        assert there == pytest.approx(back, abs=1e-9)
+    forward, backward = contact.overlap_depth(a, b), contact.overlap_depth(b, a)
+    assert (forward > 0) == (backward > 0)
+    if forward > 0:  # apart, the first separating axis ends the search
+        assert forward == pytest.approx(backward, abs=1e-9)

@@ -25,7 +25,7 @@ def resolved(town: World, *cars: Actor, before_x: float) -> list[tuple[int, int,
     ]
 
 
-def test_a_car_that_drove_into_another_is_put_back_and_both_say_so() -> None:
+def test_collision_moves_the_car_back_and_reports_both_cars() -> None:
     town = world()
     rear, front = entered(town, CAR, 0.0), entered(town, CAR, 4.0)
     c = town.table.c
@@ -43,7 +43,7 @@ def test_a_car_that_drove_into_another_is_put_back_and_both_say_so() -> None:
     assert c.pose[front.row, 0] == 4.0
 
 
-def test_a_car_that_drives_out_of_another_may() -> None:
+def test_car_may_leave_an_overlap() -> None:
     town = world()
     rear, front = entered(town, CAR, 0.0), entered(town, CAR, 4.0)
     town.table.c.speed[rear.row] = -5.0
@@ -53,7 +53,7 @@ def test_a_car_that_drives_out_of_another_may() -> None:
     assert town.table.c.speed[rear.row] == -5.0
 
 
-def test_walkers_hold_nobody_back_props_do_and_say_nothing() -> None:
+def test_props_stop_cars_silently_and_walkers_do_not_stop_them() -> None:
     town = world()
     walker, car = entered(town, WALKER, 2.0), entered(town, CAR, 0.0)
     town.table.c.speed[car.row] = 5.0
@@ -68,7 +68,7 @@ def test_walkers_hold_nobody_back_props_do_and_say_nothing() -> None:
     assert town.table.c.pose[car.row, 0] == -1.5
 
 
-def test_a_wall_is_met_by_name_and_only_by_those_who_move() -> None:
+def test_only_moving_cars_hit_walls() -> None:
     town = world(objects=(WALL,))
     car = entered(town, CAR, 13.0)
     assert resolved(town, car, before_x=12.0) == []
@@ -79,6 +79,6 @@ def test_a_wall_is_met_by_name_and_only_by_those_who_move() -> None:
     assert town.table.c.pose[car.row, 0] == 12.0
 
 
-def test_touches_are_counted_without_being_looked_at() -> None:
+def test_empty_touches_are_falsy() -> None:
     assert not crashes.NO_TOUCHES
     assert list(crashes.NO_TOUCHES) == []

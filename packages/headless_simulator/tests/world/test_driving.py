@@ -31,18 +31,18 @@ def lateral_mps2(velocities):
 
 @pytest.mark.parametrize("speed_mps", [-3.0, 3.0, 5.5, 8.0, 15.0, 30.0])
 @pytest.mark.parametrize("turn", [0.15, 0.6, 1.0])
-def test_a_car_swerves_no_harder_than_its_tyres_hold(speed_mps: float, turn: float) -> None:
+def test_lateral_acceleration_is_limited_by_the_tyres(speed_mps: float, turn: float) -> None:
     w = world()
-    car, c, seen = driving(w, speed_mps), w.table.c, []
+    car, c, velocities = driving(w, speed_mps), w.table.c, []
     for tick in range(120):
         c.control[car.row] = 0.3, turn if tick // 20 % 2 else -turn, 0.0
         w.step(DT)
-        seen.append(c.velocity[car.row, :2].copy())
+        velocities.append(c.velocity[car.row, :2].copy())
 
-    assert lateral_mps2(np.array(seen)).max() < TYRES_HOLD_MPS2
+    assert lateral_mps2(np.array(velocities)).max() < TYRES_HOLD_MPS2
 
 
-def test_a_slow_car_turns_on_the_spot_that_its_wheels_allow() -> None:
+def test_slow_turn_radius_follows_the_steering_angle() -> None:
     w = world()
     car, c = driving(w, 2.0), w.table.c
     for _ in range(40):
@@ -56,7 +56,7 @@ def test_a_slow_car_turns_on_the_spot_that_its_wheels_allow() -> None:
     ("prop", "passes"),
     [("static.prop.dirtdebris01", True), ("static.prop.brokentile01", True), ("static.prop.barrel", False)],
 )
-def test_a_car_drives_over_what_is_lower_than_its_floor(prop: str, passes: bool) -> None:
+def test_car_drives_over_low_obstacles(prop: str, passes: bool) -> None:
     w = world()
     w.spawn(SpawnOrder(prop, pose=(20.0, 0.0, 0.0, 0.0, 0.0, 0.0)))
     car, c = driving(w, 8.0), w.table.c
@@ -68,7 +68,7 @@ def test_a_car_drives_over_what_is_lower_than_its_floor(prop: str, passes: bool)
     assert bool(c.speed[car.row] > 5.0) == passes
 
 
-def test_roads_that_cross_above_each_other_carry_their_own_cars() -> None:
+def test_cars_stay_on_their_level_of_a_bridge() -> None:
     flat = town()
     heights, under = np.full_like(flat.ground.height_m, 10.0), np.full_like(flat.ground.height_m, np.nan)
     under[:, 51:54] = 0.0  # the lower road, x of 10 to 30 m, under a bridge that lies everywhere
@@ -76,16 +76,16 @@ def test_roads_that_cross_above_each_other_carry_their_own_cars() -> None:
     w = World(replace(flat, ground=ground), models=ModelLibrary(), renderer_of=lambda _: NoRenderer())
     over = w.spawn(SpawnOrder(CAR, pose=(0.0, 0.0, 10.0, 0.0, 0.0, 0.0)))
     below = w.spawn(SpawnOrder(CAR, pose=(20.0, -30.0, 0.0, 0.0, 90.0, 0.0)))
-    c, seen = w.table.c, []
+    c, heights_m = w.table.c, []
     c.target[over.row], c.target[below.row] = (10.0, 0.0, 0.0), (0.0, 10.0, 0.0)
     c.target_set[[over.row, below.row]] = 1
     for _ in range(100):
         w.step(DT)
-        seen.append(c.pose[[over.row, below.row], 2].copy())
+        heights_m.append(c.pose[[over.row, below.row], 2].copy())
 
     assert c.pose[over.row, 0] > 30.0
     assert c.pose[below.row, 1] > 0.0
-    np.testing.assert_allclose(np.array(seen), [[10.0, 0.0]] * 100, atol=1e-6)
+    np.testing.assert_allclose(np.array(heights_m), [[10.0, 0.0]] * 100, atol=1e-6)
 
 
 def moved(w, actor, ticks: int):
@@ -99,7 +99,7 @@ def moved(w, actor, ticks: int):
 
 @pytest.mark.parametrize("blueprint", [CAR, "walker.pedestrian.0001", "static.prop.barrel"])
 @pytest.mark.parametrize("velocity", [(0.0, 3.0, 0.0), (2.0, -1.0, 0.0), (0.0, 0.0, 2.0)])
-def test_a_constant_velocity_is_a_vector_in_the_actors_frame(blueprint: str, velocity) -> None:
+def test_constant_velocity_is_in_the_actors_frame(blueprint: str, velocity) -> None:
     w = world()
     actor = w.spawn(SpawnOrder(blueprint, pose=(0.0, 0.0, 1.0, 0.0, 90.0, 0.0)))
     w.table.c.constant[actor.row] = (*velocity, 1.0)
@@ -110,7 +110,7 @@ def test_a_constant_velocity_is_a_vector_in_the_actors_frame(blueprint: str, vel
 
 
 @pytest.mark.parametrize("blueprint", [CAR, "walker.pedestrian.0001", "static.prop.barrel"])
-def test_a_body_without_gravity_flies_as_it_was_sent(blueprint: str) -> None:
+def test_body_without_gravity_keeps_its_velocity(blueprint: str) -> None:
     w = world()
     c, actor = w.table.c, w.spawn(SpawnOrder(blueprint, pose=(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)))
     moved(w, actor, 40)
@@ -120,7 +120,7 @@ def test_a_body_without_gravity_flies_as_it_was_sent(blueprint: str) -> None:
 
 
 @pytest.mark.parametrize("blueprint", [CAR, "walker.pedestrian.0001", "static.prop.barrel"])
-def test_the_ground_stops_what_slides_on_it(blueprint: str) -> None:
+def test_friction_stops_a_sliding_body(blueprint: str) -> None:
     w = world()
     c, actor = w.table.c, w.spawn(SpawnOrder(blueprint, pose=(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)))
     moved(w, actor, 40)

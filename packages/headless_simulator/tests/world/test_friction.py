@@ -14,8 +14,8 @@ def driving(w, speed_mps, *, y=0.0):
     return car
 
 
-def trigger(w, x, friction, half_cm=(500, 500, 500)):
-    extent = {f"extent_{axis}": f"{size}.0f" for axis, size in zip("xyz", half_cm, strict=True)}
+def trigger(w, x, friction):
+    extent = {f"extent_{axis}": "500.0f" for axis in "xyz"}
     return w.spawn(SpawnOrder(TRIGGER, pose=(x, 0.0, 0.0, 0.0, 0.0, 0.0), attributes={"friction": friction, **extent}))
 
 
@@ -27,7 +27,7 @@ def run(w, ticks):
 @pytest.mark.parametrize(
     ("text", "value"), [("3.5f", 3.5), ("-2", -2.0), (".5", 0.5), ("1e2x", 100.0), ("", 7.0), ("f", 7.0)]
 )
-def test_numbers_are_read_as_c_reads_them(text: str, value: float) -> None:
+def test_numbers_are_parsed_as_in_c(text: str, value: float) -> None:
     assert number(text, 7.0) == value
 
 
@@ -35,7 +35,7 @@ def test_a_triggers_size_is_in_centimetres() -> None:
     assert trigger_half_m({"extent_x": "300.0", "extent_y": "4500"}) == pytest.approx((3.0, 45.0, 1.0))
 
 
-def test_on_ice_without_air_a_car_neither_slows_nor_brakes_nor_turns() -> None:
+def test_zero_friction_and_drag_keep_the_velocity() -> None:
     w = world()
     car = driving(w, 20.0)
     c = w.table.c
@@ -47,21 +47,21 @@ def test_on_ice_without_air_a_car_neither_slows_nor_brakes_nor_turns() -> None:
     assert c.pose[car.row, 4] == pytest.approx(0.0)
 
 
-def test_a_trigger_is_felt_inside_and_nowhere_else() -> None:
+def test_friction_trigger_applies_inside_its_box() -> None:
     w = world()
     trigger(w, 20.0, "0.25f")
     car, other = driving(w, 10.0), driving(w, 10.0, y=50.0)
-    c, seen = w.table.c, []
+    c, samples = w.table.c, []
     for _ in range(80):
         w.step(DT)
-        seen.append((float(c.pose[car.row, 0]), float(c.grip[car.row])))
+        samples.append((float(c.pose[car.row, 0]), float(c.grip[car.row])))
         assert c.grip[other.row] == 3.5
 
-    assert {grip for x, grip in seen if x < 12 or x > 29} == {3.5}
-    assert {grip for x, grip in seen if 16 < x < 24} == {0.25}
+    assert {grip for x, grip in samples if x < 12 or x > 29} == {3.5}
+    assert {grip for x, grip in samples if 16 < x < 24} == {0.25}
 
 
-def test_a_trigger_that_is_destroyed_is_felt_no_more() -> None:
+def test_destroyed_friction_trigger_has_no_effect() -> None:
     w = world()
     gone = trigger(w, 0.0, "0.1")
     car = driving(w, 1.0)

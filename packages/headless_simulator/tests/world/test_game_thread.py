@@ -83,7 +83,7 @@ def test_a_failed_call_ends_its_turn() -> None:
     assert [str(problem) for problem in problems] == ["no such camera"]
 
 
-def test_nothing_waits_while_frames_come_by_themselves() -> None:
+def test_calls_do_not_wait_in_asynchronous_mode() -> None:
     game = GameThread(EngineRules(waits_for_tick=True))
     assert game.run(lambda: 7, part="image") == 7
     free = GameThread()
@@ -91,7 +91,7 @@ def test_nothing_waits_while_frames_come_by_themselves() -> None:
     assert free.run(lambda: 8, part="image") == 8
 
 
-def test_what_a_pause_does_is_the_rules_to_say() -> None:
+def test_rules_decide_what_a_pause_does() -> None:
     held = blocking()
     assert held.takes_step()
     held.pause(True)
@@ -108,6 +108,6 @@ def test_what_a_pause_does_is_the_rules_to_say() -> None:
 
 
 @pytest.mark.parametrize("word", ["pause-freezes", "pause-freezes=maybe", "waits-for-tick=no", "pauses=no"])
-def test_a_rule_that_is_none_is_refused(word: str) -> None:
+def test_unknown_rule_is_refused(word: str) -> None:
     with pytest.raises(ClientError, match=r"--merged-assume .*RULE one of pause-freezes, pause-sends-snapshots"):
         EngineRules().assuming([word])

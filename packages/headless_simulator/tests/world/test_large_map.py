@@ -41,7 +41,7 @@ def test_only_towns_wider_than_three_kilometres_have_tiles() -> None:
     assert is_large(replace(small, ground=replace(small.ground, cell_m=60.0)))
 
 
-def test_what_is_far_from_the_spectator_is_dormant_and_neither_drawn_nor_moved() -> None:
+def test_actors_far_from_the_spectator_are_dormant() -> None:
     world = plain()
     near, far = car(world, 100.0), car(world, 400.0)
     row = world.actor(far).row
@@ -61,7 +61,7 @@ def test_what_is_far_from_the_spectator_is_dormant_and_neither_drawn_nor_moved()
     assert far in world.movers().actor_id.tolist()
 
 
-def test_a_hero_is_the_ego_instead_of_the_spectator() -> None:
+def test_hero_vehicle_replaces_the_spectator_as_ego() -> None:
     world = plain()
     hero, other = car(world, 2900.0, role_name="hero"), car(world, 100.0)
 
@@ -83,7 +83,7 @@ def test_nothing_is_loaded_without_an_ego() -> None:
     assert states(world)[alone] == 2
 
 
-def test_the_origin_moves_to_the_middle_of_the_egos_tile() -> None:
+def test_origin_moves_to_the_egos_tile() -> None:
     world = plain()
     world.place_actor(world.spectator.actor_id, (2500.0, -100.0, 60.0, 0.0, 0.0, 0.0))
 
@@ -94,7 +94,7 @@ def test_the_origin_moves_to_the_middle_of_the_egos_tile() -> None:
     assert world.from_origin((2500.0, -100.0, 60.0, 1.0, 2.0, 3.0)) == pytest.approx((-500, 900, 60, 1, 2, 3))
 
 
-def test_a_map_that_is_served_whole_sleeps_nowhere() -> None:
+def test_map_without_streaming_has_no_dormant_actors() -> None:
     world = plain()
     world.stream_large_maps(False)
     far = car(world, 2900.0)

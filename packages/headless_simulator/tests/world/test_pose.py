@@ -10,7 +10,7 @@ poses = st.tuples(metres, metres, metres, st.floats(-89, 89), degrees, degrees).
 
 
 @given(poses)
-def test_matrix_is_the_clients_own(pose):
+def test_matrix_equals_that_of_the_client(pose):
     theirs = carla.Transform(carla.Location(*pose[:3]), carla.Rotation(*pose[3:])).get_matrix()
 
     np.testing.assert_allclose(rotation(*pose[3:]), np.array(theirs)[:3, :3], atol=2e-6)
@@ -22,14 +22,14 @@ def test_angles_undo_rotation(pitch, yaw, roll):
 
 
 @given(poses, poses, st.tuples(metres, metres, metres))
-def test_composing_is_applying_twice(parent, child, point):
+def test_compose_equals_two_transforms(parent, child, point):
     points = np.array([point])
 
     np.testing.assert_allclose(apply(compose(parent, child), points), apply(parent, apply(child, points)), atol=1e-4)
     np.testing.assert_allclose(undo(parent, apply(parent, points)), points, atol=1e-6)
 
 
-def test_a_camera_on_the_roof_of_a_car_that_faces_right():
+def test_pose_of_a_roof_camera_on_a_car_that_faces_right():
     car = np.array([10.0, 5.0, 0.0, 0.0, 90.0, 0.0])  # nose along +y
     camera = np.array([1.5, 0.0, 2.4, -15.0, 0.0, 0.0])
 

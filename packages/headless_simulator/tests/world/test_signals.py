@@ -12,7 +12,7 @@ def run(signals, seconds, dt=0.05):
         signals.step(dt)
 
 
-def test_stages_take_turns_ten_green_three_yellow_two_red():
+def test_stages_last_10_s_green_3_s_yellow_2_s_red():
     signals = Signals(TWO_STAGES)
     assert signals.state.tolist() == [GREEN, RED, GREEN]
 
@@ -33,7 +33,7 @@ def test_two_stages_are_never_green_together():
         assert not (signals.state[0] != RED and signals.state[1] != RED)
 
 
-def test_after_a_reset_earlier_time_does_not_matter():
+def test_reset_restarts_the_signal_cycle():
     fresh, old = Signals(TWO_STAGES), Signals(TWO_STAGES)
     run(old, 123.45)
     old.reset()
@@ -62,7 +62,7 @@ def test_frozen_lights_stay():
     assert signals.state.tolist() == [GREEN, RED, GREEN]
 
 
-def test_times_that_a_client_sets_are_kept():
+def test_client_sets_green_time():
     signals = Signals(TWO_STAGES)
     signals.green_s[0] = 1.0
     run(signals, 1.1)
@@ -70,13 +70,13 @@ def test_times_that_a_client_sets_are_kept():
     assert signals.state[0] == YELLOW
 
 
-def test_a_vehicle_is_at_its_light_from_nose_to_tail():
+def test_vehicle_is_at_its_light_while_its_box_overlaps():
     """CARLA's trigger boxes report overlaps that begin and end, so a car that waits beyond the line is still held."""
     here = world(signals=(head(1, 0, 0.0),))  # the box reaches from x = -5 to 5
     car = here.spawn(SpawnOrder("vehicle.tesla.model3", pose=(-30.0, 0.0, 0.0, 0.0, 0.0, 0.0)))
     at = {}
     for x in (-8.0, -7.0, 0.0, 7.0, 8.0):
-        here.place(car, (x, 0.0, 0.0, 0.0, 0.0, 0.0))
+        here.teleport(car, (x, 0.0, 0.0, 0.0, 0.0, 0.0))
         here.step(0.05)
         at[x] = here.table.c.signal[car.row] == 0
 

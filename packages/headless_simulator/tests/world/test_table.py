@@ -1,7 +1,7 @@
 from headless_simulator.world.table import CONTROLLER, PROP, VEHICLE, WALKER, ActorTable
 
 
-def test_rows_are_by_actor_id_and_know_who_came_and_went() -> None:
+def test_rows_are_sorted_by_actor_id_after_claim_and_release() -> None:
     table = ActorTable()
     rows = [table.claim(kind, actor_id) for kind, actor_id in ((VEHICLE, 9), (WALKER, 4), (VEHICLE, 2))]
     assert [table.rows().tolist(), table.rows(VEHICLE).tolist(), table.rows(PROP).tolist()] == [[2, 1, 0], [2, 0], []]
@@ -13,7 +13,7 @@ def test_rows_are_by_actor_id_and_know_who_came_and_went() -> None:
     assert [table.rows().tolist(), table.rows(VEHICLE, CONTROLLER).tolist()] == [[0, 2, 1], [0, 2]]
 
 
-def test_a_row_that_was_somebody_elses_is_blank() -> None:
+def test_reused_row_is_blank() -> None:
     table = ActorTable()
     row = table.claim(VEHICLE, 1)
     table.c.pose[row], table.c.parent[row], table.c.lights[row] = 7.0, 3, 5
@@ -24,7 +24,7 @@ def test_a_row_that_was_somebody_elses_is_blank() -> None:
     assert (table.c.parent[row], table.c.lights[row], table.c.kind[row], table.c.actor_id[row]) == (-1, 0, WALKER, 2)
 
 
-def test_a_table_grows() -> None:
+def test_table_grows() -> None:
     table = ActorTable()
     for number in range(600):
         table.claim(VEHICLE, number + 1)

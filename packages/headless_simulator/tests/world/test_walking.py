@@ -17,7 +17,7 @@ def walking():
 
 
 @pytest.mark.parametrize("physics", [0, 1])
-def test_a_walker_goes_where_its_control_says(walking, physics: int) -> None:
+def test_walker_follows_its_control(walking, physics: int) -> None:
     w, walker, c = walking
     c.physics[walker.row] = physics
     c.stride[walker.row] = 0.0, 2.0, 0.0
@@ -28,7 +28,7 @@ def test_a_walker_goes_where_its_control_says(walking, physics: int) -> None:
 
 
 @pytest.mark.parametrize("physics", [0, 1])
-def test_a_jump_is_unreals(walking, physics: int) -> None:
+def test_jump_has_unreals_height_and_duration(walking, physics: int) -> None:
     """4.2 m/s up: 0.9 m high, 0.86 s long; it goes on while the control says so."""
     w, walker, c = walking
     c.physics[walker.row] = physics
@@ -48,10 +48,10 @@ def test_a_jump_is_unreals(walking, physics: int) -> None:
     assert c.pose[walker.row, 2] == floor
 
 
-def test_a_walker_without_physics_that_nobody_moves_stays_in_the_air(walking) -> None:
+def test_idle_walker_without_physics_stays_in_the_air(walking) -> None:
     w, walker, c = walking
     c.physics[walker.row] = 0
-    w.place(walker, (0.0, 0.0, 20.0, 0.0, 0.0, 0.0))
+    w.teleport(walker, (0.0, 0.0, 20.0, 0.0, 0.0, 0.0))
     for _ in range(10):
         w.step(DT)
     assert c.pose[walker.row, 2] == 20.0

@@ -5,7 +5,7 @@ from headless_simulator.world.actors import NoSuchActor, SpawnOrder, SpawnRefuse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.world.paper_town import head, world
+from tests.world.paper_town import world
 
 DT = 0.05
 CAR = "vehicle.tesla.model3"
@@ -21,7 +21,7 @@ def run(w, seconds):
         w.step(DT)
 
 
-def test_full_throttle_for_a_second_is_five_metres_a_second():
+def test_full_throttle_reaches_5_mps_in_a_second():
     w = world()
     car = spawn(w)
     w.table.c.control[car.row] = 1.0, 0.0, 0.0
@@ -33,7 +33,7 @@ def test_full_throttle_for_a_second_is_five_metres_a_second():
 
 
 @pytest.mark.parametrize("yaw", [180.0, -90.0, 0.0, 135.0])
-def test_a_car_that_stands_keeps_the_yaw_that_it_was_given(yaw):
+def test_parked_car_keeps_its_yaw(yaw):
     w = world()
     car = spawn(w, pose=(0, 0, 0, 0, yaw, 0))
     run(w, 0.2)
@@ -63,7 +63,7 @@ def test_reverse_drives_backwards():
     assert w.table.c.gear[car.row] == -1
 
 
-def test_a_full_circle_to_the_right_turns_the_yaw_up():
+def test_right_turn_increases_the_yaw():
     w = world()
     car = spawn(w)
     w.table.c.control[car.row] = 0.3, 0.5, 0.0
@@ -100,7 +100,7 @@ def test_a_car_on_a_slope_lies_on_it():
     assert c.pose[across.row, 2] == pytest.approx(4.0, abs=0.01)
 
 
-def test_what_is_dropped_falls_and_lands():
+def test_dropped_actor_falls_and_lands():
     w = world()
     car = spawn(w, pose=(0, 0, 5, 0, 0, 0))
     run(w, 0.5)
@@ -111,34 +111,34 @@ def test_what_is_dropped_falls_and_lands():
     assert w.table.c.velocity[car.row, 2] == pytest.approx(0.0, abs=1e-6)
 
 
-def test_a_teleport_is_no_velocity():
+def test_teleport_does_not_change_the_velocity():
     w = world()
     car = spawn(w)
     run(w, 0.5)
-    w.place(car, (200.0, 100.0, 0.0, 0.0, 45.0, 0.0))
+    w.teleport(car, (200.0, 100.0, 0.0, 0.0, 45.0, 0.0))
     w.step(DT)
 
     np.testing.assert_allclose(w.table.c.velocity[car.row], 0.0, atol=1e-9)
     np.testing.assert_allclose(w.table.c.pose[car.row, :2], [200, 100], atol=1e-9)
 
 
-def test_small_placements_without_physics_are_motion():
+def test_small_teleports_without_physics_give_a_velocity():
     w = world()
     car = spawn(w)
     w.table.c.physics[car.row] = 0
     w.step(DT)
     for n in range(1, 5):
-        w.place(car, (0.5 * n, 0.0, 0.0, 0.0, 0.0, 0.0))
+        w.teleport(car, (0.5 * n, 0.0, 0.0, 0.0, 0.0, 0.0))
         w.step(DT)
         np.testing.assert_allclose(w.table.c.velocity[car.row], [10.0, 0.0, 0.0], atol=1e-9)
     w.step(DT)
     np.testing.assert_allclose(w.table.c.velocity[car.row], 0.0)
-    w.place(car, (400.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+    w.teleport(car, (400.0, 0.0, 0.0, 0.0, 0.0, 0.0))
     w.step(DT)
     np.testing.assert_allclose(w.table.c.velocity[car.row], 0.0)
 
 
-def test_spawning_into_a_car_is_refused_and_takes_no_id():
+def test_spawn_collision_is_refused_and_uses_no_id():
     w = world()
     first = spawn(w)
     with pytest.raises(SpawnRefused, match="collision"):
@@ -148,7 +148,7 @@ def test_spawning_into_a_car_is_refused_and_takes_no_id():
     assert beside.actor_id == first.actor_id + 1
 
 
-def test_a_car_stops_at_another_and_says_so():
+def test_car_stops_at_another_car_and_reports_the_contact():
     w = world()
     rear, front = spawn(w), spawn(w, pose=(10, 0, 0, 0, 0, 0))
     w.table.c.control[rear.row] = 1.0, 0.0, 0.0
@@ -163,7 +163,7 @@ def test_a_car_stops_at_another_and_says_so():
     assert w.table.c.pose[front.row, 0] == pytest.approx(10.0)
 
 
-def test_a_wall_stops_a_car_and_has_a_name():
+def test_wall_stops_a_car_and_is_named():
     wall = StaticObject(1, "Wall_1", 4, (15.0, 0, 0, 0, 0, 0), (15.0, 0.0, 1.0), (0.5, 10.0, 1.0))
     w = world(objects=(wall,))
     car = spawn(w)
@@ -177,7 +177,7 @@ def test_a_wall_stops_a_car_and_has_a_name():
     assert w.table.c.pose[car.row, 0] < 14.5
 
 
-def test_a_walker_walks_on_the_ground_and_stops():
+def test_walker_follows_the_ground():
     w = world(slope=0.05)
     walker = spawn(w, "walker.pedestrian.0001", (0, 0, 1.5, 0, 0, 0))
     run(w, 1.0)
@@ -191,16 +191,16 @@ def test_a_walker_walks_on_the_ground_and_stops():
     np.testing.assert_allclose(c.velocity[walker.row], [0, 1.4, 0], atol=1e-6)
 
 
-def test_a_camera_follows_its_car_as_that_is_shown_and_outlives_it():
+def test_attached_camera_follows_the_reported_pose_and_outlives_its_car():
     w = world()
     car = spawn(w, pose=(0, 0, 0, 0, 90, 0), description=["its client's words"])
     camera = spawn(w, "sensor.camera.rgb", (1, 0, 2, 0, 0, 0), parent_id=car.actor_id)
     w.table.c.control[car.row] = 1.0, 0.0, 0.0
     run(w, 1.0)
     c = w.table.c
-    shown = c.pose[car.row, :3].astype(np.float32)
-    assert np.abs(shown - c.pose[car.row, :3]).max() > 1e-8, "nothing is rounded here: the test shows nothing"
-    np.testing.assert_allclose(c.pose[camera.row, :3] - shown, [0, 1, 2], rtol=0, atol=1e-9)
+    reported_m = c.pose[car.row, :3].astype(np.float32)
+    assert np.abs(reported_m - c.pose[car.row, :3]).max() > 1e-8, "nothing is rounded here: the test shows nothing"
+    np.testing.assert_allclose(c.pose[camera.row, :3] - reported_m, [0, 1, 2], rtol=0, atol=1e-9)
     np.testing.assert_allclose(c.velocity[camera.row], c.velocity[car.row])
 
     w.destroy(car.actor_id)
@@ -212,15 +212,6 @@ def test_a_camera_follows_its_car_as_that_is_shown_and_outlives_it():
         w.actor(car.actor_id)
 
 
-def test_a_car_is_at_the_light_whose_box_its_nose_is_in():
-    w = world(signals=(head(1, 0, 20.0),))
-    far, near = spawn(w, pose=(0, 0, 0, 0, 0, 0)), spawn(w, pose=(13.5, 0, 0, 0, 0, 0))
-    w.step(DT)
-
-    assert w.table.c.signal[far.row] == -1
-    assert w.table.c.signal[near.row] == 0
-
-
 def test_the_speed_limit_is_that_of_the_nearest_sample():
     w = world()
     slow, fast = spawn(w), spawn(w, pose=(90, 0, 0, 0, 0, 0))
@@ -228,7 +219,7 @@ def test_the_speed_limit_is_that_of_the_nearest_sample():
     assert (w.table.c.limit[slow.row], w.table.c.limit[fast.row]) == (30.0, 90.0)
 
 
-def test_a_reloaded_world_gives_the_same_ids_again():
+def test_reloaded_world_repeats_actor_ids():
     w = world()
     first = [spawn(w, pose=(0, 10 * n, 0, 0, 0, 0)).actor_id for n in range(3)]
     run(w, 1.0)
@@ -239,7 +230,7 @@ def test_a_reloaded_world_gives_the_same_ids_again():
     assert w.frame > 1  # frames never go back
 
 
-def test_movers_are_those_with_bodies_in_the_order_of_their_ids():
+def test_movers_are_sorted_by_id_without_sensors():
     w = world()
     ids = [spawn(w, pose=(0, 10 * n, 0, 0, 0, 0), attributes={"color": "1,2,3"}).actor_id for n in range(300)]
     spawn(w, "sensor.other.imu")
@@ -251,7 +242,7 @@ def test_movers_are_those_with_bodies_in_the_order_of_their_ids():
     assert len(w.actor_types()) == len(ids) + 1  # with the spectator, without the destroyed one, with the IMU
 
 
-def test_a_control_that_does_not_stick_holds_for_one_tick():
+def test_non_sticky_control_lasts_one_tick():
     w = world()
     sticky, loose = spawn(w), spawn(w, pose=(0, 20, 0, 0, 0, 0), attributes={"sticky_control": "False"})
     c = w.table.c

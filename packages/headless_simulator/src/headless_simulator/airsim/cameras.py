@@ -62,17 +62,17 @@ class Camera:
         return position, self._stabilized(quat_multiply(body_quat, self.quat))
 
     def _stabilized(self, quat: Quat) -> Quat:
-        keep, *held_deg = self.gimbal
-        keep = min(max(keep, 0.0), 1.0)
-        if keep <= 0:
+        share, *held_deg = self.gimbal
+        share = min(max(share, 0.0), 1.0)
+        if share <= 0:
             return quat
         mixed = [
-            angle if math.isnan(requested) else math.radians(requested) * keep + angle * (1 - keep)
+            angle if math.isnan(requested) else math.radians(requested) * share + angle * (1 - share)
             for angle, requested in zip(euler_from_quat(quat), held_deg, strict=True)
         ]
         return quat_from_euler(*mixed)
 
-    def place(self, position_m: Vec3, quat: Quat) -> None:
+    def set_pose(self, position_m: Vec3, quat: Quat) -> None:
         """Set the mount: position, metres, body axes, and wxyz quaternion, which a gimbal holds in the world frame."""
         self.position_m = position_m
         turn = quat_unit(quat)

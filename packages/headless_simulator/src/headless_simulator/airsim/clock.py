@@ -18,18 +18,11 @@ class ClockThread:
 
     Args:
         fleet: the vehicles and their time.
-        wall: seconds of the wall clock.
         every_turn: called once per loop with the simulated time, without the fleet's lock.
     """
 
-    def __init__(
-        self,
-        fleet: Fleet,
-        *,
-        wall: Callable[[], float] = time.monotonic,
-        every_turn: Callable[[int], None] = lambda _: None,
-    ) -> None:
-        self._fleet, self._wall, self._every_turn = fleet, wall, every_turn
+    def __init__(self, fleet: Fleet, *, every_turn: Callable[[int], None]) -> None:
+        self._fleet, self._every_turn = fleet, every_turn
         self._stopping, self._turn_s = False, TURN_S
         self._thread = threading.Thread(target=self._run, name="airsim-clock", daemon=True)
 
@@ -51,26 +44,24 @@ class ClockThread:
             self._fleet.changed.notify_all()
 
     def _run(self) -> None:
-        fleet, last_s, owed_s = self._fleet, self._wall(), 0.0
+        fleet, last_s, owed_s = self._fleet, time.monotonic(), 0.0
         while not self._stopping:
             self._every_turn(fleet.now_ns)
             with fleet.lock:
                 if not fleet.running:
                     fleet.changed.wait()
-                    last_s, owed_s = self._wall(), 0.0
+                    last_s, owed_s = time.monotonic(), 0.0
                     continue
                 if fleet.budget is not None:
                     fleet.run_for(BURST_NS)
-                    last_s, owed_s = self._wall(), 0.0
+                    last_s, owed_s = time.monotonic(), 0.0
                     continue
-                now_s = self._wall()
-                owed_s = min(owed_s + (now_s - last_s) * fleet.settings.clock_speed, self._most_owed_s())
+                now_s = time.monotonic()
+                speed = fleet.settings.clock_speed
+                owed_s = min(owed_s + (now_s - last_s) * speed, CATCH_UP_S * max(1.0, speed))
                 last_s = now_s
                 steps_ns = int(owed_s * 1e9) // STEP_NS * STEP_NS
                 fleet.run_for(min(steps_ns, BURST_NS))
                 owed_s -= min(steps_ns, BURST_NS) * 1e-9
-                if owed_s < TURN_S * fleet.settings.clock_speed:
+                if owed_s < TURN_S * speed:
                     fleet.changed.wait(self._turn_s)
-
-    def _most_owed_s(self) -> float:
-        return CATCH_UP_S * max(1.0, self._fleet.settings.clock_speed)

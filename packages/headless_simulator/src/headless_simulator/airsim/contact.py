@@ -19,9 +19,9 @@ from headless_simulator.airsim.quad import (
     S_HIT_AGE,
     S_HIT_DEPTH,
     S_HIT_NORMAL,
+    S_HIT_OBSTACLE,
     S_HIT_POINT,
     S_HIT_POSITION,
-    S_HIT_WHAT,
     S_QUAT,
     S_RATE,
     S_RATE_ACCEL,
@@ -114,16 +114,16 @@ def _calm(state: Any) -> None:
 
 
 @kernel(error_model="python")
-def _note_hit(state: Any, nx: float, ny: float, nz: float, depth: float, what: int, reach: float) -> None:
+def _note_hit(state: Any, nx: float, ny: float, nz: float, depth: float, obstacle: int, reach: float) -> None:
     """Record a contact unless it already existed in the previous step."""
-    if state[S_TOUCHING] > 0 and state[S_HIT_WHAT] == what:
+    if state[S_TOUCHING] > 0 and state[S_HIT_OBSTACLE] == obstacle:
         state[S_TOUCHING] = 2.0
         return
     state[S_TOUCHING] = 2.0
     state[S_HIT] = 1.0
     state[S_HIT_AGE] = 0.0
     state[S_HIT_DEPTH] = depth
-    state[S_HIT_WHAT] = what
+    state[S_HIT_OBSTACLE] = obstacle
     state[S_HIT_NORMAL], state[S_HIT_NORMAL + 1], state[S_HIT_NORMAL + 2] = nx, ny, nz
     for axis in range(3):
         state[S_HIT_POSITION + axis] = state[axis]

@@ -49,7 +49,7 @@ class Filter:
 
 
 @dataclass(frozen=True, slots=True)
-class Thing:
+class Candidate:
     """A candidate: its name, its code in ``RenderedImage.ids``, pose and box (Unreal's axes)."""
 
     name: str
@@ -69,16 +69,16 @@ def detect(
     visible_codes = np.unique(image.ids)
     eye = np.array(request.pose[:3])
     answers = []
-    for thing in _things(sim, movers, object_filter):
-        if np.linalg.norm(np.array(thing.box_centre_m) - eye) > object_filter.radius_m:
+    for candidate in _candidates(sim, movers, object_filter):
+        if np.linalg.norm(np.array(candidate.box_centre_m) - eye) > object_filter.radius_m:
             continue
-        row = int(np.searchsorted(visible_codes, thing.code))
-        if row < len(visible_codes) and visible_codes[row] == thing.code:
-            answers.append(_describe(sim, thing, image.ids, camera))
+        row = int(np.searchsorted(visible_codes, candidate.code))
+        if row < len(visible_codes) and visible_codes[row] == candidate.code:
+            answers.append(_describe(sim, candidate, image.ids, camera))
     return answers
 
 
-def _things(sim: Simulation, movers: Movers, object_filter: Filter) -> list[Thing]:
+def _candidates(sim: Simulation, movers: Movers, object_filter: Filter) -> list[Candidate]:
     models = sim.host.models
     with sim.object_lock:
         names = {number: name for name, number in sim.objects.actors().items() if object_filter.matches(name)}
@@ -88,9 +88,9 @@ def _things(sim: Simulation, movers: Movers, object_filter: Filter) -> list[Thin
                 names[spawned.number], types[spawned.number] = spawned.name, spawned.blueprint
                 scales[spawned.number] = spawned.scale
     found = [
-        Thing(t.name, t.object_id | STATIC_ID, t.pose, t.box_centre_m, t.box_half_m)
-        for t in sim.host.town.objects
-        if object_filter.matches(t.name)
+        Candidate(item.name, item.object_id | STATIC_ID, item.pose, item.box_centre_m, item.box_half_m)
+        for item in sim.host.town.objects
+        if object_filter.matches(item.name)
     ]
     for row, number in enumerate(movers.actor_id.tolist()):
         if number in names:
@@ -101,21 +101,21 @@ def _things(sim: Simulation, movers: Movers, object_filter: Filter) -> list[Thin
             centre = (float(x + c * ox - s * oy), float(y + s * ox + c * oy), z + oz)
             half_x, half_y, half_z = scale * models.half_extent(types[number])
             half_m = (float(half_x), float(half_y), float(half_z))
-            found.append(Thing(names[number], number, (x, y, z, pitch, yaw, roll), centre, half_m))
+            found.append(Candidate(names[number], number, (x, y, z, pitch, yaw, roll), centre, half_m))
     return found
 
 
-def _describe(sim: Simulation, thing: Thing, ids: UInt32, camera: tuple[Vec3, Quat, Vec3]) -> dict[str, Any]:
+def _describe(sim: Simulation, candidate: Candidate, ids: UInt32, camera: tuple[Vec3, Quat, Vec3]) -> dict[str, Any]:
     position, quat, origin = camera
-    rows, columns = np.nonzero(ids == thing.code)
+    rows, columns = np.nonzero(ids == candidate.code)
     away = quat_conjugate(quat)
-    object_position, object_quat = ned_pose(thing.pose, origin_ue_m=origin)
-    corners = _corners(thing)
+    object_position, object_quat = ned_pose(candidate.pose, origin_ue_m=origin)
+    corners = _corners(candidate)
     box = np.array([rotate(away, _minus(ned_pose((*c, 0, 0, 0), origin_ue_m=origin)[0], position)) for c in corners])
     low, high = box.min(axis=0), box.max(axis=0)
     return {
-        "name": thing.name,
-        "geo_point": geo.geo_map(sim.geo_of(thing.pose[:3])),
+        "name": candidate.name,
+        "geo_point": geo.geo_map(sim.geo_of(candidate.pose[:3])),
         "box2D": {
             "min": {"x_val": float(columns.min()), "y_val": float(rows.min())},
             "max": {"x_val": float(columns.max() + 1), "y_val": float(rows.max() + 1)},
@@ -128,11 +128,11 @@ def _describe(sim: Simulation, thing: Thing, ids: UInt32, camera: tuple[Vec3, Qu
     }
 
 
-def _corners(thing: Thing) -> list[Vec3]:
-    yaw = np.radians(thing.pose[4])
+def _corners(candidate: Candidate) -> list[Vec3]:
+    yaw = np.radians(candidate.pose[4])
     c, s = np.cos(yaw), np.sin(yaw)
-    hx, hy, hz = thing.box_half_m
-    x, y, z = thing.box_centre_m
+    hx, hy, hz = candidate.box_half_m
+    x, y, z = candidate.box_centre_m
     return [
         (float(x + c * i * hx - s * j * hy), float(y + s * i * hx + c * j * hy), float(z + k * hz))
         for i in (-1, 1)

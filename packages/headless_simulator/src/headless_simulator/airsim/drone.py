@@ -213,7 +213,7 @@ class Drone:
 
     # ---- put somewhere -----------------------------------------------------------------------------------------------
 
-    def place(self, position_m: Vec3, quat: Quat) -> None:
+    def teleport(self, position_m: Vec3, quat: Quat) -> None:
         """Teleport (vehicle NED, metres; wxyz); NaN parts, velocities and goals stay unchanged, as in AirSim.
 
         Raises:

@@ -284,8 +284,8 @@ class Fleet:
         self._advance(steps)
         span_s = STEP_NS * steps * 1e-9
         for row in np.flatnonzero((self.state[:, quad.S_HIT] > 0) & (self.state[:, quad.S_HIT_AGE] < span_s)):
-            what = int(self.state[row, quad.S_HIT_WHAT])
-            self._rows[row].hit_name = self.obstacles.name(what)
+            obstacle = int(self.state[row, quad.S_HIT_OBSTACLE])
+            self._rows[row].hit_name = self.obstacles.name(obstacle)
             self._rows[row].hit_ns = self.now_ns + STEP_NS * steps - round(self.state[row, quad.S_HIT_AGE] * 1e9)
 
     def _advance(self, steps: int) -> None:

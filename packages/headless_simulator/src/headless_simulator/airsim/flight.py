@@ -34,28 +34,28 @@ STICKS_OLD_S: Final = 0.1
 HOLD_YAW: Final = YawMode(is_rate=True, degrees=0.0)  # AirSim's YawMode::Zero
 
 
-def seconds(value: float, *, what: str) -> int:
+def seconds(value: float, *, label: str) -> int:
     """Convert a duration of the wire, which AirSim reads in single precision, to nanoseconds.
 
     Raises:
         CallRefused: the duration is not a number.
     """
     if math.isnan(value):
-        raise CallRefused(f"{what} is not a number")
+        raise CallRefused(f"{label} is not a number")
     return math.ceil(float(np.float32(min(max(value, 0.0), MAX_SECONDS))) * 1e9)
 
 
-def _finite(*values: float, what: str) -> None:
+def _finite(*values: float, label: str) -> None:
     if not all(abs(value) <= MOST for value in values):
-        raise CallRefused(f"{what} must be finite numbers of at most {MOST:.0f}")
+        raise CallRefused(f"{label} must be finite numbers of at most {MOST:.0f}")
 
 
-def _wait_for(drone: Drone, act: Callable[[], bool], timeout_s: float, *, what: str) -> Task:
+def _wait_for(drone: Drone, act: Callable[[], bool], timeout_s: float, *, label: str) -> Task:
     """Call ``act`` in every command period until it returns True or time is up; True if it did.
 
     As in AirSim, the last call happens when time is up.
     """
-    end_ns = drone.now_ns + seconds(timeout_s, what=what)
+    end_ns = drone.now_ns + seconds(timeout_s, label=label)
     while not act():
         if drone.now_ns >= end_ns:
             return False
@@ -72,7 +72,7 @@ def keep_doing(drone: Drone, act: Callable[[], None], duration_s: float, *, at_o
         act()
         return False
 
-    yield from _wait_for(drone, never_done, duration_s, what="duration")
+    yield from _wait_for(drone, never_done, duration_s, label="duration")
     return True
 
 
@@ -96,7 +96,7 @@ def heading_yaw(yaw: YawMode, heading: Vec3, *, forward_only: bool) -> YawMode:
 
 def by_velocity(drone: Drone, velocity_mps: Vec3, duration_s: float, yaw: YawMode, *, forward_only: bool) -> Task:
     """Fly at a NED velocity, m/s, for a duration."""
-    _finite(*velocity_mps, what="velocities")
+    _finite(*velocity_mps, label="velocities")
     turned = heading_yaw(yaw, (velocity_mps[0], velocity_mps[1], 0.0), forward_only=forward_only)
     return keep_doing(drone, lambda: drone.command_velocity(velocity_mps, turned), duration_s)
 
@@ -106,7 +106,7 @@ def by_velocity_z(
 ) -> Task:
     """Fly at a horizontal velocity and a height: ``goal`` is (vx, vy, z), NED, m/s and metres."""
     vx, vy, z = goal
-    _finite(vx, vy, z, what="velocities and height")
+    _finite(vx, vy, z, label="velocities and height")
     turned = heading_yaw(yaw, (vx, vy, 0.0), forward_only=forward_only)
     return keep_doing(drone, lambda: drone.command_velocity_z(vx, vy, z, turned), duration_s, at_once=at_once)
 
@@ -170,13 +170,13 @@ def along_path(
     Raises:
         CallRefused: no usable points, speed or look-ahead.
     """
-    _finite(*(part for point in points for part in point), velocity_mps, what="path points and velocity")
+    _finite(*(part for point in points for part in point), velocity_mps, label="path points and velocity")
     if not points:
         return True
     if forward_only and yaw.is_rate:
         raise CallRefused("Yaw cannot be specified as rate if drivetrain is ForwardOnly")
     reach_m = _lookahead(velocity_mps, lookahead, adaptive)
-    end_ns = drone.now_ns + seconds(timeout_s, what="timeout")
+    end_ns = drone.now_ns + seconds(timeout_s, label="timeout")
     path = _Path([drone.position_m, *points])
     segment, offset_m, reached = 0, 0.0, path.points[0]
     aim_segment, _, aim = path.ahead(0, 0.0, reach_m)
@@ -237,7 +237,7 @@ def land(drone: Drone, timeout_s: float) -> Task:
 
     if timeout_s <= 0:
         return False
-    return (yield from _wait_for(drone, stopped, timeout_s, what="timeout"))
+    return (yield from _wait_for(drone, stopped, timeout_s, label="timeout"))
 
 
 def hover(drone: Drone) -> Task:
@@ -252,7 +252,7 @@ def turn_to(drone: Drone, yaw_deg: float, timeout_s: float, margin_deg: float) -
 
     The margin does not reach across 180 degrees, as in AirSim: 179 and -179 are 358 degrees apart.
     """
-    _finite(yaw_deg, margin_deg, what="yaw and margin")
+    _finite(yaw_deg, margin_deg, label="yaw and margin")
     position, target = drone.position_m, normalize_deg(yaw_deg)
 
     def pointing() -> bool:
@@ -262,12 +262,12 @@ def turn_to(drone: Drone, yaw_deg: float, timeout_s: float, margin_deg: float) -
 
     if timeout_s <= 0:
         return True
-    return (yield from _wait_for(drone, pointing, timeout_s, what="timeout"))
+    return (yield from _wait_for(drone, pointing, timeout_s, label="timeout"))
 
 
 def turn_by_rate(drone: Drone, rate_degps: float, duration_s: float) -> Task:
     """Turn in place at a rate for a duration."""
-    _finite(rate_degps, what="yaw rate")
+    _finite(rate_degps, label="yaw rate")
     position = drone.position_m
     return keep_doing(drone, lambda: drone.command_position(position, YawMode(degrees=rate_degps)), duration_s)
 
@@ -276,7 +276,7 @@ def by_attitude(
     drone: Drone, mode: tuple[int, int, int, int], goal: tuple[float, float, float, float], duration_s: float
 ) -> Task:
     """Hold angles, rates, throttle or height for a duration."""
-    _finite(*goal, what="angles, rates, throttle and height")
+    _finite(*goal, label="angles, rates, throttle and height")
     return keep_doing(drone, lambda: drone.command(mode, goal), duration_s)
 
 
@@ -286,7 +286,7 @@ def by_manual(drone: Drone, limits: Vec3, duration_s: float, yaw: YawMode, *, fo
     As in AirSim a stick's end is 10,000, ``vy_max`` scales forward, and the inverse of the start attitude rotates the
     sticks' directions.
     """
-    _finite(*limits, what="limits")
+    _finite(*limits, label="limits")
     start = quat_conjugate(drone.quat)
 
     def act() -> None:

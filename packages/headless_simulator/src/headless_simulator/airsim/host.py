@@ -22,7 +22,7 @@ class RendererLike(Protocol):
         want_bgra: bool,
         want_normal: bool = False,
     ) -> RenderedImage:
-        """Draw ``movers`` in the town as seen from ``view``."""
+        """Draw ``movers`` in the town as seen from ``view``; ``signals`` is the (L,) state of the traffic lights."""
         ...
 
     def cast(

@@ -123,13 +123,13 @@ class ImageCapture:
         return self._render(request, movers, types, moment)
 
     def _spawned(self) -> Movers:
-        things = list(self._objects.spawned.values())
+        objects = list(self._objects.spawned.values())
         return Movers(
-            model=np.array([self._host.models.scaled_number(t.blueprint, t.scale) for t in things], dtype=np.int32),
-            pose=np.array([t.pose for t in things], dtype=np.float64).reshape(-1, 6),
-            actor_id=np.array([t.number for t in things], dtype=np.uint32),
-            colour_rgb=np.full((len(things), 3), 150, dtype=np.uint8),
-            lights=np.zeros(len(things), dtype=np.uint32),
+            model=np.array([self._host.models.scaled_number(o.blueprint, o.scale) for o in objects], dtype=np.int32),
+            pose=np.array([o.pose for o in objects], dtype=np.float64).reshape(-1, 6),
+            actor_id=np.array([o.number for o in objects], dtype=np.uint32),
+            colour_rgb=np.full((len(objects), 3), 150, dtype=np.uint8),
+            lights=np.zeros(len(objects), dtype=np.uint32),
         )
 
     def _render(self, request: ImageRequest, movers: Movers, types: set[int], moment: Moment) -> RenderedImage:
@@ -175,7 +175,7 @@ class ImageCapture:
             )  # hidden ones look like id 0
             return np.asarray(cv2.LUT(ids_bgr, _PALETTES[request.image_type]), np.uint8)
         name = {number: label for label, number in IMAGE_TYPES.items()}.get(request.image_type, str(request.image_type))
-        raise CallRefused(f"image type {name} is not drawn here; 0 (Scene) to 7 (Infrared) are")
+        raise CallRefused(f"image type {name} is not supported; use 0 (Scene) to 7 (Infrared)")
 
 
 def depth_values(depth_m: Float32, capture: Capture, image_type: int) -> Float32:

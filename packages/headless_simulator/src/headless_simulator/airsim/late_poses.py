@@ -32,11 +32,10 @@ class LatePoses:
     Args:
         stale: whether to delay.
         frame: number of the world's last tick.
-        wall: seconds of the wall clock.
     """
 
-    def __init__(self, *, stale: bool, frame: Callable[[], int], wall: Callable[[], float] = time.monotonic) -> None:
-        self._stale, self._frame, self._wall = stale, frame, wall
+    def __init__(self, *, stale: bool, frame: Callable[[], int]) -> None:
+        self._stale, self._frame = stale, frame
         self._pending: dict[str, _Pending] = {}
 
     def set(self, drone: Drone, position_m: Vec3, quat: Quat) -> None:
@@ -46,11 +45,11 @@ class LatePoses:
             CallRefused: the position is outside the world.
         """
         if not self._stale:
-            drone.place(position_m, quat)
+            drone.teleport(position_m, quat)
             return
         refuse_far_places(position_m)
         waits = self._pending.get(drone.name)
-        due_s, due_frame = self._wall() + STALE_S, self._frame() + STALE_FRAMES
+        due_s, due_frame = time.monotonic() + STALE_S, self._frame() + STALE_FRAMES
         if waits is not None:
             due_s, due_frame = waits.due_s, waits.due_frame
         self._pending[drone.name] = _Pending(drone, position_m, quat, due_s, due_frame)
@@ -58,8 +57,8 @@ class LatePoses:
     def show_due(self) -> None:
         """Apply the poses that are due."""
         for name, waits in list(self._pending.items()):
-            if self._wall() >= waits.due_s or self._frame() >= waits.due_frame:
-                waits.drone.place(waits.position_m, waits.quat)
+            if time.monotonic() >= waits.due_s or self._frame() >= waits.due_frame:
+                waits.drone.teleport(waits.position_m, waits.quat)
                 del self._pending[name]
 
     def forget(self) -> None:

@@ -36,7 +36,7 @@ AirSimMethod: TypeAlias = Method[Simulation, Traits]
 
 def call(handler: Handler, *, name: str = "") -> AirSimMethod:
     """Describe a function as a method, under its own name or ``name``."""
-    return methods.method(handler, name=name, traits=Traits(signature_of(handler).place_of(VEHICLE)))
+    return methods.method(handler, name=name, traits=Traits(signature_of(handler).index_of(VEHICLE)))
 
 
 def declared(module: str) -> tuple[AirSimMethod, ...]:

@@ -53,16 +53,16 @@ class SceneObjects:
 
     def __init__(self, host: AirSimHost, *, initial_ids: bool) -> None:
         self._host, self._initial_ids = host, initial_ids
-        self._statics = {thing.name: thing for thing in host.town.objects}
+        self._statics = {item.name: item for item in host.town.objects}
         self._ids: dict[str, int] = {}
         self._rules: list[tuple[Pattern, int]] = []  # for actors that do not exist yet
         self.spawned: dict[str, Spawned] = {}
         self.drones: dict[str, int] = {}  # actor id of each AirSim vehicle's body
         self._next = FIRST_SPAWNED_ID
-        biggest = max((thing.object_id for thing in host.town.objects), default=0)
+        biggest = max((item.object_id for item in host.town.objects), default=0)
         self._static_id = np.zeros(biggest + 1, dtype=np.int32)
-        for thing in host.town.objects:
-            self._static_id[thing.object_id] = self.segmentation_id(thing.name)
+        for item in host.town.objects:
+            self._static_id[item.object_id] = self.segmentation_id(item.name)
 
     # ---- names -------------------------------------------------------------------------------------------------------
 
@@ -92,7 +92,7 @@ class SceneObjects:
                 return x, y, z, pitch, yaw, roll
         return (0.0,) * 6 if name in SURFACES.values() else None
 
-    def place(self, name: str, pose: Pose6) -> bool:
+    def set_pose(self, name: str, pose: Pose6) -> bool:
         """Move an object (Unreal's axes, metres, degrees); False for static objects of the town."""
         if name in self.spawned:
             self.spawned[name].pose = pose
@@ -192,7 +192,7 @@ class SceneObjects:
             ids of static objects by object id; sorted numbers of movers and their ids; ids of surfaces by semantic tag.
         """
         names = {number: name for name, number in self.actors().items()}
-        names |= {thing.number: thing.name for thing in self.spawned.values()}
+        names |= {item.number: item.name for item in self.spawned.values()}
         names |= {number: name for name, number in self.drones.items()}
         numbers = np.sort(movers.actor_id).astype(np.uint32)
         mover_ids = np.array([self.segmentation_id(names.get(int(n), "")) for n in numbers], dtype=np.int32)

@@ -25,13 +25,13 @@ class Obstacles:
 
     def __init__(self, host: AirSimHost) -> None:
         self._host = host
-        things = [thing for thing in host.town.objects if thing.tag in SOLID]
-        trees, parts = trunks_and_crowns([t for t in things if t.tag == TAG["vegetation"]], host.town.mesh)
-        solid = [thing for thing in things if thing.tag != TAG["vegetation"]]
-        boxes = np.array([[*thing.box_centre_m, *thing.box_half_m] for thing in solid], dtype=np.float64).reshape(-1, 6)
+        objects = [item for item in host.town.objects if item.tag in SOLID]
+        trees, parts = trunks_and_crowns([item for item in objects if item.tag == TAG["vegetation"]], host.town.mesh)
+        solid = [item for item in objects if item.tag != TAG["vegetation"]]
+        boxes = np.array([[*item.box_centre_m, *item.box_half_m] for item in solid], dtype=np.float64).reshape(-1, 6)
         solid += trees
-        self._names = [thing.name for thing in solid]
-        yaw = np.radians(np.array([thing.pose[4] for thing in solid], dtype=np.float64))
+        self._names = [item.name for item in solid]
+        yaw = np.radians(np.array([item.pose[4] for item in solid], dtype=np.float64))
         self._boxes = np.column_stack([np.concatenate([boxes, parts]), np.cos(yaw), np.sin(yaw)])
         self._last_names: list[str] = []
 

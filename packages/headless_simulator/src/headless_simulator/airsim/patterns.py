@@ -11,7 +11,7 @@ from headless_simulator.errors import CallRefused
 
 MAX_PATTERN: Final = 500  # characters
 MATCH_S: Final = 0.05  # of one name; a sensible pattern takes microseconds
-_KEPT: Final = 20_000  # cached answers of a pattern, for clients that apply one repeatedly to a whole town
+_MOST_ANSWERS: Final = 20_000  # cached answers of a pattern, for clients that apply one repeatedly to a whole town
 
 
 class Pattern:
@@ -32,7 +32,7 @@ class Pattern:
         try:
             self._compiled = regex.compile(text, regex.IGNORECASE | regex.VERSION0)
         except (regex.error, RecursionError, OverflowError, MemoryError) as error:
-            raise CallRefused(f"'{text[:80]}' is no regular expression: {error}") from error
+            raise CallRefused(f"'{text[:80]}' is not a valid regular expression: {error}") from error
 
     def fits(self, name: str) -> bool:
         """Return whether the pattern matches the whole name.
@@ -45,8 +45,8 @@ class Pattern:
         try:
             fits = self._compiled.fullmatch(name, timeout=MATCH_S) is not None
         except TimeoutError:
-            raise CallRefused(f"'{self.text[:80]}' takes too long: write it without repeated repetitions") from None
-        if len(self._answers) >= _KEPT:
+            raise CallRefused(f"'{self.text[:80]}' takes too long to match: remove nested repetitions") from None
+        if len(self._answers) >= _MOST_ANSWERS:
             self._answers.clear()
         self._answers[name] = fits
         return fits

@@ -37,7 +37,7 @@ S_HIT_NORMAL: Final = 64  # 3, NED
 S_HIT_POINT: Final = 67  # 3, NED metres
 S_HIT_POSITION: Final = 70  # 3, NED metres
 S_HIT_DEPTH: Final = 73
-S_HIT_WHAT: Final = 74  # -1 ground, else the obstacle's row
+S_HIT_OBSTACLE: Final = 74  # -1 ground, else the obstacle's row
 S_HIT_AGE: Final = 75  # seconds since it happened
 S_TOUCHING: Final = 76  # something was touched in the last step
 S_COLLIDES: Final = 77  # collisions are on
@@ -229,6 +229,6 @@ def fresh_state(count: int) -> Float64:
     state = np.zeros((count, STATE_SIZE))
     state[:, S_QUAT] = 1.0
     state[:, S_COLLIDES] = 1.0
-    state[:, S_HIT_WHAT] = -2.0
+    state[:, S_HIT_OBSTACLE] = -2.0
     state[:, S_STICKS_AGE] = 1.0
     return state

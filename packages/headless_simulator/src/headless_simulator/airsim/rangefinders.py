@@ -37,7 +37,7 @@ def scan_directions(options: Mapping[str, Any]) -> Float64:
     turns = max(float(options.get("RotationsPerSecond", 10)), 0.1)
     per_channel = int(float(options.get("PointsPerSecond", 100_000)) / turns / max(channels, 1))
     if channels < 1 or per_channel < 1 or channels * per_channel > MAX_POINTS:
-        raise CallRefused(f"a lidar of {channels} channels and {per_channel} points each a turn is not drawn here")
+        raise CallRefused(f"{channels} lidar channels of {per_channel} points a turn; give 1 to {MAX_POINTS} points")
     upper, lower = float(options.get("VerticalFOVUpper", -15)), float(options.get("VerticalFOVLower", -45))
     begin, end = float(options.get("HorizontalFOVStart", 0)), float(options.get("HorizontalFOVEnd", 359))
     elevation = np.radians(np.linspace(upper, lower, channels))

@@ -29,7 +29,7 @@ from headless_simulator.world.game_thread import GameThread
 MAX_MESSAGE_BYTES: Final = 16 * 1024 * 1024
 MAX_ITEMS: Final = 1_000_000
 MAX_CLIENTS: Final = 256
-NAME_SHOWN: Final = 100
+NAME_CHARS: Final = 100
 _NO_MORE_FILES_S: Final = 0.05
 DIALECT: Final = Dialect("replace", MAX_MESSAGE_BYTES, encode_in_parts, most_items=MAX_ITEMS)
 POSE_METHODS: Final = frozenset(
@@ -71,7 +71,7 @@ class AirSimServer:
         self.engine = EngineTurns(game_thread or GameThread())
         self.counts = CallCounts()
         self.malformed = 0
-        self._address, self._wanted_port = address, port
+        self._address, self._requested_port = address, port
         self._lock = threading.Lock()
         self._clients: set[QueuedConnection] = set()
         self._listener: socket.socket | None = None
@@ -93,11 +93,11 @@ class AirSimServer:
         self.simulation.clock.watch(watched=False)
         self.simulation.start()
         try:
-            self._listener = socket.create_server((self._address, self._wanted_port), backlog=64)
+            self._listener = socket.create_server((self._address, self._requested_port), backlog=64)
         except OSError as problem:
             self.simulation.stop()
             reason = os.strerror(problem.errno or 0)  # str(problem) would add the address
-            raise OSError(problem.errno, f"port {self._wanted_port} of {self._address}: {reason}") from problem
+            raise OSError(problem.errno, f"port {self._requested_port} of {self._address}: {reason}") from problem
         self._acceptor.start()
         return self.port
 
@@ -150,7 +150,7 @@ class AirSimServer:
         bound = self.methods.get(name)
         if bound is None:
             self.counts.add(self.counts.unknown, name)
-            short_name = name[:NAME_SHOWN]
+            short_name = name[:NAME_CHARS]
             why = f"server could not find function '{short_name}' with argument count {len(arguments)}."
             client.answer(request, f"rpclib: {why}", None)
             return

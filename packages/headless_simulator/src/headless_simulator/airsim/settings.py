@@ -84,7 +84,7 @@ class AirSimSettings:
     sim_mode: str = "Multirotor"
     clock_speed: float = 1.0
     vehicles: tuple[VehicleSetting, ...] = ()
-    vehicles_given: bool = False  # named in the file, not AirSim's default
+    has_vehicles: bool = False  # named in the file, not AirSim's default
     external_cameras: Mapping[str, CameraSetting] = field(default_factory=dict)
     camera_defaults: CameraSetting = CameraSetting()
     default_sensors: Mapping[str, SensorSetting] = field(default_factory=dict)
@@ -116,7 +116,7 @@ def read_settings(text: str) -> AirSimSettings:
     try:
         raw = json.loads(text or "{}")
     except json.JSONDecodeError as error:
-        raise SettingsError(f"settings are no JSON: line {error.lineno}: {error.msg}") from error
+        raise SettingsError(f"settings are not valid JSON: line {error.lineno}: {error.msg}") from error
     if not isinstance(raw, dict):
         raise SettingsError("settings must be a JSON object {...}")
     mode = _text(raw, "SimMode", "") or "Multirotor"
@@ -138,7 +138,7 @@ def read_settings(text: str) -> AirSimSettings:
         text=text or "{}",
         sim_mode=mode,
         clock_speed=speed,
-        vehicles_given=bool(_child(raw, "Vehicles")),
+        has_vehicles=bool(_child(raw, "Vehicles")),
         external_cameras=_cameras(_child(raw, "ExternalCameras"), defaults, where="ExternalCameras"),
         camera_defaults=defaults,
         default_sensors=sensors,
@@ -207,7 +207,7 @@ def _camera(raw: Mapping[str, Any], defaults: CameraSetting, *, where: str) -> C
         if number < 0:  # -1 is the view window, which does not exist here
             continue
         if number >= IMAGE_TYPE_COUNT:
-            raise SettingsError(f"{where}.CaptureSettings: ImageType {number} is not 0 to {IMAGE_TYPE_COUNT - 1}")
+            raise SettingsError(f"{where}.CaptureSettings: ImageType {number} must be from 0 to {IMAGE_TYPE_COUNT - 1}")
         captures[number] = _capture(entry, captures[number], where=where)
     gimbal = _child(raw, "Gimbal")
     return CameraSetting(
@@ -232,7 +232,7 @@ def _capture(raw: Mapping[str, Any], defaults: Capture, *, where: str) -> Captur
         _number(raw, "FOV_Degrees", defaults.fov_deg),
     )
     if capture.width_px < 1 or capture.height_px < 1 or capture.width_px * capture.height_px > MAX_PIXELS:
-        raise SettingsError(f"{where}: {capture.width_px}x{capture.height_px} is no image size")
+        raise SettingsError(f"{where}: {capture.width_px}x{capture.height_px} must be 1 to {MAX_PIXELS} pixels")
     if not 1.0 <= capture.fov_deg < 180.0:
         raise SettingsError(f"{where}: FOV_Degrees {capture.fov_deg} must be from 1 to below 180")
     return capture
@@ -244,7 +244,7 @@ def _sensors(raw: Mapping[str, Any], *, where: str) -> dict[str, SensorSetting]:
         options = _child(raw, name)
         kind = int(_number(options, "SensorType", 0))
         if kind not in SENSOR_TYPES.values():
-            raise SettingsError(f"{where}.{name}: SensorType {kind} is none of {sorted(SENSOR_TYPES.values())}")
+            raise SettingsError(f"{where}.{name}: SensorType {kind} must be one of {sorted(SENSOR_TYPES.values())}")
         if options.get("Enabled", False):
             found[name] = SensorSetting(kind, options)
     return found

@@ -228,9 +228,9 @@ def default_player_start(host: AirSimHost, settings: AirSimSettings) -> Vec3:
     With vehicles in the settings it is the town's origin, so that both ports share one frame. Without, it is the highest
     roof, because such programs assume the free air of AirSim's open fields.
     """
-    roofs = [thing for thing in host.town.objects if thing.tag == TAG["building"]]
-    if settings.vehicles_given or not roofs:
+    roofs = [item for item in host.town.objects if item.tag == TAG["building"]]
+    if settings.has_vehicles or not roofs:
         return 0.0, 0.0, 0.0
-    highest = max(roofs, key=lambda thing: thing.box_centre_m[2] + thing.box_half_m[2])
+    highest = max(roofs, key=lambda item: item.box_centre_m[2] + item.box_half_m[2])
     x, y, z = highest.box_centre_m
     return x, y, z + highest.box_half_m[2] + STANDS_M

@@ -19,7 +19,7 @@ from headless_simulator.errors import ClientError
 from headless_simulator.faults import Faults
 from headless_simulator.rendering import Rendering
 from headless_simulator.rpc.arguments import WrongCount
-from headless_simulator.rpc.call_counts import NAME_SHOWN
+from headless_simulator.rpc.call_counts import NAME_CHARS
 from headless_simulator.rpc.messages import Packed, Request
 from headless_simulator.rpc.methods import Bound, InternalError
 from headless_simulator.towns.library import TownLibrary
@@ -160,7 +160,7 @@ class CarlaServer:
         if bound is None:
             counts.add(counts.unknown, name)
             return (
-                f"the headless simulator of CARLA {self.context.streams.version.number} has no method {name[:NAME_SHOWN]!r}",
+                f"the headless simulator of CARLA {self.context.streams.version.number} has no method {name[:NAME_CHARS]!r}",
                 None,
             )
         self.context.faults.before_call(name)

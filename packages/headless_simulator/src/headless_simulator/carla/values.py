@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, NamedTuple, TypeAlias
 import numpy as np
 
 from headless_simulator.errors import BadArgument
-from headless_simulator.rpc.arguments import Reads, array, array_of, flag, integer, number, row_of, shown, text
+from headless_simulator.rpc.arguments import Reads, array, array_of, flag, integer, number, row_of, short_repr, text
 from headless_simulator.scene import StaticObject
 from headless_simulator.world.pose import Pose6
 from headless_simulator.world.street_lights import StreetLight
@@ -22,7 +22,7 @@ def vector(value: Any, name: str) -> Vec3:
     parts = value if type(value) is list and len(value) >= 3 else array(value, name, least=3)
     x, y, z = number(parts[0], name), number(parts[1], name), number(parts[2], name)
     if max(abs(x), abs(y), abs(z)) > _FAR:
-        raise BadArgument(f"{name} must have absolute values of at most {_FAR:g}, not {shown(value)}")
+        raise BadArgument(f"{name} must have absolute values of at most {_FAR:g}, not {short_repr(value)}")
     return x, y, z
 
 

@@ -51,7 +51,7 @@ def _resize(name: str, half_m: Vector | None, centre_m: Vector | None) -> bool:
     return VEHICLES[name] != vehicle
 
 
-def _vector(value: Any, what: str, low: float, high: float) -> Vector | None:
+def _vector(value: Any, dimension: str, low: float, high: float) -> Vector | None:
     if value is None:
         return None
     if (
@@ -59,5 +59,5 @@ def _vector(value: Any, what: str, low: float, high: float) -> Vector | None:
         or len(value) != 3
         or not all(isinstance(v, int | float) and low <= v <= high for v in value)
     ):
-        raise ValueError(f"--calibration {what}: {value!r} must be three lengths of {low:g} to {high:g} m")
+        raise ValueError(f"--calibration {dimension}: {value!r} must be three lengths of {low:g} to {high:g} m")
     return float(value[0]), float(value[1]), float(value[2])

@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 
 from headless_simulator.models.catalogue import PropSpec
-from headless_simulator.models.lost_things import LOST_SHAPES
+from headless_simulator.models.debris import DEBRIS_SHAPES
 from headless_simulator.models.mesh_builder import DARK, MeshBuilder, Skin
 from headless_simulator.scene import FOLIAGE, GLASS, Mesh
 
@@ -122,7 +122,7 @@ def draw_drone(builder: MeshBuilder, spec: PropSpec) -> None:
 
 _PROP_SHAPES: Final[dict[str, Callable[[MeshBuilder, PropSpec], None]]] = {
     "cone": _cone, "barrel": _barrel, "box": _box, "barrier": _barrier, "sign": _sign, "bench": _bench, "table": _table,
-    "chair": _chair, "cart": _cart, "shelter": _shelter, "plant": _plant, "drone": draw_drone, **LOST_SHAPES,
+    "chair": _chair, "cart": _cart, "shelter": _shelter, "plant": _plant, "drone": draw_drone, **DEBRIS_SHAPES,
 }  # fmt: skip
 
 

@@ -45,9 +45,9 @@ def pack(view: View) -> Float64:
     packed[3:6] = forward_right_up[:, 1]
     packed[6:9] = -forward_right_up[:, 2]
     packed[9:12] = forward_right_up[:, 0]
-    whole = view.window or Window(0, 0, view.width, view.height, zoom=1)
-    packed[12] = whole.zoom * whole.whole_width / (2.0 * math.tan(math.radians(view.fov_deg) / 2.0))
-    packed[13] = whole.zoom * (whole.whole_width / 2.0 - whole.left)
-    packed[14] = whole.zoom * (whole.whole_height / 2.0 - whole.top)
+    part = view.window or Window(0, 0, view.width, view.height, zoom=1)
+    packed[12] = part.zoom * part.whole_width / (2.0 * math.tan(math.radians(view.fov_deg) / 2.0))
+    packed[13] = part.zoom * (part.whole_width / 2.0 - part.left)
+    packed[14] = part.zoom * (part.whole_height / 2.0 - part.top)
     packed[15] = NEAR_M
     return packed

@@ -149,15 +149,15 @@ def look_lamps_up(lane: Float32, glow: Float32, frame: Float32, count: Number) -
     columns = np.int32(glow.shape[1])
     wide, high = _F(glow.shape[1] - 2), _F(glow.shape[0] - 2)
     from_x, from_y, per_m = frame[0], frame[1], frame[2]
-    flat, whole = glow.reshape(-1), lane.view(np.int32)
+    flat, integers = glow.reshape(-1), lane.view(np.int32)
     for i in range(count):
         u = min(max((lane[X + i] - from_x) * per_m, _F(0.0)), wide)
         v = min(max((lane[Y + i] - from_y) * per_m, _F(0.0)), high)
         iu, iv = np.int32(u), np.int32(v)
         lane[BIAS + i], lane[UPRIGHT + i] = u - _F(iu), v - _F(iv)
-        whole[BESIDE + i] = iv * columns + iu
+        integers[BESIDE + i] = iv * columns + iu
     for i in range(count):
-        fu, fv, at = lane[BIAS + i], lane[UPRIGHT + i], np.uint32(whole[BESIDE + i])
+        fu, fv, at = lane[BIAS + i], lane[UPRIGHT + i], np.uint32(integers[BESIDE + i])
         below = np.uint32(at + np.uint32(columns))
         upper = flat[at] * (_F(1.0) - fu) + flat[at + np.uint32(1)] * fu
         lower = flat[below] * (_F(1.0) - fu) + flat[below + np.uint32(1)] * fu

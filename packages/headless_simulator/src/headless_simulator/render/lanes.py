@@ -63,7 +63,7 @@ PART: Final = np.uint64(TILE + SPAN)
 
 @kernel(assume_finite=True)
 def three(numbers: Float32, at: int) -> Triple:
-    """Return three numbers by value, so that the compiler can treat them as constant in loops."""
+    """Return ``numbers[at : at + 3]`` of a (N,) array by value, so that the compiler can treat them as constant in loops."""
     return numbers[at], numbers[at + 1], numbers[at + 2]
 
 
@@ -197,7 +197,7 @@ def sunlit(heights: UInt16, shadow: Float32, lane: Float32, count: Number) -> No
     per_m, wide, high = shadow[4], shadow[5] - _TWO, shadow[6] - _TWO
     columns = np.int32(shadow[5])
     lowest, steps = shadow[7], shadow[8]
-    whole = lane.view(np.int32)
+    integers = lane.view(np.int32)
     for i in range(count):
         z = lane[Z + i]
         u = (lane[X + i] - z * shear_x - from_u) * per_m - _HALF
@@ -206,15 +206,15 @@ def sunlit(heights: UInt16, shadow: Float32, lane: Float32, count: Number) -> No
         level = np.int32((z - lowest + lane[BIAS + i]) * steps)
         iu, iv = np.int32(u), np.int32(v)
         lane[GRAIN + i], lane[ROUGH + i] = u - _F(iu), v - _F(iv)
-        whole[BIAS + i] = level
-        whole[SUN + i] = iv * columns + iu
+        integers[BIAS + i] = level
+        integers[SUN + i] = iv * columns + iu
     for i in range(count):
-        at = np.uint32(whole[SUN + i])
-        whole[SUN + i] = two_texels(heights, at)
-        whole[BESIDE + i] = two_texels(heights, at + np.uint32(columns))
+        at = np.uint32(integers[SUN + i])
+        integers[SUN + i] = two_texels(heights, at)
+        integers[BESIDE + i] = two_texels(heights, at + np.uint32(columns))
     for i in range(count):
-        fu, fv, level = lane[GRAIN + i], lane[ROUGH + i], whole[BIAS + i]
-        here, beside = np.uint32(whole[SUN + i]), np.uint32(whole[BESIDE + i])
+        fu, fv, level = lane[GRAIN + i], lane[ROUGH + i], integers[BIAS + i]
+        here, beside = np.uint32(integers[SUN + i]), np.uint32(integers[BESIDE + i])
         a, b = np.int32(here & np.uint32(0xFFFF)) <= level, np.int32(here >> np.uint32(16)) <= level
         c, d = np.int32(beside & np.uint32(0xFFFF)) <= level, np.int32(beside >> np.uint32(16)) <= level
         upper = (_ONE - fu if a else _ZERO) + (fu if b else _ZERO)
@@ -233,14 +233,14 @@ def along_surface(lane: Float32, pixel: Number) -> tuple[Number, Number]:
 @kernel(assume_finite=True)
 def roughened(noise: UInt8, lane: Float32, count: Number) -> None:
     """Fill ROUGH, -2..2, from the (NOISE_SIZE^2,) noise at fixed positions in the world."""
-    whole = lane.view(np.int32)
+    integers = lane.view(np.int32)
     for i in range(count):
         s, t = along_surface(lane, i)
-        whole[ROUGH + i] = texel_at(s * _F(3.0) + _F(98304.0), t * _F(3.0) + _F(98304.0))
+        integers[ROUGH + i] = texel_at(s * _F(3.0) + _F(98304.0), t * _F(3.0) + _F(98304.0))
     for i in range(count):  # a loop of its own, so that the compiler vectorises the others
-        whole[ROUGH + i] = np.int32(noise[np.uint32(whole[ROUGH + i])])
+        integers[ROUGH + i] = np.int32(noise[np.uint32(integers[ROUGH + i])])
     for i in range(count):
-        lane[ROUGH + i] = (_F(whole[ROUGH + i]) - _F(128.0)) * _F(1.0 / 64.0)
+        lane[ROUGH + i] = (_F(integers[ROUGH + i]) - _F(128.0)) * _F(1.0 / 64.0)
 
 
 @kernel(assume_finite=True)
@@ -256,20 +256,20 @@ def grained_near(noise: UInt8, lane: Float32, count: Number) -> None:
 
     BIAS and BESIDE serve as scratch. Only the texel look-up is not vectorised.
     """
-    whole = lane.view(np.int32)
+    integers = lane.view(np.int32)
     for i in range(count):
         s, t = along_surface(lane, i)
-        whole[BIAS + i] = texel_at(s * _F(24.0) + _F(98304.0), t * _F(24.0) + _F(98304.0))
-        whole[BESIDE + i] = texel_at(s * _F(3.0) + _F(98304.0), t * _F(3.0) + _F(98304.0))
+        integers[BIAS + i] = texel_at(s * _F(24.0) + _F(98304.0), t * _F(24.0) + _F(98304.0))
+        integers[BESIDE + i] = texel_at(s * _F(3.0) + _F(98304.0), t * _F(3.0) + _F(98304.0))
     for i in range(count):
-        whole[BIAS + i] = four_texels(noise, whole[BIAS + i])
-        whole[BESIDE + i] = four_texels(noise, whole[BESIDE + i])
+        integers[BIAS + i] = four_texels(noise, integers[BIAS + i])
+        integers[BESIDE + i] = four_texels(noise, integers[BESIDE + i])
     for i in range(count):
         s, t = along_surface(lane, i)
         amplitude, rough = lane[ROUGHNESS + i], lane[ROUGH + i]
         near = min(max((NEAR_M - lane[DEPTH + i]) * _F(1.0 / 12.0), _ZERO), _ONE) if amplitude > _ZERO else _ZERO
-        fine = between(whole[BIAS + i], s * _F(24.0) + _F(98304.0), t * _F(24.0) + _F(98304.0))
-        smooth = between(whole[BESIDE + i], s * _F(3.0) + _F(98304.0), t * _F(3.0) + _F(98304.0))
+        fine = between(integers[BIAS + i], s * _F(24.0) + _F(98304.0), t * _F(24.0) + _F(98304.0))
+        smooth = between(integers[BESIDE + i], s * _F(3.0) + _F(98304.0), t * _F(3.0) + _F(98304.0))
         rough += ((smooth - _F(128.0)) * _F(1.0 / 64.0) - rough) * near
         fine = (fine - _F(128.0)) * _F(1.0 / 64.0)
         lane[ROUGH + i] = rough

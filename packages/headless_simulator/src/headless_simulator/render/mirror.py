@@ -96,11 +96,11 @@ def mirror_pools(
         depth = (lane[ROUGH + i] - _F(1.5) + _F(1.3) * puddles) * _F(1.6)
         pool = max(wet * _F(0.25), most * min(max(depth, _ZERO), _ONE))
         ray = lane[X + i] - eye_x, lane[Y + i] - eye_y, lane[Z + i] - eye_z
-        sky_red, sky_green, sky_blue, much, shine = mirrored(ray, normal, sky, pool, pool * _HALF)
+        sky_red, sky_green, sky_blue, share, shine = mirrored(ray, normal, sky, pool, pool * _HALF)
         shine = shine * lane[SUN + i]
-        lane[RED + i] = red + ((sky_red - red) * much + sun[0] * shine)
-        lane[GREEN + i] = green + ((sky_green - green) * much + sun[1] * shine)
-        lane[BLUE + i] = blue + ((sky_blue - blue) * much + sun[2] * shine)
+        lane[RED + i] = red + ((sky_red - red) * share + sun[0] * shine)
+        lane[GREEN + i] = green + ((sky_green - green) * share + sun[1] * shine)
+        lane[BLUE + i] = blue + ((sky_blue - blue) * share + sun[2] * shine)
 
 
 @kernel(assume_finite=True)
@@ -133,9 +133,9 @@ def mirror_knots(lane: Float32, knots: Number, light: Float32) -> None:
     for n in range(knots):
         ray = lane[RAY + n], lane[RAY + PART + n], lane[RAY + _TWO_PARTS + n]
         normal = lane[FACING + n], lane[FACING + PART + n], lane[FACING + _TWO_PARTS + n]
-        red, green, blue, much, shine = mirrored(ray, normal, sky, lane[SHARE + n], lane[SHINE + n])
+        red, green, blue, share, shine = mirrored(ray, normal, sky, lane[SHARE + n], lane[SHINE + n])
         lane[RAY + n], lane[RAY + PART + n], lane[RAY + _TWO_PARTS + n] = red, green, blue
-        lane[SHARE + n], lane[SHINE + n] = much, shine
+        lane[SHARE + n], lane[SHINE + n] = share, shine
 
 
 @kernel(assume_finite=True)
@@ -150,7 +150,7 @@ def knot_at(lane: Float32, knot: Number) -> tuple[Number, Number, Number, Number
 def mirror_span(lane: Float32, knot: Number, first: Number, last: Number, light: Float32) -> Number:
     """Blend the reflection into pixels of one triangle, interpolated between knots; returns the next run's first knot."""
     sun_rgb = three(light, SUN_RGB)
-    red, green, blue, much, shine = knot_at(lane, knot)
+    red, green, blue, share, shine = knot_at(lane, knot)
     knot += np.uint64(1)
     start = first
     while start < last:
@@ -166,16 +166,16 @@ def mirror_span(lane: Float32, knot: Number, first: Number, last: Number, light:
                 (next_knot[1] - green) * step,
                 (next_knot[2] - blue) * step,
             )
-            more, more_shine = (next_knot[3] - much) * step, (next_knot[4] - shine) * step
+            more, more_shine = (next_knot[3] - share) * step, (next_knot[4] - shine) * step
         for i in range(start, stop):
             sun = shine * lane[SUN + i]
-            lane[RED + i] += (red - lane[RED + i]) * much + sun_rgb[0] * sun
-            lane[GREEN + i] += (green - lane[GREEN + i]) * much + sun_rgb[1] * sun
-            lane[BLUE + i] += (blue - lane[BLUE + i]) * much + sun_rgb[2] * sun
+            lane[RED + i] += (red - lane[RED + i]) * share + sun_rgb[0] * sun
+            lane[GREEN + i] += (green - lane[GREEN + i]) * share + sun_rgb[1] * sun
+            lane[BLUE + i] += (blue - lane[BLUE + i]) * share + sun_rgb[2] * sun
             red += more_red
             green += more_green
             blue += more_blue
-            much += more
+            share += more
             shine += more_shine
         start = stop
     return knot

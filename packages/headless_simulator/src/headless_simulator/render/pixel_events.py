@@ -165,7 +165,9 @@ def report_crossings(
     As in CARLA, a pixel in its dead time updates its level.
 
     Args:
+        level, before, now, step, crossings, last_ns: (P,) of the pixels; ``level`` and ``last_ns`` (ns) are updated.
         every: report only every n-th crossing.
+        t_ns, mark: (N,) out.
 
     Returns:
         The number of written events.

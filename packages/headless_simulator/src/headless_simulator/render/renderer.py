@@ -353,7 +353,7 @@ def _image(view: View, *, want_bgra: bool, want_normal: bool, into: RenderedImag
     if into is None:
         into = RenderedImage(np.empty(shape, np.float32), np.empty(shape, np.uint32), np.empty(shape, np.uint8))
     elif into.depth_m.shape != shape:
-        raise ValueError(f"the image to draw into is {into.depth_m.shape}, the view {shape}")
+        raise ValueError(f"the image buffers have shape {into.depth_m.shape}; the view needs {shape}")
     if want_bgra and into.bgra is None:
         into.bgra = np.empty((*shape, 4), np.uint8)
     if want_normal and into.normal is None:

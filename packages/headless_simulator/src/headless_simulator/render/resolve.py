@@ -107,9 +107,9 @@ def resolve(
                 id_now, tag_now = static_ids[number], static_tag[number]
             else:
                 id_now, tag_now = mover_ids[number - static_count], mover_tag[number - static_count]
-            whole = ((last - first + span - one) >> np.uint64(4)) << np.uint64(4)
-            if first + whole <= size:  # the next run overwrites the part past the run's end
-                for i in range(whole):
+            padded = ((last - first + span - one) >> np.uint64(4)) << np.uint64(4)
+            if first + padded <= size:  # the next run overwrites the part past the run's end
+                for i in range(padded):
                     ids[first + i] = id_now
                     tag[first + i] = tag_now
             else:

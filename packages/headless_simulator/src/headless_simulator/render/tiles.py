@@ -114,7 +114,7 @@ def linear(srgb: UInt8) -> Float32:
 
 
 def srgb(linear_rgb: Float32) -> UInt8:
-    """Convert (..., 3) linear 0..1 to the nearest sRGB bytes."""
+    """Convert (..., 3) linear float32 0..1 to the nearest uint8 sRGB."""
     return np.searchsorted((_LINEAR[1:] + _LINEAR[:-1]) / 2, linear_rgb).astype(np.uint8)
 
 

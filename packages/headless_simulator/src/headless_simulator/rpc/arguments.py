@@ -62,7 +62,7 @@ class Signature:
             return f"{self.required} or more"
         return str(most) if self.required == most else f"{self.required} to {most}"
 
-    def place_of(self, name: str) -> int | None:
+    def index_of(self, name: str) -> int | None:
         """Return the index of a parameter, or None."""
         return next((index for index, parameter in enumerate(self.parameters) if parameter.name == name), None)
 
@@ -116,14 +116,14 @@ def signature_of(handler: Callable[..., Any]) -> Signature:
 def _parameter(handler: Callable[..., Any], name: str, hint: Any) -> Parameter:
     marks = [mark for mark in get_args(hint) if isinstance(mark, Reads)]
     if not marks:
-        raise TypeError(f"{handler.__qualname__}: parameter {name!r} does not say how it is read")
+        raise TypeError(f"{handler.__qualname__}: parameter {name!r} has no reader; annotate it")
     return Parameter(name.removeprefix("_"), marks[0].read)
 
 
 # ---- readers -----------------------------------------------------------------------------------------------------------
 
 
-def shown(value: Any) -> str:
+def short_repr(value: Any) -> str:
     """Return a shortened representation of a value for error texts."""
     return f"{value!r:.80}"
 
@@ -131,7 +131,7 @@ def shown(value: Any) -> str:
 def any_number(value: Any, name: str) -> float:
     """Read a number, NaN and infinities included."""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise BadArgument(f"{name} must be a number, not {shown(value)}")
+        raise BadArgument(f"{name} must be a number, not {short_repr(value)}")
     try:
         return float(value)
     except OverflowError:
@@ -144,7 +144,7 @@ def number(value: Any, name: str) -> float:
         return value
     found = any_number(value, name)
     if not math.isfinite(found):
-        raise BadArgument(f"{name} must be finite, not {shown(value)}")
+        raise BadArgument(f"{name} must be finite, not {short_repr(value)}")
     return found
 
 
@@ -153,14 +153,14 @@ def integer(value: Any, name: str) -> int:
     if type(value) is int:
         return value
     if isinstance(value, bool) or not isinstance(value, int):
-        raise BadArgument(f"{name} must be an integer, not {shown(value)}")
+        raise BadArgument(f"{name} must be an integer, not {short_repr(value)}")
     return value
 
 
 def flag(value: Any, name: str) -> bool:
     """Read a truth value."""
     if not isinstance(value, bool | int):
-        raise BadArgument(f"{name} must be true or false, not {shown(value)}")
+        raise BadArgument(f"{name} must be true or false, not {short_repr(value)}")
     return bool(value)
 
 
@@ -169,7 +169,7 @@ def text(value: Any, name: str) -> str:
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     if not isinstance(value, str):
-        raise BadArgument(f"{name} must be text, not {shown(value)}")
+        raise BadArgument(f"{name} must be text, not {short_repr(value)}")
     return value
 
 
@@ -181,7 +181,7 @@ def anything(value: Any, _name: str) -> Any:
 def array(value: Any, name: str, *, least: int = 0) -> list[Any]:
     """Read an array of at least ``least`` items."""
     if not isinstance(value, list | tuple) or len(value) < least:
-        raise BadArgument(f"{name} must be an array of {least} or more, not {shown(value)}")
+        raise BadArgument(f"{name} must be an array of {least} or more, not {short_repr(value)}")
     return list(value)
 
 

@@ -5,7 +5,7 @@ from collections import Counter
 from typing import Final
 
 MOST_NAMES: Final = 1000  # that are counted
-NAME_SHOWN: Final = 200
+NAME_CHARS: Final = 200
 
 
 class CallCounts:
@@ -27,7 +27,7 @@ class CallCounts:
 
     def add(self, counter: Counter[str], name: str) -> None:
         """Count one call."""
-        short_name = name[:NAME_SHOWN]
+        short_name = name[:NAME_CHARS]
         with self._lock:
             if short_name in counter or len(counter) < MOST_NAMES:
                 counter[short_name] += 1
@@ -41,7 +41,7 @@ class CallCounts:
         )
         with self._lock:
             return [
-                f"{what} " + ", ".join(f"{name} x{n}" for name, n in sorted(counted.items()))
-                for what, counted in found
+                f"{label} " + ", ".join(f"{name} x{n}" for name, n in sorted(counted.items()))
+                for label, counted in found
                 if counted
             ]

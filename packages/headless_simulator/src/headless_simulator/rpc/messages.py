@@ -101,7 +101,7 @@ class _Items:
     def count(self, value: Any) -> Any:
         self.found += 1 + len(value)
         if self.found > self._most:
-            raise ValueError(f"a message of more than {self._most} items")
+            raise ValueError(f"the message has more than {self._most} items")
         return value
 
 
@@ -161,18 +161,18 @@ def parse(message: Any) -> Request:
         ProtocolError: it is neither a request nor a notification.
     """
     if not isinstance(message, list) or not message:
-        raise ProtocolError("not a message")
+        raise ProtocolError("the message is not a list")
     kind, *rest = message
     if kind == REQUEST and len(rest) == 3:
         message_id, method, arguments = rest
         if not isinstance(message_id, int) or isinstance(message_id, bool):
-            raise ProtocolError("message id is no number")
+            raise ProtocolError("the message id is not a number")
     elif kind == NOTIFY and len(rest) == 2:
         message_id, (method, arguments) = None, rest
     else:
-        raise ProtocolError("neither request nor notification")
+        raise ProtocolError("the message is neither a request nor a notification")
     if not isinstance(method, str) or not isinstance(arguments, list):
-        raise ProtocolError("method is no text or arguments are no list")
+        raise ProtocolError("the method is not text or the arguments are not a list")
     return Request(message_id, method, arguments)
 
 

@@ -109,7 +109,7 @@ def bind(methods: Iterable[Method[ContextT, TraitsT]], context: ContextT) -> dic
     """Bind methods to their context.
 
     Raises:
-        ValueError: a name is there twice.
+        ValueError: two handlers have one name.
     """
     return combine(*({method.name: Bound(method, context)} for method in methods))
 
@@ -118,12 +118,12 @@ def combine(*tables: Mapping[str, Bound[TraitsT]]) -> dict[str, Bound[TraitsT]]:
     """Merge tables.
 
     Raises:
-        ValueError: a name is there twice.
+        ValueError: two handlers have one name.
     """
-    whole: dict[str, Bound[TraitsT]] = {}
+    combined: dict[str, Bound[TraitsT]] = {}
     for table in tables:
-        twice = sorted(whole.keys() & table.keys())
-        if twice:
-            raise ValueError(f"methods that are there twice: {', '.join(twice)}")
-        whole.update(table)
-    return whole
+        duplicates = sorted(combined.keys() & table.keys())
+        if duplicates:
+            raise ValueError(f"methods with two handlers: {', '.join(duplicates)}")
+        combined.update(table)
+    return combined

@@ -41,19 +41,19 @@ def build_apart(name: str, *, seed: int, opendrive: bytes | None = None, trusted
     facts = {"name": name, "seed": seed, "opendrive": opendrive is not None, "trusted": trusted}
     order = json.dumps(facts).encode() + b"\n"
     command = [sys.executable, "-P", "-m", "headless_simulator.towns.apart"]
-    with _at_once, tempfile.TemporaryFile() as said:  # a file: a pipe would have to be read beside the wait
+    with _at_once, tempfile.TemporaryFile() as output:  # a file: a pipe would have to be read beside the wait
         try:
-            done = subprocess.run(
-                command, input=order + (opendrive or b""), stdout=said, stderr=subprocess.DEVNULL,
+            process = subprocess.run(
+                command, input=order + (opendrive or b""), stdout=output, stderr=subprocess.DEVNULL,
                 timeout=_WALL_FACTOR * limits.cpu_s, check=False,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
             raise TownRefused(not_made) from None
         except OSError as error:
             raise TownRefused(f"{name}: no process could be started to build it: {error.strerror}") from error
-        said.seek(0)
-        answer = said.read()
-    if done.returncode != 0 or answer[:1] not in (b"T", b"E"):
+        output.seek(0)
+        answer = output.read()
+    if process.returncode != 0 or answer[:1] not in (b"T", b"E"):
         raise TownRefused(not_made)
     if answer[:1] == b"E":
         raise TownRefused(answer[1:].decode("utf-8", "replace"))
@@ -78,8 +78,8 @@ def main() -> None:
     try:
         answer = b"T" + cache.encode(_build(order, sys.stdin.buffer, limits))
     except (MemoryError, ArithmeticError, LookupError, TypeError, ValueError, OSError) as problem:
-        said = " ".join(str(problem).split()) or type(problem).__name__
-        answer = b"E" + (said if isinstance(problem, TownRefused) else f"it cannot be built: {said}"[:300]).encode()
+        text = " ".join(str(problem).split()) or type(problem).__name__
+        answer = b"E" + (text if isinstance(problem, TownRefused) else f"it cannot be built: {text}"[:300]).encode()
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as out:
         out.write(answer)
 

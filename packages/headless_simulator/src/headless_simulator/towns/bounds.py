@@ -35,29 +35,29 @@ def check_counts(root: Node, roads: Mapping[str, Road], limits: Limits) -> None:
         OpenDriveRefused: a count exceeds its limit.
     """
     if len(roads) > limits.roads:
-        raise root.refuse(f"{len(roads)} roads are more than {limits.roads}")
-    for what, most, count in (
+        raise root.refuse(f"the map has {len(roads)} roads; at most {limits.roads} are allowed")
+    for kind, most, count in (
         ("signals", limits.signals, sum(len(road.signals) for road in roads.values())),
         ("objects", limits.objects, sum(len(road.objects) for road in roads.values())),
     ):
         if count > most:
-            raise root.refuse(f"{count} {what} are more than {most}")
+            raise root.refuse(f"the map has {count} {kind}; at most {most} are allowed")
     length_m = sum(max(road.length_m, 0.0) for road in roads.values())
     if length_m > limits.road_m:
         raise root.refuse(
-            f"its roads are {length_m / 1000:.0f} km long; at most {limits.road_m / 1000:.0f} km are taken"
+            f"its roads are {length_m / 1000:.0f} km long; at most {limits.road_m / 1000:.0f} km are allowed"
         )
     stations = 0.0
     for road in roads.values():
         lanes = max(len(section.lanes) for section in road.sections)
         if lanes > MOST_LANES:
-            raise root.refuse(f"road {road.number!r} has a section of {lanes} lanes; at most {MOST_LANES} are taken")
+            raise root.refuse(f"road {road.number!r} has {lanes} lanes in a section; at most {MOST_LANES} are allowed")
         if len(road.sections) * len(road.plan) > MOST_PIECES:
-            both = f"{len(road.sections)} lane sections and {len(road.plan)} pieces"
-            raise root.refuse(f"road {road.number!r} has {both}, which is more than is taken")
+            both = f"{len(road.sections)} lane sections and {len(road.plan)} pieces of geometry"
+            raise root.refuse(f"road {road.number!r} has {both}; their product must be at most {MOST_PIECES}")
         stations += lanes * sum(_stations(piece.length_m, curvature_bounds(piece)) for piece in road.plan)
         if stations > limits.stations:
-            raise root.refuse("its lanes are too long and too bent together")
+            raise root.refuse("its curved lanes are too long in total; leave some roads out")
 
 
 def _stations(length_m: float, curvature_1pm: float) -> float:
@@ -72,19 +72,19 @@ def check_extent(strips: Sequence[Strip], source: str, limits: Limits) -> None:
         OpenDriveRefused: the ground under them would be too large, or a number is not finite.
     """
     if not strips:
-        raise OpenDriveRefused(source, 1, "OpenDRIVE", "no lane in it has a surface")
+        raise OpenDriveRefused(source, 1, "OpenDRIVE", "the map has no lane with an area")
     points_m = np.concatenate([side for strip in strips for side in (strip.inner_m, strip.outer_m)])
     if not np.isfinite(points_m).all():
-        raise OpenDriveRefused(source, 1, "OpenDRIVE", "a lane runs to no finite place")
+        raise OpenDriveRefused(source, 1, "OpenDRIVE", "a lane has coordinates that are not finite")
     side_m = np.ptp(points_m[:, :2], axis=0)
     if side_m.max() > limits.side_m or side_m.prod() > limits.area_m2:
         size = f"{side_m[0] / 1000:.1f} x {side_m[1] / 1000:.1f} km"
         most = f"{limits.side_m / 1000:.0f} km a side and {limits.area_m2 / 1e6:.0f} square km"
-        raise OpenDriveRefused(source, 1, "OpenDRIVE", f"its lanes cover {size}; at most {most} are taken")
+        raise OpenDriveRefused(source, 1, "OpenDRIVE", f"its lanes cover {size}; at most {most} are allowed")
     if np.abs(points_m[:, 2]).max() > MOST_HEIGHT_M:
-        raise OpenDriveRefused(source, 1, "OpenDRIVE", f"a lane lies higher or lower than {MOST_HEIGHT_M:.0f} m")
+        raise OpenDriveRefused(source, 1, "OpenDRIVE", f"a lane lies more than {MOST_HEIGHT_M:.0f} m above or below 0")
     widest_m = max(float(strip.width_m.max()) for strip in strips)
     if widest_m > MOST_WIDTH_M:
         raise OpenDriveRefused(
-            source, 1, "OpenDRIVE", f"a lane is {widest_m:.0f} m wide; at most {MOST_WIDTH_M:.0f} m are taken"
+            source, 1, "OpenDRIVE", f"a lane is {widest_m:.0f} m wide; at most {MOST_WIDTH_M:.0f} m are allowed"
         )

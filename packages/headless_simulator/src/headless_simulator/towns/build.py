@@ -42,13 +42,13 @@ def _style_for(name: str, network: Network) -> Style:
     for plain, layout in LAYOUTS.items():
         if name.startswith(plain):
             return replace(layout.style, spawn_points=0, river_m=(), parks_m=())
-    whole = walked = fast = 0.0
+    total = walked = fast = 0.0
     for road in network.roads.values():
         if not road.junction:
             lanes = {lane.kind for section in road.sections for lane in section.lanes.values()}
-            whole += road.length_m
+            total += road.length_m
             walked += road.length_m if lanes & WALKABLE else 0.0
             fast += road.length_m if limit_at(road, 0.0, 50.0) >= _FAST_KMH else 0.0
-    if fast > 0.5 * whole:
+    if fast > 0.5 * total:
         return MOTORWAY
-    return SMALL_TOWN if walked > 0.5 * whole else SUBURBAN
+    return SMALL_TOWN if walked > 0.5 * total else SUBURBAN

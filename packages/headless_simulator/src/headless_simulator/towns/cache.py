@@ -53,9 +53,8 @@ def encode(town: Town) -> bytes:
     corners = np.array([corner for points, _ in town.walk_polygons for corner in points], dtype=np.float64)
     arrays |= {"walk.sizes": sizes, "walk.corners": corners.reshape(-1, 3)}
     arrays["walk.areas"] = np.array([areas.index(area) for _, area in town.walk_polygons], dtype=np.int32)
-    things = town.objects
-    arrays["objects.numbers"] = np.array([(item.object_id, item.tag) for item in things], dtype=np.int64).reshape(-1, 2)
-    rows = [(*item.pose, *item.box_centre_m, *item.box_half_m) for item in things]
+    arrays["objects.numbers"] = np.array([(o.object_id, o.tag) for o in town.objects], dtype=np.int64).reshape(-1, 2)
+    rows = [(*o.pose, *o.box_centre_m, *o.box_half_m) for o in town.objects]
     arrays["objects.places"] = np.array(rows, dtype=np.float64).reshape(-1, 12)
     small: dict[str, Any] = {
         "name": town.name,
@@ -63,7 +62,7 @@ def encode(town: Town) -> bytes:
         "ground": [town.ground.origin_m, town.ground.cell_m],
         "signals": [[head.pose, head.opendrive_id, head.group, head.stage, head.trigger] for head in town.signals],
         "areas": areas,
-        "objects": [[item.name, item.blueprint] for item in things],
+        "objects": [[o.name, o.blueprint] for o in town.objects],
         "crosswalks": len(town.crosswalks),
         "traffic_signs": town.traffic_signs,
         "georeference": town.georeference,
@@ -87,7 +86,7 @@ def decode(data: bytes) -> Town:
     """
     body = memoryview(bytearray(data))[:-16]  # writable like a new town's arrays: part of numba's types
     if not data.startswith(_MAGIC) or hashlib.blake2b(body, digest_size=16).digest() != data[-16:]:
-        raise ValueError("not a whole town file")
+        raise ValueError("the town file is incomplete")
     start = len(_MAGIC) + 8
     end = start + int.from_bytes(body[start - 8 : start], "little")
     small = json.loads(bytes(body[start:end]))
@@ -109,7 +108,7 @@ def _town(small: dict[str, Any], arrays: dict[str, Any]) -> Town:
         (tuple(corners[first:last]), small["areas"][area])
         for first, last, area in zip(starts, ends.tolist(), arrays["walk.areas"].tolist(), strict=True)
     )
-    things = zip(small["objects"], arrays["objects.numbers"].tolist(), arrays["objects.places"].tolist(), strict=True)
+    items = zip(small["objects"], arrays["objects.numbers"].tolist(), arrays["objects.places"].tolist(), strict=True)
     return Town(
         name=small["name"],
         opendrive=small["opendrive"],
@@ -132,7 +131,7 @@ def _town(small: dict[str, Any], arrays: dict[str, Any]) -> Town:
                 box_half_m=(row[9], row[10], row[11]),
                 blueprint=blueprint,
             )
-            for (name, blueprint), (number, tag), row in things
+            for (name, blueprint), (number, tag), row in items
         ),
         walk_polygons=polygons,
         crosswalks=tuple(arrays[f"crosswalk.{k}"] for k in range(small["crosswalks"])),
@@ -152,14 +151,14 @@ def load(name: str) -> Town | None:
 
 def save(name: str, town: Town) -> None:
     """Store a town; an unwritable folder only slows the next start."""
-    place = folder()
+    cache_folder = folder()
     try:
-        place.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=place, prefix=".new-")
+        cache_folder.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=cache_folder, prefix=".new-")
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(encode(town))
-            Path(temporary).replace(place / name)
+            Path(temporary).replace(cache_folder / name)
         except OSError:
             Path(temporary).unlink(missing_ok=True)
     except OSError:

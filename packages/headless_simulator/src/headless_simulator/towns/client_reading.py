@@ -40,16 +40,17 @@ def check_client_reading(roads: Mapping[str, Road], nodes: Mapping[str, Node], j
         twin = by_client_id.setdefault(client_id(number), road)
         if twin is not road:
             raise nodes[number].refuse(
-                f"CARLA's client reads ids {twin.number!r} and {number!r} as one road's; number them"
+                f"CARLA's client reads ids {twin.number!r} and {number!r} as the same road; use different integers"
             )
-    seen: dict[int, str] = {}
+    junction_ids: dict[int, str] = {}
     for node in junctions:
         number = node.word("id")
-        if client_id(number) in seen:
+        if client_id(number) in junction_ids:
+            twin_id = junction_ids[client_id(number)]
             raise node.refuse(
-                f"CARLA's client reads ids {seen[client_id(number)]!r} and {number!r} as one junction's; number them"
+                f"CARLA's client reads ids {twin_id!r} and {number!r} as the same junction; use different integers"
             )
-        seen[client_id(number)] = number
+        junction_ids[client_id(number)] = number
     signals = {signal.word("id") for node in nodes.values() for signal in _signals(node, "signal")}
     for number, road in roads.items():
         for problem in (
@@ -69,7 +70,7 @@ def _problems(road: Road) -> Iterator[str]:
     ends = [*(piece.s for piece in road.plan[1:]), road.length_m]
     for piece, end in zip(road.plan, ends, strict=True):
         if end - piece.s - piece.length_m > _GAP_M:
-            yield f"no <geometry> says where it runs from s {piece.s + piece.length_m:g} to {end:g}"
+            yield f"it has no <geometry> from s {piece.s + piece.length_m:g} to {end:g}"
         if piece.length_m > 0 and piece.kind == "arc" and piece.values[0] == 0:
             yield f"the <arc> at s {piece.s:g} has no curvature; write a <line>"
         if piece.length_m > 0 and piece.kind == "spiral" and piece.values[0] == piece.values[1]:
@@ -102,25 +103,25 @@ def _broken_links(road: Road, by_client_id: Mapping[int, Road]) -> Iterator[str]
     """Yield links to junctions with a road's id, and lane links to missing lanes."""
     for link in (road.predecessor, road.successor):
         if link is not None and link.element == "junction" and client_id(link.number) in by_client_id:
-            yield f"it leads to junction {link.number!r}, whose id a road has too: the client goes to that road"
-    for place, section in enumerate(road.sections):
+            yield f"it leads to junction {link.number!r}, but a road has the same id, and the client follows that road"
+    for index, section in enumerate(road.sections):
         for lane in section.lanes.values():
             goes_on = lane.number <= 0
             target, link = (lane.successor, road.successor) if goes_on else (lane.predecessor, road.predecessor)
-            others = road.sections[place + 1 :] if goes_on else road.sections[:place]
+            others = road.sections[index + 1 :] if goes_on else road.sections[:index]
             where = "the next lane section"
             if not others:
                 neighbour = by_client_id.get(client_id(link.number)) if link is not None else None
                 others = neighbour.sections if neighbour is not None else ()
                 where = f"road {neighbour.number!r}" if neighbour is not None else ""
             if target and others and not any(target in other.lanes for other in others):
-                yield f"its lane {lane.number} leads to lane {target} of {where}, which is not there"
+                yield f"its lane {lane.number} leads to lane {target} of {where}, which does not exist"
 
 
 def _lost_references(road: Node, signals: set[str]) -> Iterator[str]:
     for reference in _signals(road, "signalReference"):
         if reference.word("id") not in signals:
-            yield f"its <signalReference> {reference.word('id')!r} is to no signal of this file"
+            yield f"its <signalReference> {reference.word('id')!r} names no signal of the file"
 
 
 def _signals(road: Node, tag: str) -> Iterator[Node]:

@@ -21,8 +21,8 @@ _SIGN_RGB: Final[dict[str, RGB]] = {"stop": (176, 28, 30), "yield": (210, 60, 50
 def _lamps(x: float, y: float, foot: float) -> list[tuple[int, Float64, RGB]]:
     """Return round lamps of one head as (material, (6, 3, 3) triangles, colour), red on top, facing local x."""
     rows = []
-    for place, (material, colour) in enumerate(_LAMPS):
-        centre = np.array([x, y, foot + 0.95 - 0.32 * place])
+    for row, (material, colour) in enumerate(_LAMPS):
+        centre = np.array([x, y, foot + 0.95 - 0.32 * row])
         circle = ring((0.0, 0.0, 0.0), 0.13, 6)
         face = np.stack([np.full(6, centre[0]), centre[1] + circle[:, 0], centre[2] + circle[:, 1]], axis=1)
         fan = np.stack([np.broadcast_to(face[0], (4, 3)), face[1:-1], face[2:]], axis=1)
@@ -92,7 +92,7 @@ def put_signs(stock: Stock, signs: list[tuple[str, Pose6, str]]) -> None:
         plate = np.stack([np.full(sides, 0.08), circle[:, 0], 2.4 + circle[:, 1]], axis=1)
         fan = np.stack([np.broadcast_to(plate[0], (sides - 2, 3)), plate[1:-1], plate[2:]], axis=1)
         triangle_soup.triangles(fan, appearance_of(_SIGN_RGB[blueprint.split(".")[1]], "traffic_sign"))
-        stock.place("TrafficSign", "traffic_sign", single(triangle_soup), (x, y, z, yaw))
+        stock.add_mesh("TrafficSign", "traffic_sign", single(triangle_soup), (x, y, z, yaw))
 
 
 def lamp_post() -> TriangleSoup:

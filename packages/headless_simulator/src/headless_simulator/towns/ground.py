@@ -109,8 +109,8 @@ def build_land(
 
     height = np.full(fine.shape[0] * fine.shape[1], np.nan)
     for triangles in (floor, road):
-        place, z, _ = draw(fine, triangles)
-        height[place] = z
+        pixels, z, _ = draw(fine, triangles)
+        height[pixels] = z
     hills_m, river = shape
     field, wide = _terrain_field(fine, height.reshape(fine.shape), points, (hills_m, rng))
     if len(river.line_m):
@@ -124,21 +124,21 @@ def build_land(
     verge = verges[:, [0, 1, 2, 0, 2, 3]].reshape(-1, 3, 3)
     layers = ((inner, OPEN), (verge, VERGE), (raised, WALK), (floor, FLOOR), (spread, None), (road, ROAD))
     for triangles, kind in layers:
-        place, z, _ = draw(fine, triangles)
+        pixels, z, _ = draw(fine, triangles)
         if kind == VERGE:  # a verge never covers a higher surface
-            np.maximum.at(ground, place, z)
+            np.maximum.at(ground, pixels, z)
         else:
-            ground[place] = z
+            ground[pixels] = z
         if kind not in (OPEN, VERGE):
-            np.minimum.at(lowest, place, z)
-            np.maximum.at(highest, place, z)
+            np.minimum.at(lowest, pixels, z)
+            np.maximum.at(highest, pixels, z)
         if kind is not None:
-            cover[place] = kind
+            cover[pixels] = kind
     crossing = highest - lowest > _BRIDGE_M
     ground[crossing] = highest[crossing]
     rim = np.isnan(ground)
     if rim.any():
-        x, y = fine.places()
+        x, y = fine.axes_m()
         xy = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)[rim]
         ground[rim] = bilinear(wide, field, xy)
     under = _under(ground.reshape(fine.shape), lowest.reshape(fine.shape), crossing.reshape(fine.shape), cell)
@@ -155,8 +155,8 @@ def _under(top: Float64, lowest: Float64, crossing: Bools, cell_m: float) -> Flo
         return np.empty((0, 0), np.float32)
     away, (rows, columns) = distance_transform_edt(~crossing, return_indices=True)
     below = lowest[rows, columns]
-    there = (away * cell_m <= _BESIDE_M) & (top - below > _BRIDGE_M)
-    return np.where(there, below, np.nan).astype(np.float32)
+    beside = (away * cell_m <= _BESIDE_M) & (top - below > _BRIDGE_M)
+    return np.where(beside, below, np.nan).astype(np.float32)
 
 
 def _widened(strip: Strip, by_m: float) -> Float64:
@@ -178,24 +178,24 @@ def _terrain_field(
     wide = Grid(wide.low_m, cell, ((wide.shape[0] - 1) * _COARSE + 1, (wide.shape[1] - 1) * _COARSE + 1))
     known = ~np.isnan(road_m)
     rows, columns = np.nonzero(known)
-    x, y = fine.places()
+    x, y = fine.axes_m()
     i, j = wide.pixels(np.stack([x[columns], y[rows]], axis=1))
     flat = i.astype(np.int64) * wide.shape[1] + j
     size = wide.shape[0] * wide.shape[1]
     weight = np.bincount(flat, minlength=size).astype(np.float64)
     total = np.bincount(flat, weights=road_m[known], minlength=size)
     mean = np.where(weight > 0, total / np.maximum(weight, 1), 0.0).reshape(wide.shape)
-    there = (weight > 0).astype(np.float64).reshape(wide.shape)
+    occupied = (weight > 0).astype(np.float64).reshape(wide.shape)
     field = np.full(wide.shape, float(road_m[known].mean()))
     if np.ptp(road_m[known]) > 1e-6:
         for sigma in (24.0, 12.0, 6.0, 3.0, 1.5):
-            share = gaussian_filter(there, sigma, mode="constant")
-            local = gaussian_filter(mean * there, sigma, mode="constant") / np.maximum(share, 1e-9)
+            share = gaussian_filter(occupied, sigma, mode="constant")
+            local = gaussian_filter(mean * occupied, sigma, mode="constant") / np.maximum(share, 1e-9)
             trust = share / (share + 0.02)
             field = trust * local + (1 - trust) * field
     height, rng = hills
     if height > 0:
-        away = distance_transform_edt(there == 0) * cell
+        away = distance_transform_edt(occupied == 0) * cell
         ramp = np.clip((away - 14) / 90, 0, 1) ** 1.5
         noise = sum(
             gaussian_filter(rng.standard_normal(wide.shape), sigma) * sigma * share
@@ -207,7 +207,7 @@ def _terrain_field(
 
 def _cells(wide: Grid, field: Float64, step: int) -> tuple[Float64, Float64]:
     """Return every ``step``-th (Y, X, 3) point of the field, and (Y - 1, X - 1, 2) cell centres."""
-    x, y = wide.places()
+    x, y = wide.axes_m()
     xs, ys = np.meshgrid(x[::step], y[::step])
     points = np.stack([xs, ys, field[::step, ::step]], axis=-1)
     return points, (points[:-1, :-1, :2] + points[1:, 1:, :2]) / 2
@@ -228,10 +228,10 @@ def _inner_mesh(wide: Grid, fine: Grid, field: Float64, *covers: Float64) -> Flo
     """Return (N, 3, 3) terrain near the roads, lowered (also in ``field``) below all roads and sidewalks."""
     over = np.full(fine.shape[0] * fine.shape[1], np.inf)
     for triangles in covers:
-        place, z, _ = draw(fine, triangles)
-        np.minimum.at(over, place, z)
+        pixels, z, _ = draw(fine, triangles)
+        np.minimum.at(over, pixels, z)
     rows, columns = np.nonzero(np.isfinite(over).reshape(fine.shape))
-    x, y = fine.places()
+    x, y = fine.axes_m()
     spots = np.stack([x[columns], y[rows]], axis=1)
     limit = over.reshape(fine.shape)[rows, columns] - _UNDER_ROAD_M
     corner = np.floor((spots - wide.low_m) / wide.cell_m).astype(np.int64)

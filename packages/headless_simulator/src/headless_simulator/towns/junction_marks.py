@@ -73,7 +73,7 @@ def _neighbours(
 def _gap_m(line: Float64, other: Strip) -> float:
     """Return the greatest distance, metres, of a border's ends from the nearer border of another lane."""
     return min(
-        max(float(np.linalg.norm((line[place] - border[place])[:2])) for place in (0, -1))
+        max(float(np.linalg.norm((line[end] - border[end])[:2])) for end in (0, -1))
         for border in (other.inner_m, other.outer_m)
     )
 

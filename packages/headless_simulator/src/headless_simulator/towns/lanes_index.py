@@ -37,8 +37,8 @@ class Lanes:
 
     def find(self, road: str, lane: int, s: float) -> Strip | None:
         """Return the strip of a lane at a station; past the road's ends, that of the nearest section."""
-        mine = [strip for strip in self.on_road(road) if strip.lane == lane]
-        return min(mine, key=lambda strip: max(strip.s[0] - s, s - strip.s[-1], 0.0), default=None)
+        strips = [strip for strip in self.on_road(road) if strip.lane == lane]
+        return min(strips, key=lambda strip: max(strip.s[0] - s, s - strip.s[-1], 0.0), default=None)
 
 
 def wrapped_deg(yaw_deg: float) -> float:
@@ -51,8 +51,8 @@ def pose_on(strip: Strip, s: float) -> Pose6:
     """Return the pose of the lane's centre at a station in the direction of traffic (Unreal's axes, metres, degrees)."""
     line = strip.centre_m
     at = np.array([np.interp(s, strip.s, line[:, axis]) for axis in range(3)])
-    place = int(np.clip(np.searchsorted(strip.s, s) - 1, 0, len(strip.s) - 2))
-    ahead = (line[place + 1] - line[place]) * strip.forward
+    segment = int(np.clip(np.searchsorted(strip.s, s) - 1, 0, len(strip.s) - 2))
+    ahead = (line[segment + 1] - line[segment]) * strip.forward
     yaw = wrapped_deg(float(np.degrees(np.arctan2(ahead[1], ahead[0]))))
     pitch = float(np.degrees(np.arctan2(ahead[2], np.hypot(ahead[0], ahead[1]))))
     return float(at[0]), float(at[1]), float(at[2]), pitch, yaw, 0.0
@@ -75,19 +75,19 @@ _CAR: Final = _Room((0.0,), 6.0, 4.0)
 _BUS: Final = _Room((-3.5, -1.17, 1.17, 3.5), 3.4, 5.2)  # 10.3 m long, and side by side in lanes of 3.5 m
 
 
-def spawn_points(lanes: Lanes, wanted: int | None) -> Float64:
+def spawn_points(lanes: Lanes, requested: int | None) -> Float64:
     """Return (N, 6) spawn poses, metres and degrees: on lane centres outside junctions, 0.3 m above the road.
 
     Args:
         lanes: the roads.
-        wanted: number of points, at least 8 m apart. None: about one per 20 m of lane, with room for a bus on each if at
+        requested: number of points, at least 8 m apart. None: about one per 20 m of lane, with room for a bus on each if at
         least four remain. Fewer without room.
     """
     strips = [strip for strip in lanes.driving(junctions=False) if strip.kind == "driving"]
     total = sum(length_of(strip) for strip in strips)
-    count = wanted if wanted is not None else int(np.clip(round(total / 20.0), 4, 500))
+    count = requested if requested is not None else int(np.clip(round(total / 20.0), 4, 500))
     tries = ((11.0, _BUS, 4), (10.0, _CAR, count), (8.2, _CAR, count))
-    for step, room, enough in tries[0 if wanted is None else 1 :]:
+    for step, room, enough in tries[0 if requested is None else 1 :]:
         rows: list[Pose6] = []
         taken: dict[tuple[int, int], list[tuple[float, float]]] = {}
         for strip in strips:

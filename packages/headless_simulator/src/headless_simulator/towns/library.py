@@ -16,12 +16,12 @@ from headless_simulator.towns import cache
 from headless_simulator.towns.apart import build_apart
 from headless_simulator.towns.errors import TownRefused
 from headless_simulator.towns.limits import OPERATOR
-from headless_simulator.towns.load import NAMES, OPT, as_opt, kept_town, load_opendrive
+from headless_simulator.towns.load import NAMES, OPT, as_opt, cached_town, load_opendrive
 
 OPENDRIVE_MAP: Final = "OpenDriveMap"
 _LARGEST_OPENDRIVE: Final = 24 << 20
 _LARGE_FILE: Final = 10 << 20
-_MOST_KEPT: Final = 16  # towns from clients' texts on disk
+_MOST_CACHED_TEXTS: Final = 16  # towns from clients' texts on disk
 
 
 def opendrive_files(folder: Path) -> dict[str, Path]:
@@ -35,12 +35,12 @@ def opendrive_files(folder: Path) -> dict[str, Path]:
     except OSError as error:
         raise TownRefused(f"--maps {folder}: {error.strerror}") from None
     if not found:
-        raise TownRefused(f"--maps {folder}: there is no OpenDRIVE file (*.xodr) in it")
+        raise TownRefused(f"--maps {folder}: the folder has no OpenDRIVE file (*.xodr)")
     return {path.stem: path for path in found}
 
 
 @contextmanager
-def _said(name: str, size: int) -> Iterator[None]:
+def _logged_cost(name: str, size: int) -> Iterator[None]:
     """Log the cost of a large file before and after loading."""
     if size < _LARGE_FILE:
         yield
@@ -49,7 +49,7 @@ def _said(name: str, size: int) -> Iterator[None]:
     began = time.monotonic()
     yield
     used = max(resource.getrusage(whose).ru_maxrss for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    note(f"{name}: there after {time.monotonic() - began:.0f} s; {used >> 10} MB of memory at the most")
+    note(f"{name}: loaded in {time.monotonic() - began:.0f} s with at most {used >> 10} MB of memory")
 
 
 class TownLibrary:
@@ -99,9 +99,9 @@ class TownLibrary:
     def _from_text_or_layout(self, key: str) -> Town:
         try:
             data = self._files[key].read_bytes() if key in self._files else None
-            kept = kept_town(key, seed=self._seed, opendrive=data or b"")
-            with _said(key, len(data or b"") if kept is None else 0):
-                return kept or build_apart(key, seed=self._seed, opendrive=data, trusted=data is not None)
+            cached = cached_town(key, seed=self._seed, opendrive=data or b"")
+            with _logged_cost(key, len(data or b"") if cached is None else 0):
+                return cached or build_apart(key, seed=self._seed, opendrive=data, trusted=data is not None)
         except OSError as error:
             raise CallRefused(f"Map {key!r} cannot be used: its file cannot be read: {error.strerror}") from error
         except TownRefused as problem:
@@ -109,7 +109,7 @@ class TownLibrary:
 
     def open_file(self, path: Path) -> Town:
         """Load an OpenDRIVE file under its own name."""
-        with _said(path.stem, path.stat().st_size if path.is_file() else 0):
+        with _logged_cost(path.stem, path.stat().st_size if path.is_file() else 0):
             town = load_opendrive(path, seed=self._seed, limits=OPERATOR)
         with self._lock:
             self._towns[town.name] = town
@@ -122,16 +122,16 @@ class TownLibrary:
             CallRefused: the text is invalid; the message has the position.
         """
         if len(text) > _LARGEST_OPENDRIVE:
-            raise CallRefused(f"an OpenDRIVE text of {len(text)} characters is more than {_LARGEST_OPENDRIVE}")
+            raise CallRefused(f"the OpenDRIVE text has {len(text)} characters, more than {_LARGEST_OPENDRIVE}")
         data = text.encode("utf-8", "surrogateescape")
         try:
-            town = kept_town(OPENDRIVE_MAP, seed=self._seed, opendrive=data)
+            town = cached_town(OPENDRIVE_MAP, seed=self._seed, opendrive=data)
             if town is None:
                 from headless_simulator.towns.xodr_reader import read_network  # see load_town
 
                 read_network(data, f"{OPENDRIVE_MAP}.xodr")  # invalid texts are refused immediately
                 town = build_apart(OPENDRIVE_MAP, seed=self._seed, opendrive=data)
-                cache.keep_newest(OPENDRIVE_MAP, _MOST_KEPT)
+                cache.keep_newest(OPENDRIVE_MAP, _MOST_CACHED_TEXTS)
         except ValueError as problem:
             raise CallRefused(f"the OpenDRIVE text cannot be used: {problem}") from problem
         with self._lock:

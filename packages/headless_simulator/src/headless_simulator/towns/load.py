@@ -28,12 +28,12 @@ def load_town(name: str, *, seed: int = 0) -> Town:
     plain = name.rsplit("/", 1)[-1]
     if plain.endswith(OPT):
         return as_opt(load_town(plain.removesuffix(OPT), seed=seed))
-    kept = kept_town(plain, seed=seed)
-    if kept is not None:
-        return kept
+    cached = cached_town(plain, seed=seed)
+    if cached is not None:
+        return cached
     if plain not in NAMES:
         near = difflib.get_close_matches(plain, NAMES, n=1, cutoff=0.0)[0]
-        raise TownRefused(f"there is no town {name!r}; did you mean {near!r}? There are {', '.join(NAMES)}")
+        raise TownRefused(f"unknown town {name!r}; did you mean {near!r}? Towns: {', '.join(NAMES)}")
     from headless_simulator.towns.build import built_town  # scipy and the layouts are slow to import
 
     town = built_town(plain, seed=seed)
@@ -41,7 +41,7 @@ def load_town(name: str, *, seed: int = 0) -> Town:
     return town
 
 
-def kept_town(plain: str, *, seed: int, opendrive: bytes = b"") -> Town | None:
+def cached_town(plain: str, *, seed: int, opendrive: bytes = b"") -> Town | None:
     """Return the cached town of a name and, if given, an OpenDRIVE text, or None."""
     return cache.load(cache.key(plain, opendrive, seed))
 
@@ -64,9 +64,9 @@ def load_opendrive(path: str | Path, *, seed: int = 0, limits: Limits = CLIENT) 
         data = file.read_bytes()
     except OSError as error:
         raise TownRefused(f"cannot read {file}: {error.strerror}") from None
-    kept = kept_town(file.stem, seed=seed, opendrive=data)
-    if kept is not None:
-        return kept
+    cached = cached_town(file.stem, seed=seed, opendrive=data)
+    if cached is not None:
+        return cached
     from headless_simulator.towns.build import built_opendrive  # see load_town
 
     town = built_opendrive(data, name=file.stem, file_name=file.name, seed=seed, limits=limits)

@@ -49,7 +49,7 @@ class Cubics:
         return cls(np.ascontiguousarray(table[:, 0]), np.ascontiguousarray(table[:, 1:]))
 
     def at(self, s: Float64) -> Float64:
-        """Return the values at stations, of the shape of ``s``."""
+        """Return the values at stations (metres), of the shape of ``s``."""
         if not len(self.starts):
             return np.zeros_like(s)
         row = np.clip(np.searchsorted(self.starts, s, side="right") - 1, 0, None)

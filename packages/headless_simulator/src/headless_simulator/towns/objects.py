@@ -61,13 +61,11 @@ class Stock:
         )
         return number
 
-    def place(
-        self, kind: str, tag: str, mesh: Mesh, pose: tuple[float, float, float, float], blueprint: str = ""
-    ) -> int:
+    def add_mesh(self, kind: str, tag: str, mesh: Mesh, pose: tuple[float, float, float, float]) -> int:
         """Add one mesh with its origin at the base to the town, and return its id."""
         x, y, z, yaw = pose
         points = mesh.vertices_m.astype(np.float64)
-        number = self.add(kind, tag, pose, (points.min(axis=0), points.max(axis=0)), blueprint)
+        number = self.add(kind, tag, pose, (points.min(axis=0), points.max(axis=0)))
         self.triangle_soup.mesh_parts(mesh, to_world(points, x, y, z, yaw), number)
         return number
 

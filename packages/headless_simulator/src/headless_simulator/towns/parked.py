@@ -53,24 +53,24 @@ def park_vehicles(stock: Stock, strips: list[Strip], share: float, rng: np.rando
                 continue
             pose = pose_on(strip, float(s))
             yaw = pose[4] + (90.0 if bays else 0.0) + float(rng.normal(0, 1.2))
-            place = np.array(pose[:3])
-            place[:2] += rng.normal(0, 0.08, 2)
+            position_m = np.array(pose[:3])
+            position_m[:2] += rng.normal(0, 0.08, 2)
             _park(
                 stock,
                 library,
                 choices[int(rng.integers(len(choices)))],
-                (place, yaw, pose[3] if not bays else 0.0),
+                (position_m, yaw, pose[3] if not bays else 0.0),
                 rng,
             )
 
 
 def _park(
-    stock: Stock, library: ModelLibrary, blueprint: str, place: tuple[Float64, float, float], rng: np.random.Generator
+    stock: Stock, library: ModelLibrary, blueprint: str, pose: tuple[Float64, float, float], rng: np.random.Generator
 ) -> None:
     spec = VEHICLES[blueprint]
     colour = spec.colours[int(rng.integers(len(spec.colours)))]
     mesh = library.painted(library.number(blueprint), colour)
-    (x, y, z), yaw, pitch = place
+    (x, y, z), yaw, pitch = pose
     half, offset = np.asarray(spec.half_extent_m), np.asarray(spec.box_offset_m)
     points = mesh.vertices_m.astype(np.float64)
     tilt = np.tan(np.radians(pitch))

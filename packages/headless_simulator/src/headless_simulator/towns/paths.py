@@ -72,16 +72,14 @@ class Path:
         """The path without its first and last metres."""
         low, high = from_start_m, self.length_m - from_end_m
         if high - low < 1.0:
-            raise ValueError(
-                f"a path of {self.length_m:.1f} m has no room for ends of {low:.1f} and {from_end_m:.1f} m"
-            )
-        kept, s = [], 0.0
+            raise ValueError(f"a path of {self.length_m:.1f} m is too short to cut {low:.1f} and {from_end_m:.1f} m")
+        remaining, s = [], 0.0
         for length, bend in self.pieces:
             share = min(high, s + length) - max(low, s)
             if share > 1e-6:
-                kept.append((share, bend))
+                remaining.append((share, bend))
             s += length
-        return Path(self.at(low), tuple(kept))
+        return Path(self.at(low), tuple(remaining))
 
 
 def _advance(pose: Pose, step: float, bend: float) -> Pose:
@@ -113,7 +111,7 @@ def rounded(points: list[Point], radius_m: float | list[float]) -> Path:
         tangent = radius * math.tan(abs(turn) / 2)
         room = span - used - tangent
         if room < -1e-6 or tangent > spans[number + 1] + 1e-6:
-            raise ValueError(f"corner {number + 1} of a street has no room for a radius of {radius:.1f} m")
+            raise ValueError(f"corner {number + 1} of a street is too tight for a radius of {radius:.1f} m")
         pieces.append((max(room, 0.0), 0.0))
         if abs(turn) > 1e-9:
             pieces.append((radius * abs(turn), math.copysign(1 / radius, turn)))

@@ -54,7 +54,7 @@ def _stand(works: Works, kind: str, centre_m: Float64, yaw_deg: float, footprint
         return False
     mesh = KINDS[kind](footprint, works.rng)
     foot = float(height.min() + 0.3 * np.ptp(height)) + 0.05
-    works.stock.place("Building", "building", mesh, (float(centre_m[0]), float(centre_m[1]), foot, yaw_deg))
+    works.stock.add_mesh("Building", "building", mesh, (float(centre_m[0]), float(centre_m[1]), foot, yaw_deg))
     return True
 
 
@@ -85,8 +85,8 @@ def _front(works: Works, line: Float64, normal: Float64, behind_m: float) -> Non
         setback = float(rng.uniform(*style.setback_m)) + behind_m
         centre = points[0, :2] + ahead[0] * over + out * (setback + depth / 2)
         yaw = float(np.degrees(np.arctan2(-out[0], out[1])))
-        done = _stand(works, kind, centre, yaw, Footprint(length, depth))
-        at += (length + rng.uniform(1.0, 3.5)) if done else 4.0
+        is_placed = _stand(works, kind, centre, yaw, Footprint(length, depth))
+        at += (length + rng.uniform(1.0, 3.5)) if is_placed else 4.0
 
 
 def build_outskirts(works: Works) -> None:
@@ -114,6 +114,6 @@ def build_outskirts(works: Works) -> None:
         if not inside:
             mesh = KINDS[kind](footprint, rng)
             foot = float(land.far_height_at(spot))
-            works.stock.place("Building", "building", mesh, (float(spot[0]), float(spot[1]), foot, yaw))
+            works.stock.add_mesh("Building", "building", mesh, (float(spot[0]), float(spot[1]), foot, yaw))
         elif land.clear_at(spot) > _BACK_M:
             _stand(works, kind, spot, yaw, footprint)

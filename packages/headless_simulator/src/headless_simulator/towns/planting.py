@@ -53,7 +53,7 @@ def _lamps(works: Works, kerb: Float64, outward: Float64) -> None:
         left = np.array([-direction[1], direction[0]])
         inward = left if left @ outward < 0 else -left
         yaw = float(np.degrees(np.arctan2(inward[1], inward[0])))
-        works.stock.place("StreetLight", "pole", mesh, (point[0], point[1], point[2], yaw))
+        works.stock.add_mesh("StreetLight", "pole", mesh, (point[0], point[1], point[2], yaw))
 
 
 def _furnish(works: Works, strip: Strip) -> None:
@@ -68,7 +68,7 @@ def _furnish(works: Works, strip: Strip) -> None:
             inward = np.array([-direction[1], direction[0]])
             inward = inward if inward @ (strip.inner_m - strip.outer_m)[0, :2] > 0 else -inward
             yaw = float(np.degrees(np.arctan2(inward[1], inward[0])))
-            works.stock.place(name, "static", single(FURNITURE[name]()), (point[0], point[1], point[2], yaw))
+            works.stock.add_mesh(name, "static", single(FURNITURE[name]()), (point[0], point[1], point[2], yaw))
 
 
 def put_parapets(works: Works, strips: list[Strip]) -> None:

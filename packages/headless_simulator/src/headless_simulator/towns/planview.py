@@ -103,17 +103,17 @@ KINDS: Final = tuple(_LOCAL)
 
 
 def evaluate(pieces: tuple[Geometry, ...], s: Float64) -> tuple[Float64, Float64, Float64]:
-    """Return x, y and heading at stations ``s``, each of its shape; the line continues straight past its ends."""
+    """Return x, y (metres) and heading (rad) at stations, of the shape of ``s``; the line continues straight past its ends."""
     starts = np.array([piece.s for piece in pieces])
     owner = np.clip(np.searchsorted(starts, s, side="right") - 1, 0, len(pieces) - 1)
     x, y, heading = np.empty_like(s), np.empty_like(s), np.empty_like(s)
     for number in np.unique(owner):
-        piece, mine = pieces[number], owner == number
-        ds = s[mine] - piece.s
+        piece, mask = pieces[number], owner == number
+        ds = s[mask] - piece.s
         inside = np.clip(ds, 0.0, piece.length_m)
         px, py, ph = piece.at(inside)
         over = ds - inside
-        x[mine], y[mine], heading[mine] = px + over * np.cos(ph), py + over * np.sin(ph), ph
+        x[mask], y[mask], heading[mask] = px + over * np.cos(ph), py + over * np.sin(ph), ph
     return x, y, heading
 
 

@@ -23,12 +23,12 @@ class Grid:
 
     @classmethod
     def around(cls, low_m: Float64, high_m: Float64, cell_m: float) -> Grid:
-        """Return the grid of a rectangle, with points at multiples of the cell."""
+        """Return the grid of the rectangle between (2,) corners, metres, with points at multiples of the cell."""
         low = np.floor(np.asarray(low_m) / cell_m) * cell_m
         columns, rows = (np.ceil((np.asarray(high_m) - low) / cell_m).astype(int) + 1).tolist()
         return cls((float(low[0]), float(low[1])), cell_m, (int(rows), int(columns)))
 
-    def places(self) -> tuple[Float64, Float64]:
+    def axes_m(self) -> tuple[Float64, Float64]:
         """Return (X,) x of the columns and (Y,) y of the rows, metres."""
         rows, columns = self.shape
         x = self.low_m[0] + self.cell_m * np.arange(columns, dtype=np.float64)
@@ -36,15 +36,15 @@ class Grid:
 
     def pixels(self, xy_m: Float64) -> tuple[Int32, Int32]:
         """Return (...,) nearest rows and columns of (..., 2) points, clipped to the grid."""
-        place = np.rint((np.asarray(xy_m) - self.low_m) / self.cell_m).astype(np.int32)
-        return np.clip(place[..., 1], 0, self.shape[0] - 1), np.clip(place[..., 0], 0, self.shape[1] - 1)
+        cell = np.rint((np.asarray(xy_m) - self.low_m) / self.cell_m).astype(np.int32)
+        return np.clip(cell[..., 1], 0, self.shape[0] - 1), np.clip(cell[..., 0], 0, self.shape[1] - 1)
 
 
 def bilinear(grid: Grid, field: Float32 | Float64, xy_m: Float64) -> Float64:
     """Return (...,) bilinear values of a (Y, X) field at (..., 2) points, clipped to the grid."""
-    place = (np.asarray(xy_m, dtype=np.float64) - grid.low_m) / grid.cell_m
-    column = np.clip(place[..., 0], 0, grid.shape[1] - 1.001)
-    row = np.clip(place[..., 1], 0, grid.shape[0] - 1.001)
+    cell = (np.asarray(xy_m, dtype=np.float64) - grid.low_m) / grid.cell_m
+    column = np.clip(cell[..., 0], 0, grid.shape[1] - 1.001)
+    row = np.clip(cell[..., 1], 0, grid.shape[0] - 1.001)
     j, i = column.astype(np.int64), row.astype(np.int64)
     u, v = column - j, row - i
     upper = field[i, j] * (1 - u) + field[i, j + 1] * u
@@ -66,9 +66,9 @@ def draw(grid: Grid, triangles: Float64, grow: float = 1e-6) -> tuple[Int32, Flo
     """
     if not len(triangles):
         return np.empty(0, np.int32), np.empty(0), np.empty(0, np.int32)
-    place = (triangles[..., :2] - grid.low_m) / grid.cell_m
-    low = np.ceil(place.min(axis=1) - 1e-6).astype(np.int64)
-    size = np.floor(place.max(axis=1) + 1e-6).astype(np.int64) - low + 1
+    cells = (triangles[..., :2] - grid.low_m) / grid.cell_m
+    low = np.ceil(cells.min(axis=1) - 1e-6).astype(np.int64)
+    size = np.floor(cells.max(axis=1) + 1e-6).astype(np.int64) - low + 1
     side = size.max(axis=1)
     parts: list[tuple[Int32, Float64, Int32]] = []
     edge = 1

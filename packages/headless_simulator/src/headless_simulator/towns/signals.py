@@ -47,8 +47,8 @@ def _approach(lanes: Lanes, road: Road, strip: Strip) -> Strip | None:
     number = strip.record.predecessor if strip.forward > 0 else strip.record.successor
     if link is None or link.element != "road" or number is None:
         return None
-    there = lanes.network.roads[link.number]
-    return lanes.find(there.number, number, there.length_m if link.contact == "end" else 0.0)
+    linked_road = lanes.network.roads[link.number]
+    return lanes.find(linked_road.number, number, linked_road.length_m if link.contact == "end" else 0.0)
 
 
 def _stops_of(lanes: Lanes, road: Road, signal: RoadSignal) -> list[_Stop]:
@@ -113,15 +113,15 @@ def _stages(lights: list[_Found], network: Network) -> dict[str, tuple[str, int]
     Of several controllers, the one that lists a light most often has it: CARLA's Town10HD lists one light once too often,
     which would make it green with crossing traffic. A light without a controller follows after the others.
     """
-    said: dict[str, tuple[str, int]] = {}
+    stages: dict[str, tuple[str, int]] = {}
     for junction, controllers in network.junction_controllers.items():
         turns = [Counter(network.controllers.get(controller, ())) for controller in controllers]
         for signal in dict.fromkeys(signal for turn in turns for signal in turn):
-            said.setdefault(signal, (junction, max(range(len(turns)), key=lambda stage: turns[stage][signal])))
-    controlled = {group for group, _ in said.values()}
+            stages.setdefault(signal, (junction, max(range(len(turns)), key=lambda stage: turns[stage][signal])))
+    controlled = {group for group, _ in stages.values()}
     ways: dict[str, list[float]] = {}
     for light in lights:
-        if light.number in said:
+        if light.number in stages:
             continue
         named = light.junction in controlled
         apart = f"junction {light.junction}" if light.junction else f"light {light.number}"
@@ -132,8 +132,8 @@ def _stages(lights: list[_Found], network: Network) -> dict[str, tuple[str, int]
         if not near:
             known.append(yaw)
         stage = near[0] if near else len(known) - 1
-        said[light.number] = (group, stage + (len(network.junction_controllers[group]) if named else 0))
-    return said
+        stages[light.number] = (group, stage + (len(network.junction_controllers[group]) if named else 0))
+    return stages
 
 
 def _trigger(light: _Found) -> tuple[float, float, float, float, float, float, float]:
@@ -206,11 +206,11 @@ def traffic_signs(lanes: Lanes, land: Land) -> list[tuple[str, Pose6, str]]:
             if blueprint:
                 pose = _sign_pose(road, (signal.s, signal.t), signal.orientation == "-", land)
                 rows.append((blueprint, pose, signal.number))
-        for thing in road.objects:
-            if thing.name.lower().startswith("speed_"):
-                blueprint = _speed_sign(thing.name[6:])
+        for item in road.objects:
+            if item.name.lower().startswith("speed_"):
+                blueprint = _speed_sign(item.name[6:])
                 if blueprint:
-                    rows.append((blueprint, _sign_pose(road, (thing.s, thing.t), thing.t > 0, land), thing.number))
+                    rows.append((blueprint, _sign_pose(road, (item.s, item.t), item.t > 0, land), item.number))
     return rows
 
 
@@ -222,8 +222,8 @@ def _speed_sign(value: str) -> str:
     return f"traffic.speed_limit.{nearest}"
 
 
-def _sign_pose(road: Road, place: tuple[float, float], backward: bool, land: Land) -> Pose6:
-    at = road_points(road, np.array([place[0]]), np.array([place[1]]))[0]
-    x, y, z = _off_the_road((float(at[0]), float(at[1]), float(at[2])), land)
-    yaw = yaw_deg_at(road, place[0]) + (0.0 if backward else 180.0)
+def _sign_pose(road: Road, station_and_offset: tuple[float, float], backward: bool, land: Land) -> Pose6:
+    point = road_points(road, np.array([station_and_offset[0]]), np.array([station_and_offset[1]]))[0]
+    x, y, z = _off_the_road((float(point[0]), float(point[1]), float(point[2])), land)
+    yaw = yaw_deg_at(road, station_and_offset[0]) + (0.0 if backward else 180.0)
     return x, y, z, 0.0, wrapped_deg(yaw), 0.0

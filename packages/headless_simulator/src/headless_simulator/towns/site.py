@@ -31,7 +31,7 @@ class Site:
         """Return an empty site with reserved surroundings of origin and river."""
         site = cls(land, river, np.zeros(land.fine.shape, dtype=bool))
         if len(river.line_m):
-            x, y = land.fine.places()
+            x, y = land.fine.axes_m()
             wet = river.away_m(np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)) < _BESIDE_WATER_M
             site.taken |= wet.reshape(land.fine.shape)
         places = site._places(np.zeros(2), 0.0, (2 * ORIGIN_FREE_M, 2 * ORIGIN_FREE_M))
@@ -43,8 +43,8 @@ class Site:
     ) -> bool:
         """Occupy a rectangle (length along yaw, width) if it is free with ``gap_m`` around it and on the fine grid."""
         places = self._places(centre_m, yaw_deg, (size_m[0] + 2 * gap_m, size_m[1] + 2 * gap_m))
-        whole = (size_m[0] + 2 * gap_m) * (size_m[1] + 2 * gap_m) / self.land.fine.cell_m**2
-        if len(places) < 0.8 * whole - 6:  # it extends past the grid
+        expected_count = (size_m[0] + 2 * gap_m) * (size_m[1] + 2 * gap_m) / self.land.fine.cell_m**2
+        if len(places) < 0.8 * expected_count - 6:  # it extends past the grid
             return False
         flat = self.taken.reshape(-1)
         if flat[places].any() or (self.land.clear_m.reshape(-1)[places] < _CLEAR_M).any():

@@ -32,13 +32,11 @@ def add_box(
     triangle_soup.quads(faces[4:], top or side)
 
 
-def add_prism(
-    triangle_soup: TriangleSoup, ring: Float64, tip: Float64, appearance: Appearance, *, cap: bool = True
-) -> None:
+def add_prism(triangle_soup: TriangleSoup, ring: Float64, tip: Float64, appearance: Appearance) -> None:
     """Add sides between two (N, 3) rings, and a cap on the upper one."""
     nxt, tip_next = np.roll(ring, -1, axis=0), np.roll(tip, -1, axis=0)
     triangle_soup.quads(np.stack([ring, nxt, tip_next, tip], axis=1), appearance)
-    if cap and len(tip) > 2:
+    if len(tip) > 2:
         fan = np.stack([np.broadcast_to(tip[0], (len(tip) - 2, 3)), tip[1:-1], tip[2:]], axis=1)
         triangle_soup.triangles(fan, appearance)
 

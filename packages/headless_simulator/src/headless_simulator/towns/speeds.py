@@ -77,8 +77,8 @@ def bend_limits_kmh(strip: Strip, at_s: Float64) -> Float64:
     fit = 3.6 * np.sqrt(_ACROSS_OF_FILES_MPS2 / np.maximum(bend, _STRAIGHT_1PM))
     limit = np.where(bend > _STRAIGHT_1PM, np.maximum(fit, _LEAST_KMH), np.inf)
     # the lowest of the bend around each station: short bends are shorter than the station distance
-    mine = np.interp(at_s, strip.s, length)
-    near = np.abs(mine[:, None] - even[None, :]) <= _AROUND_M
+    station_m = np.interp(at_s, strip.s, length)
+    near = np.abs(station_m[:, None] - even[None, :]) <= _AROUND_M
     return np.asarray(np.where(near, limit, np.inf).min(axis=1), dtype=np.float64)
 
 

@@ -142,16 +142,16 @@ def _arms_by_angle(arms: list[_Arm]) -> list[_Arm]:
     return sorted(arms, key=lambda arm: arm.pose.turned().heading_rad % (2 * math.pi))
 
 
-def _needed_setback(mine: _Arm, other: _Arm, *, other_is_ccw: bool, corner_m: float) -> float:
+def _needed_setback(arm: _Arm, other: _Arm, *, other_is_ccw: bool, corner_m: float) -> float:
     """Return how far my end must lie from the node so that the corner towards a neighbour fits."""
-    out, across = mine.pose.turned().heading_rad, other.pose.turned().heading_rad
+    out, across = arm.pose.turned().heading_rad, other.pose.turned().heading_rad
     angle = (across - out if other_is_ccw else out - across) % (2 * math.pi)
     if not math.radians(8) < angle < math.radians(150):
         return 0.0
     # A neighbour counter-clockwise of me lies on my right as I look in.
-    own = mine.profile.pavement_m(mine.right_side if other_is_ccw else mine.left_side)
-    their = other.profile.pavement_m(other.left_side if other_is_ccw else other.right_side)
-    meet = (their + own * math.cos(angle)) / math.sin(angle)
+    width_m = arm.profile.pavement_m(arm.right_side if other_is_ccw else arm.left_side)
+    other_width_m = other.profile.pavement_m(other.left_side if other_is_ccw else other.right_side)
+    meet = (other_width_m + width_m * math.cos(angle)) / math.sin(angle)
     return meet + corner_m / math.tan(angle / 2)
 
 
@@ -184,12 +184,12 @@ class _Builder:
         return _arms_by_angle(arms)
 
     def _trimmed(self) -> list[Path]:
-        whole = [street.path for street in self.plan.streets]
+        paths_before = [street.path for street in self.plan.streets]
         cut: dict[tuple[int, bool], float] = {}
         for name, node in self.plan.nodes.items():
-            arms = self._arms(name, whole)
-            for place, arm in enumerate(arms):
-                ccw, cw = arms[(place + 1) % len(arms)], arms[place - 1]
+            arms = self._arms(name, paths_before)
+            for index, arm in enumerate(arms):
+                ccw, cw = arms[(index + 1) % len(arms)], arms[index - 1]
                 need = max(
                     _needed_setback(arm, ccw, other_is_ccw=True, corner_m=node.corner_m),
                     _needed_setback(arm, cw, other_is_ccw=False, corner_m=node.corner_m),
@@ -249,8 +249,8 @@ class _Builder:
                 node.u_turns and arm.inward and arm.outward
             ):  # into the outer lane: the widest turn that there is room for
                 self._connector(spec, node, (arm, arm.inward[0]), (arm, arm.outward[-1]))
-        for place, arm in enumerate(arms):
-            self._corner(number, node, arm, arms[(place + 1) % len(arms)])
+        for index, arm in enumerate(arms):
+            self._corner(number, node, arm, arms[(index + 1) % len(arms)])
         if node.crosswalks:
             self._crosswalks(arms)
         if node.lights:
@@ -371,29 +371,29 @@ _Lane = tuple[int, float, float]
 
 def _movements(arm: _Arm, arms: list[_Arm], *, leave_from_all: bool = False) -> list[tuple[_Arm, _Lane, _Lane]]:
     """Ways from one arm: (target arm, its own lane, the target's lane)."""
-    own = arm.inward
+    inward = arm.inward
     turns = []
     for other in arms:
         turn = wrap(other.pose.turned().heading_rad - arm.pose.heading_rad)
         if other is not arm and other.outward and abs(turn) < _U_TURN_RAD:
             turns.append((turn, other))
-    if not own or not turns:
+    if not inward or not turns:
         return []
     ahead = min(turns, key=lambda row: abs(row[0]))
     if abs(ahead[0]) > _STRAIGHT_RAD:
         ahead = (9.0, arm)
     ways: list[tuple[_Arm, _Lane, _Lane]] = []
     for turn, other in turns:
-        theirs = other.outward
+        outward = other.outward
         if other is ahead[1] or leave_from_all:
-            ways += [(other, lane, theirs[k]) for k, lane in enumerate(own[: len(theirs)])]
+            ways += [(other, lane, outward[k]) for k, lane in enumerate(inward[: len(outward)])]
         elif turn > 0:
-            ways.append((other, own[0], theirs[0]))
+            ways.append((other, inward[0], outward[0]))
         else:
-            ways.append((other, own[-1], theirs[-1]))
+            ways.append((other, inward[-1], outward[-1]))
     led = {lane for _, lane, _ in ways}
-    for place, lane in enumerate(own):
+    for index, lane in enumerate(inward):
         if lane not in led:  # no lane may end in nothing
             target = ahead[1] if ahead[1] is not arm else turns[0][1]
-            ways.append((target, lane, target.outward[min(place, len(target.outward) - 1)]))
+            ways.append((target, lane, target.outward[min(index, len(target.outward) - 1)]))
     return ways

@@ -147,7 +147,7 @@ def lift_m(lane: Lane, ds: Float64) -> Float64:
     return np.full_like(ds, KERB_M if lane.kind in RAISED else 0.0)
 
 
-def _section_strips(road: Road, number: int, end_s: float, default_kmh: float) -> list[Strip]:
+def _section_strips(road: Road, number: int, end_s: float) -> list[Strip]:
     section = road.sections[number]
     if end_s - section.s < SHORTEST_SECTION_M:
         return []
@@ -156,15 +156,15 @@ def _section_strips(road: Road, number: int, end_s: float, default_kmh: float) -
         return []
     borders = _borders(section, dense, road.lane_offset.at(dense))
     tracks = np.stack([road_points(road, dense, t) for t in borders.values()], axis=1)
-    kept = _thin(tracks, dense)
-    s = dense[kept]
+    rows = _thin(tracks, dense)
+    s = dense[rows]
     strips = []
     for lane_number in sorted(borders):
         if not lane_number:
             continue
         lane, sign = section.lanes[lane_number], 1 if lane_number > 0 else -1
         lift = lift_m(lane, s - section.s)
-        pair = [road_points(road, s, borders[edge][kept], lift) for edge in (lane_number - sign, lane_number)]
+        pair = [road_points(road, s, borders[edge][rows], lift) for edge in (lane_number - sign, lane_number)]
         strips.append(
             Strip(
                 road=road.number,
@@ -176,7 +176,7 @@ def _section_strips(road: Road, number: int, end_s: float, default_kmh: float) -
                 inner_m=pair[0],
                 outer_m=pair[1],
                 forward=-sign if not road.left_hand else sign,
-                limit_kmh=limit_at(road, section.s, default_kmh),
+                limit_kmh=limit_at(road, section.s, 50.0),
                 record=lane,
                 start_s=section.s,
             )
@@ -184,13 +184,13 @@ def _section_strips(road: Road, number: int, end_s: float, default_kmh: float) -
     return strips
 
 
-def lane_strips(network: Network, default_kmh: float = 50.0) -> list[Strip]:
+def lane_strips(network: Network) -> list[Strip]:
     """Return every lane of a network with a surface, without centre lanes."""
     strips: list[Strip] = []
     for road in network.roads.values():
         ends = [section.s for section in road.sections[1:]] + [road.length_m]
         for number, end in enumerate(ends):
-            strips += _section_strips(road, number, min(end, road.length_m), default_kmh)
+            strips += _section_strips(road, number, min(end, road.length_m))
     return [strip for strip in strips if strip.kind in PAVED | RAISED and strip.width_m.max() > 0.02]
 
 

@@ -93,7 +93,7 @@ def _fill(points: Float64, radius_m: float = _FILL_RADIUS_M) -> Float64:
 def paint_surfaces(
     triangle_soup: TriangleSoup, strips: list[Strip], floors: dict[str, Float64], rng: np.random.Generator
 ) -> None:
-    """Add roads, junction floors, sidewalks with kerbstones, and medians."""
+    """Add roads, (N, 3, 3) triangles of junction floors, sidewalks with kerbstones, and medians."""
     for strip in strips:
         if is_raised(strip):
             _raised(triangle_soup, strip, rng)

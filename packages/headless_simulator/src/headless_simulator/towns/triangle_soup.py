@@ -1,6 +1,6 @@
 """Collection of triangles into one mesh, ordered for culling."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -20,15 +20,13 @@ class Appearance:
     colour: Colours
     tag: int
     material: int = MATTE
-    object_id: int | npt.NDArray[np.uint32] = 0
+    object_id: int = 0
     label: int = 0
 
 
-def appearance_of(
-    colour: Colours, tag: str, material: int = MATTE, object_id: int | npt.NDArray[np.uint32] = 0
-) -> Appearance:
+def appearance_of(colour: Colours, tag: str, material: int = MATTE) -> Appearance:
     """Return an appearance with a tag by name."""
-    return Appearance(colour, TAG[tag], material, object_id)
+    return Appearance(colour, TAG[tag], material)
 
 
 @dataclass(slots=True)
@@ -43,7 +41,7 @@ class TriangleSoup:
     labels: list[Int32] = field(default_factory=list)
 
     def triangles(self, corners: Float64, appearance: Appearance) -> None:
-        """Add (N, 3, 3) triangles, metres, with a common colour and id or (N,) of them."""
+        """Add (N, 3, 3) triangles, metres, with one colour or (N, 3) colours."""
         count = len(corners)
         if not count:
             return
@@ -51,21 +49,16 @@ class TriangleSoup:
         self.colours.append(np.broadcast_to(np.asarray(appearance.colour, dtype=np.uint8), (count, 3)))
         self.tags.append(np.full(count, appearance.tag, dtype=np.uint8))
         self.materials.append(np.full(count, appearance.material, dtype=np.uint8))
-        self.ids.append(np.broadcast_to(np.asarray(appearance.object_id, dtype=np.uint32), (count,)))
+        self.ids.append(np.full(count, appearance.object_id, dtype=np.uint32))
         self.labels.append(np.full(count, appearance.label, dtype=np.int32))
 
     def quads(self, corners: Float64, appearance: Appearance) -> None:
         """Add (N, 4, 3) quads with corners in order."""
         corners = np.asarray(corners, dtype=np.float64).reshape(-1, 4, 3)
-        colour, owner = np.asarray(appearance.colour), np.asarray(appearance.object_id)
-        twice = Appearance(
-            np.repeat(colour, 2, axis=0) if colour.ndim == 2 else appearance.colour,
-            appearance.tag,
-            appearance.material,
-            np.repeat(owner, 2) if owner.ndim == 1 else appearance.object_id,
-            appearance.label,
-        )
-        self.triangles(corners[:, [0, 1, 2, 0, 2, 3]].reshape(-1, 3, 3), twice)
+        colour = np.asarray(appearance.colour)
+        if colour.ndim == 2:
+            appearance = replace(appearance, colour=np.repeat(colour, 2, axis=0))
+        self.triangles(corners[:, [0, 1, 2, 0, 2, 3]].reshape(-1, 3, 3), appearance)
 
     def ribbon(self, left: Float64, right: Float64, appearance: Appearance) -> None:
         """Add the quads between two (N, 3) borders."""

@@ -39,14 +39,14 @@ _BALL: Final = _ball()
 
 def _clump(
     triangle_soup: TriangleSoup,
-    place: tuple[Float64, Float64],
+    ball: tuple[Float64, Float64],
     colour: RGB,
     rng: np.random.Generator,
     *,
     fine: bool = False,
 ) -> None:
     """Add leaves as a rough closed ellipsoid (centre, radii): lighter above, darker below."""
-    centre, radii = place
+    centre, radii = ball
     points, faces = _BALL if fine else _COARSE_BALL
     rough = points * rng.uniform(0.86, 1.14, size=(len(points), 1))
     triangles = (centre + rough * radii)[faces]

@@ -42,16 +42,16 @@ def paths_beside(outer_lanes: list[Strip]) -> list[Path]:
 
 def joints(paths: list[Path]) -> list[tuple[tuple[int, int], tuple[int, int]]]:
     """Return joined ends (path, 0 or -1): across the end of one road, and to the nearest end of another."""
-    ends = [(number, place) for number in range(len(paths)) for place in (0, -1)]
+    ends = [(number, end) for number in range(len(paths)) for end in (0, -1)]
     if len(ends) < 2:
         return []
-    spots = np.array([(paths[number].inner_m[place] + paths[number].outer_m[place])[:2] / 2 for number, place in ends])
+    spots = np.array([(paths[number].inner_m[end] + paths[number].outer_m[end])[:2] / 2 for number, end in ends])
     found: set[tuple[int, int]] = set()
     for one, near in enumerate(cKDTree(spots).query_ball_point(spots, _LONGEST_M)):
         by_gap = sorted((float(np.hypot(*(spots[other] - spots[one]))), other) for other in near if other != one)
-        mine = paths[ends[one][0]].road
-        across = [other for _, other in by_gap if paths[ends[other][0]].road == mine and ends[other][0] != ends[one][0]]
-        on = [other for gap, other in by_gap if paths[ends[other][0]].road != mine and gap < _ENDS_APART_M]
+        road = paths[ends[one][0]].road
+        across = [other for _, other in by_gap if paths[ends[other][0]].road == road and ends[other][0] != ends[one][0]]
+        on = [other for gap, other in by_gap if paths[ends[other][0]].road != road and gap < _ENDS_APART_M]
         for other in (*across[:1], *on[:1]):
             found.add((min(one, other), max(one, other)))
     return [(ends[a], ends[b]) for a, b in sorted(found)]

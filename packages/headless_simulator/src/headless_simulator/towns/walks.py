@@ -20,19 +20,19 @@ _CROSSING_M = 2.5  # width of crossings between verges
 _REACH_M = 7.0  # largest distance of a crosswalk's end from its kerb
 
 
-def _outline(road: Road, thing: RoadObject) -> Float64:
+def _outline(road: Road, item: RoadObject) -> Float64:
     """Return the (N, 3) outline of an object, Unreal's axes, metres."""
-    if len(thing.outline_road):
-        s, t, dz = thing.outline_road.T
+    if len(item.outline_road):
+        s, t, dz = item.outline_road.T
         return road_points(road, s, t, dz)
-    local = thing.outline_local
+    local = item.outline_local
     if not len(local):
-        half_u, half_v = thing.size_m[0] / 2, thing.size_m[1] / 2
+        half_u, half_v = item.size_m[0] / 2, item.size_m[1] / 2
         local = np.array(
             [(-half_u, -half_v, 0), (half_u, -half_v, 0), (half_u, half_v, 0), (-half_u, half_v, 0)], dtype=np.float64
         )
-    at = road_points(road, np.array([thing.s]), np.array([thing.t]), thing.z_m)[0]
-    heading = float(evaluate(road.plan, np.array([thing.s]))[2][0]) + thing.heading_rad
+    at = road_points(road, np.array([item.s]), np.array([item.t]), item.z_m)[0]
+    heading = float(evaluate(road.plan, np.array([item.s]))[2][0]) + item.heading_rad
     cos, sin = np.cos(heading), np.sin(heading)
     u, v, z = local.T
     return np.stack([at[0] + u * cos - v * sin, at[1] - (u * sin + v * cos), at[2] + z], axis=1)
@@ -42,9 +42,9 @@ def crosswalk_outlines(network: Network) -> list[Float64]:
     """Return the closed (N, 3) outlines of all crosswalk objects, Unreal's axes, metres."""
     outlines = []
     for road in network.roads.values():
-        for thing in road.objects:
-            if thing.kind.lower() == "crosswalk":
-                outline = _outline(road, thing)
+        for item in road.objects:
+            if item.kind.lower() == "crosswalk":
+                outline = _outline(road, item)
                 if len(outline) >= 3:
                     closed = np.allclose(outline[0], outline[-1], atol=1e-3)
                     outlines.append(outline if closed else np.concatenate([outline, outline[:1]]))
@@ -62,13 +62,13 @@ class _Border:
         near = int(np.abs(self.s - s).argmin())
         if abs(self.s[near] - s) < 0.3:
             return near
-        place = int(np.searchsorted(self.s, s))
+        index = int(np.searchsorted(self.s, s))
         for name in ("inner", "outer"):
             line = getattr(self, name)
             point = np.array([np.interp(s, self.s, line[:, axis]) for axis in range(3)])
-            setattr(self, name, np.insert(line, place, point, axis=0))
-        self.s = np.insert(self.s, place, s)
-        return place
+            setattr(self, name, np.insert(line, index, point, axis=0))
+        self.s = np.insert(self.s, index, s)
+        return index
 
 
 def _nearest(borders: list[_Border], point: Float64) -> tuple[float, int, float]:
@@ -105,7 +105,7 @@ def _landings(borders: list[_Border], outline: Float64) -> list[tuple[int, float
 
 
 def walk_polygons(lanes: Lanes, outlines: Iterable[Float64]) -> tuple[Polygon, ...]:
-    """Return sidewalks as quads, and a quad per crosswalk with a sidewalk at both ends.
+    """Return sidewalks as quads, and a quad per (N, 3) crosswalk outline (metres) with a sidewalk at both ends.
 
     If no road has a sidewalk, shoulders and verges replace them, with crossings at the ends of the roads.
     """
@@ -122,9 +122,9 @@ def walk_polygons(lanes: Lanes, outlines: Iterable[Float64]) -> tuple[Polygon, .
     for outline in outlines:
         ends = _landings(borders, outline)
         if len(ends) == 2:
-            for place, low, high in ends:
-                borders[place].cut(low)
-                borders[place].cut(high)
+            for border_index, low, high in ends:
+                borders[border_index].cut(low)
+                borders[border_index].cut(high)
             crossings.append((ends[0], ends[1]))
     points = np.concatenate([np.concatenate([border.inner, border.outer]) for border in borders])
     same = _snapped(borders, points)
@@ -145,9 +145,9 @@ def walk_polygons(lanes: Lanes, outlines: Iterable[Float64]) -> tuple[Polygon, .
             _add(polygons, points, _convex_order(points, [int(k) for k in corners]), "crosswalk")
     for pair in crossings:
         quad: list[int] = []
-        for place, low, high in pair:
-            line = borders[place]
-            a, b = (starts[place] + int(np.abs(line.s - s).argmin()) for s in (low, high))
+        for border_index, low, high in pair:
+            line = borders[border_index]
+            a, b = (starts[border_index] + int(np.abs(line.s - s).argmin()) for s in (low, high))
             if b - a > 1:  # a station between them would leave a T-junction: the crossing uses only the first span
                 b = a + 1
             quad += [int(same[a]), int(same[b])]
@@ -167,9 +167,9 @@ def _cut_ends(borders: list[_Border]) -> None:
 
 def _end_corners(borders: list[_Border], starts: list[int], end: tuple[int, int], *, across: bool) -> tuple[int, int]:
     """Return two point numbers at a path's end (path, 0 or -1): on its road-side edge, else on its end."""
-    number, place = end
+    number, end_index = end
     count = len(borders[number].s)
-    at, beside = (0, 1) if place == 0 else (count - 1, count - 2)
+    at, beside = (0, 1) if end_index == 0 else (count - 1, count - 2)
     first = starts[number]
     return (first + at, first + beside) if across else (first + at, first + count + at)
 

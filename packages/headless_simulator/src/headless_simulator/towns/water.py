@@ -58,7 +58,7 @@ class River:
 
     def carve(self, field: Float64, wide: Grid) -> None:
         """Lower the (Y, X) heights of open land to the river's bed."""
-        x, y = wide.places()
+        x, y = wide.axes_m()
         spots = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
         share = np.clip(1.0 - self.away_m(spots) / _BANK_M, 0.0, 1.0)
         field -= (_BED_M * share**2 * (3 - 2 * share)).reshape(field.shape)

@@ -75,7 +75,7 @@ class Node:
         if not math.isfinite(number):
             raise self.refuse(f"attribute {name!r} is {value[:40]!r}; it must be finite")
         if abs(number) > LARGEST_NUMBER:
-            raise self.refuse(f"attribute {name!r} is {value[:40]!r}; nothing of a town is that large")
+            raise self.refuse(f"attribute {name!r} is {value[:40]!r}; it must be at most {LARGEST_NUMBER:g}")
         return number
 
     def integer(self, name: str) -> int:
@@ -103,7 +103,7 @@ def parse_xml(data: bytes, source: str, *, most_elements: int = CLIENT.elements)
         node = Node(source, tag, attributes, parser.CurrentLineNumber)
         count += 1
         if count > most_elements:
-            raise node.refuse(f"there are more than {most_elements} elements")
+            raise node.refuse(f"the file has more than {most_elements} elements")
         if len(stack) >= MOST_DEPTH:
             raise node.refuse(f"elements are nested more than {MOST_DEPTH} deep")
         if stack:
@@ -113,7 +113,7 @@ def parse_xml(data: bytes, source: str, *, most_elements: int = CLIENT.elements)
         stack.append(node)
 
     def doctype(*_: object) -> None:
-        raise OpenDriveRefused(source, parser.CurrentLineNumber, "DOCTYPE", "document types and entities are not taken")
+        raise OpenDriveRefused(source, parser.CurrentLineNumber, "DOCTYPE", "DTDs and entities are not supported")
 
     def end(_: str) -> None:
         stack.pop()
@@ -135,5 +135,5 @@ def parse_xml(data: bytes, source: str, *, most_elements: int = CLIENT.elements)
     except (LookupError, ValueError) as error:  # of Python's codecs
         raise OpenDriveRefused(source, 1, "document", f"its encoding cannot be read: {error}") from None
     if root is None:
-        raise OpenDriveRefused(source, 1, "document", "there is no element in it")
+        raise OpenDriveRefused(source, 1, "document", "the file has no element")
     return root

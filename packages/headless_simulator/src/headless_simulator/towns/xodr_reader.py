@@ -55,12 +55,12 @@ def read_network(data: bytes, source: str, limits: Limits = CLIENT) -> Network:
     for node in root.all("road"):
         road = _road(node)
         if road.number in roads:
-            raise node.refuse(f"a second road has the id {road.number!r}")
+            raise node.refuse(f"two roads have the id {road.number!r}")
         roads[road.number], nodes[road.number] = road, node
     if not any(
         lane.kind == "driving" for road in roads.values() for part in road.sections for lane in part.lanes.values()
     ):
-        raise root.refuse("there is no road with a driving lane in it")
+        raise root.refuse("the map has no road with a driving lane")
     check_counts(root, roads, limits)
     junctions = {node.word("id"): node for node in root.all("junction")}
     _check_links(roads, nodes, junctions)
@@ -86,8 +86,8 @@ def _check_links(roads: dict[str, Road], nodes: dict[str, Node], junctions: dict
         for end, link in (("predecessor", road.predecessor), ("successor", road.successor)):
             if link is None:
                 continue
-            there = roads if link.element == "road" else junctions
-            if link.number not in there:
+            known_elements = roads if link.element == "road" else junctions
+            if link.number not in known_elements:
                 raise nodes[number].refuse(
                     f"the {end} of road {number!r} is {link.element} {link.number!r}, not in the file"
                 )
@@ -96,7 +96,7 @@ def _check_links(roads: dict[str, Road], nodes: dict[str, Node], junctions: dict
             for name in ("incomingRoad", "connectingRoad"):
                 value = connection.word(name, "")
                 if value and value not in roads:
-                    raise connection.refuse(f"{name} {value!r} is no road of this file")
+                    raise connection.refuse(f"{name} {value!r} is not in the file")
 
 
 def _georeference(root: Node) -> tuple[float, float]:
@@ -180,7 +180,7 @@ def _geometry(node: Node) -> Geometry:
         raise node.refuse(f"length is {length}; it must be between 0 and {_LONGEST_M:.0f} m")
     shape = next((child for child in node.children if child.tag in KINDS), None)
     if shape is None:
-        raise node.refuse(f"no shape that is known in it; one of {', '.join(KINDS)} is needed")
+        raise node.refuse(f"it has no known shape; use one of {', '.join(KINDS)}")
     values: tuple[float, ...] = ()
     if shape.tag == "arc":
         values = (shape.number("curvature"),)
@@ -204,7 +204,7 @@ def _section(node: Node, *, is_empty: bool) -> Section:
         for child in group.all("lane") if group else ():
             lane = _lane(child, is_empty=is_empty)
             if lane.number in lanes:
-                raise child.refuse(f"a second lane {lane.number} in one lane section")
+                raise child.refuse(f"two lanes {lane.number} in one lane section")
             if (lane.number > 0, lane.number < 0) != (side == "left", side == "right"):
                 raise child.refuse(f"lane {lane.number} cannot be in <{side}>")
             lanes[lane.number] = lane
@@ -274,7 +274,7 @@ def _signal(node: Node) -> RoadSignal:
     for validity in node.all("validity"):
         low, high = sorted((validity.integer("fromLane"), validity.integer("toLane")))
         if high - low > 100:
-            raise validity.refuse(f"lanes {low} to {high} are more than a road has")
+            raise validity.refuse(f"lanes {low} to {high}: a road has at most 100 lanes")
         lanes += [number for number in range(low, high + 1) if number]
     return RoadSignal(
         number=node.word("id"),

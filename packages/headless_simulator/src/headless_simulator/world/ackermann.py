@@ -24,11 +24,11 @@ class _Pid:
     integral: float = 0.0
     last: float = 0.0
 
-    def run(self, gains: tuple[float, ...], wanted: float, now: float, dt: float) -> float:
+    def run(self, gains: tuple[float, ...], target: float, now: float, dt: float) -> float:
         proportional, integral, derivative = gains
-        self.integral = _within(self.integral + integral * (wanted - now) * dt, -1.0, 1.0)
+        self.integral = _within(self.integral + integral * (target - now) * dt, -1.0, 1.0)
         slope, self.last = (now - self.last) / dt, now
-        return _within(proportional * (wanted - now) + self.integral - derivative * slope, -1.0, 1.0)
+        return _within(proportional * (target - now) + self.integral - derivative * slope, -1.0, 1.0)
 
 
 @dataclass(slots=True)
@@ -52,7 +52,7 @@ class Ackermann:
     active: bool = False
     _speed_pid: _Pid = field(default_factory=_Pid)
     _acceleration_pid: _Pid = field(default_factory=_Pid)
-    _wanted_mps2: float = 0.0
+    _target_mps2: float = 0.0
     _pedal: float = 0.0
     _was_mps: float = 0.0
     _now_mps2: float = 0.0
@@ -61,7 +61,7 @@ class Ackermann:
         """Stop driving and reset the state except the gains."""
         self.active = False
         self._speed_pid, self._acceleration_pid = _Pid(), _Pid()
-        self._wanted_mps2 = self._pedal = self._was_mps = self._now_mps2 = 0.0
+        self._target_mps2 = self._pedal = self._was_mps = self._now_mps2 = 0.0
 
     def drive(self, row: int, c: Columns, dt: float) -> None:
         """Write the control of the vehicle in ``row`` for a tick of ``dt`` seconds."""
@@ -77,12 +77,12 @@ class Ackermann:
         if abs(now) < STANDS_MPS and abs(self.speed) < STANDS_MPS:
             c.control[row, 0], c.control[row, 2] = 0.0, 1.0
             return
-        wanted = self.speed
+        target_mps = self.speed
         if abs(now) < STANDS_MPS:
             c.reverse[row] = self.speed < 0
         elif now * self.speed < 0:
-            wanted = 0.0  # it must stop before it reverses direction
-        self._press(wanted, now, dt)
+            target_mps = 0.0  # it must stop before it reverses direction
+        self._press(target_mps, now, dt)
         pedal = -self._pedal if c.reverse[row] else self._pedal
         c.control[row, 0], c.control[row, 2] = max(0.0, pedal), max(0.0, -pedal)
 
@@ -92,10 +92,10 @@ class Ackermann:
             return aim
         return now_rad + (step if aim > now_rad else -step)
 
-    def _press(self, wanted_mps: float, now_mps: float, dt: float) -> None:
-        self._wanted_mps2 += self._speed_pid.run(self.gains[:3], wanted_mps, now_mps, dt)
+    def _press(self, target_mps: float, now_mps: float, dt: float) -> None:
+        self._target_mps2 += self._speed_pid.run(self.gains[:3], target_mps, now_mps, dt)
         most = abs(self.acceleration)
         low, high = (LEAST_MPS2, MOST_MPS2) if most < 0.0001 else (-most, most)
-        self._wanted_mps2 = _within(self._wanted_mps2, low, high)
-        self._pedal += self._acceleration_pid.run(self.gains[3:], self._wanted_mps2, self._now_mps2, dt)
+        self._target_mps2 = _within(self._target_mps2, low, high)
+        self._pedal += self._acceleration_pid.run(self.gains[3:], self._target_mps2, self._now_mps2, dt)
         self._pedal = _within(self._pedal, -1.0, 1.0)

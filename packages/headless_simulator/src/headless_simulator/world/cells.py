@@ -55,8 +55,8 @@ class Cells(NamedTuple):
         wide, high = ((high_m - origin) / cell_m).astype(np.int64).T - start.T + 1
         columns, rows = ((high_m - origin) / cell_m).astype(np.int64).max(axis=0) + 1
         owner = np.repeat(np.arange(len(low_m)), wide * high)
-        place = np.arange(len(owner)) - np.repeat(np.cumsum(wide * high) - wide * high, wide * high)
-        cell = (start[owner, 1] + place // wide[owner]) * columns + start[owner, 0] + place % wide[owner]
+        offset = np.arange(len(owner)) - np.repeat(np.cumsum(wide * high) - wide * high, wide * high)
+        cell = (start[owner, 1] + offset // wide[owner]) * columns + start[owner, 0] + offset % wide[owner]
         first = np.concatenate([[0], np.cumsum(np.bincount(cell, minlength=columns * rows))])
         return cls(origin, cell_m, int(columns), int(rows), first, owner[np.argsort(cell, kind="stable")])
 
@@ -112,9 +112,9 @@ def nearest_to(x: float, y: float, samples: Float64, cells: Cells) -> int:
     west, south = x - cells.origin_m[0] - column * cells.cell_m, y - cells.origin_m[1] - row * cells.cell_m
     for ring in range(max(cells.columns, cells.rows)):  # cells around the point, nearest first
         for r in range(max(row - ring, 0), min(row + ring, cells.rows - 1) + 1):
-            whole = abs(r - row) == ring
+            is_full_row = abs(r - row) == ring
             for c in range(max(column - ring, 0), min(column + ring, cells.columns - 1) + 1):
-                if not whole and abs(c - column) != ring:
+                if not is_full_row and abs(c - column) != ring:
                     continue
                 for k in range(cells.first[r * cells.columns + c], cells.first[r * cells.columns + c + 1]):
                     m = cells.members[k]

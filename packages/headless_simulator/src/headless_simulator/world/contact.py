@@ -37,7 +37,7 @@ def overlap_depth(a: Float64, b: Float64) -> float:
 
 @kernel(error_model="python")
 def box_into(row: int, pose: Float64, half: Float64, offset: Float64, out: Float64) -> None:
-    """Write an actor's (7,) upright box, world, to ``out``."""
+    """Write an actor's upright box (7,), world, metres and degrees, to ``out``; ``pose`` etc. are table columns (A, ...)."""
     yaw = math.radians(pose[row, 4])
     cy, sy = math.cos(yaw), math.sin(yaw)
     out[0] = pose[row, 0] + cy * offset[row, 0] - sy * offset[row, 1]

@@ -38,12 +38,12 @@ class Walls:
     cells: Cells
 
     @classmethod
-    def of(cls, things: Iterable[StaticObject]) -> Walls:
+    def of(cls, objects: Iterable[StaticObject]) -> Walls:
         """Select the obstacles among a town's objects."""
-        solid = [thing for thing in things if thing.tag in _SOLID_TAGS]
-        rows = [(*thing.box_centre_m, thing.pose[4], *thing.box_half_m) for thing in solid]
+        solid = [item for item in objects if item.tag in _SOLID_TAGS]
+        rows = [(*item.box_centre_m, item.pose[4], *item.box_half_m) for item in solid]
         boxes = np.array(rows, np.float64).reshape(-1, 7)
-        return cls(boxes, tuple(thing.name for thing in solid), Cells.of_boxes(boxes))
+        return cls(boxes, tuple(item.name for item in solid), Cells.of_boxes(boxes))
 
 
 class Touches:
@@ -100,12 +100,12 @@ def _resolve(
     wall_boxes, wall_cells = walls
     bodies = _solid(bodies, c, False)
     boxes = contact.boxes_of(bodies, c.pose, c.half, c.offset)
-    place = np.empty(len(c.kind), np.int64)
+    vehicle_index = np.empty(len(c.kind), np.int64)
     for n in range(len(vehicles)):
-        place[vehicles[n]] = n
+        vehicle_index[vehicles[n]] = n
     met = contact.pairs(boxes)
     ids, impulses = np.empty((2 * len(met) + len(vehicles), 2), np.int64), np.empty((2 * len(met) + len(vehicles), 3))
-    count, own = 0, np.empty(7)
+    count, scratch_box = 0, np.empty(7)
     for pair in range(len(met)):
         for turn in range(2):
             row, other, box = bodies[met[pair, turn]], bodies[met[pair, 1 - turn]], boxes[met[pair, 1 - turn]]
@@ -114,14 +114,14 @@ def _resolve(
             _note_touch(row, int64(c.actor_id[other]), c, ids[count], impulses[count])
             count += 1
             if c.kind[row] == VEHICLE and c.physics[row] and c.kind[other] != WALKER:
-                _hold_back(row, box, before[place[row]], c, own)
+                _hold_back(row, box, before[vehicle_index[row]], c, scratch_box)
     moving = _solid(vehicles, c, True)
     hits = cells.first_hits(contact.boxes_of(moving, c.pose, c.half, c.offset), wall_boxes, wall_cells)
     for n in range(len(moving)):
         if hits[n] >= 0:
             _note_touch(moving[n], -1 - hits[n], c, ids[count], impulses[count])
             count += 1
-            _hold_back(moving[n], wall_boxes[hits[n]], before[place[moving[n]]], c, own)
+            _hold_back(moving[n], wall_boxes[hits[n]], before[vehicle_index[moving[n]]], c, scratch_box)
     return ids[:count], impulses[:count]
 
 
@@ -144,14 +144,14 @@ def _note_touch(row: int, other: int, c: _Bodies, ids: Int64, impulse: Float64) 
 
 
 @kernel(error_model="python")
-def _hold_back(row: int, box: Float64, was: Float64, c: _Bodies, own: Float64) -> None:
-    """Undo a vehicle's last move if it penetrates ``box`` further; ``own`` is scratch."""
-    contact.box_into(row, c.pose, c.half, c.offset, own)
-    now = contact.overlap_depth(own, box)
+def _hold_back(row: int, box: Float64, was: Float64, c: _Bodies, scratch_box: Float64) -> None:
+    """Undo a vehicle's last move if it penetrates ``box`` further; ``scratch_box`` is scratch."""
+    contact.box_into(row, c.pose, c.half, c.offset, scratch_box)
+    now = contact.overlap_depth(scratch_box, box)
     x, y, yaw = c.pose[row, 0], c.pose[row, 1], c.pose[row, 4]
     c.pose[row, 0], c.pose[row, 1], c.pose[row, 4] = was[0], was[1], was[4]
-    contact.box_into(row, c.pose, c.half, c.offset, own)
-    before = contact.overlap_depth(own, box)
+    contact.box_into(row, c.pose, c.half, c.offset, scratch_box)
+    before = contact.overlap_depth(scratch_box, box)
     if now > max(before, 0.0) + _DEEPER_M:
         c.speed[row] = 0.0
         for axis in range(3):

@@ -272,9 +272,9 @@ def _drift(row: int, dt: float, c: Columns, ground: GroundGrid) -> None:
         return
     p[2], c.drift[row, 2] = floor, 0.0
     speed = math.hypot(c.drift[row, 0], c.drift[row, 1])
-    kept = _slower(speed, SLIDE_MPS2 * dt) / max(speed, 1e-9)
-    c.drift[row, 0] *= kept
-    c.drift[row, 1] *= kept
+    remaining = _slower(speed, SLIDE_MPS2 * dt) / max(speed, 1e-9)
+    c.drift[row, 0] *= remaining
+    c.drift[row, 1] *= remaining
 
 
 @_fast
@@ -346,7 +346,7 @@ def carry_all(c: Columns) -> None:
 def _carry_one(row: Number, c: _Attached, above: Float64) -> None:
     parent = c.parent[row]
     for k in range(6):
-        above[k] = np.float32(c.pose[parent, k])  # as drawn and reported (``shown``)
+        above[k] = np.float32(c.pose[parent, k])  # as drawn and reported (``movers``)
     if c.level[row]:
         above[3], above[5] = 0.0, 0.0
     compose_into(above, c.relative[row], c.pose[row])

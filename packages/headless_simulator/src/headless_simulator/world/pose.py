@@ -47,14 +47,14 @@ def compose_into(parent: Float64, child: Float64, out: Float64) -> None:
 
     The product is explicit: the library behind ``@`` rounds differently per processor, and is slow to load.
     """
-    turn, own = rotation(parent[3], parent[4], parent[5]), rotation(child[3], child[4], child[5])
-    whole = np.empty((3, 3))
+    turn, inner = rotation(parent[3], parent[4], parent[5]), rotation(child[3], child[4], child[5])
+    product = np.empty((3, 3))
     for i in range(3):
         for j in range(3):
-            whole[i, j] = turn[i, 0] * own[0, j] + turn[i, 1] * own[1, j] + turn[i, 2] * own[2, j]
+            product[i, j] = turn[i, 0] * inner[0, j] + turn[i, 1] * inner[1, j] + turn[i, 2] * inner[2, j]
     for axis in range(3):
         out[axis] = parent[axis] + turn[axis, 0] * child[0] + turn[axis, 1] * child[1] + turn[axis, 2] * child[2]
-    out[3], out[4], out[5] = angles(whole)
+    out[3], out[4], out[5] = angles(product)
 
 
 def compose(parent: Float64, child: Float64) -> Float64:

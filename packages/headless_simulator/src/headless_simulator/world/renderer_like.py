@@ -13,7 +13,7 @@ class RendererLike(Protocol):
         self, view: View, movers: Movers, *, weather: Weather, signals: UInt8, time_s: float, want_bgra: bool,
         want_normal: bool = False, want_base: bool = False, into: RenderedImage | None = None,
     ) -> RenderedImage:  # fmt: skip
-        """Draw ``movers`` in the town as seen from ``view``."""
+        """Draw ``movers`` in the town as seen from ``view``; ``signals`` is the (L,) uint8 state of the traffic lights."""
         ...
 
     def cast(

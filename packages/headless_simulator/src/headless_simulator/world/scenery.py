@@ -38,9 +38,9 @@ _LAYER_OF_TAG: Final = {
 }
 
 
-def layer_of(thing: StaticObject) -> MapLayer | None:
+def layer_of(item: StaticObject) -> MapLayer | None:
     """Return an object's layer; None for permanent objects such as traffic lights and signs."""
-    return MapLayer.PARKED_VEHICLES if thing.blueprint else _LAYER_OF_TAG.get(thing.tag)
+    return MapLayer.PARKED_VEHICLES if item.blueprint else _LAYER_OF_TAG.get(item.tag)
 
 
 class Drawable(Protocol):
@@ -74,8 +74,8 @@ class Scenery(Generic[R]):
     """
 
     def __init__(self, town: Town, renderer: R) -> None:
-        self._objects, self._whole = town.objects, renderer
-        self._layers = {thing.object_id: layer_of(thing) for thing in town.objects}
+        self._objects, self._full_renderer = town.objects, renderer
+        self._layers = {item.object_id: layer_of(item) for item in town.objects}
         self._lock = threading.Lock()
         self._hidden: frozenset[int] = frozenset()
         self._unloaded: frozenset[int] = frozenset()
@@ -100,8 +100,8 @@ class Scenery(Generic[R]):
         """Renderer of the visible objects; rebuilt lazily, because clients hide objects one by one."""
         with self._lock:
             if self._renderer is None:
-                whole = self._drawn().without(self._unloaded | self._hidden)
-                self._renderer = whole if self._tiles is None else whole.streamed(self._tiles)
+                drawn = self._drawn().without(self._unloaded | self._hidden)
+                self._renderer = drawn if self._tiles is None else drawn.streamed(self._tiles)
             return self._renderer
 
     @property
@@ -122,9 +122,9 @@ class Scenery(Generic[R]):
 
     def paint(self, names: Iterable[str], rgb: RGB) -> None:
         """Paint objects until the town is reloaded; unknown names are ignored, as in CARLA."""
-        wanted = frozenset(names)
+        requested = frozenset(names)
         with self._lock:
-            self._colours |= {thing.object_id: rgb for thing in self._objects if thing.name in wanted}
+            self._colours |= {item.object_id: rgb for item in self._objects if item.name in requested}
             self._renderer = None
 
     def switch(self, lights: Iterable[StreetLight]) -> None:
@@ -149,7 +149,7 @@ class Scenery(Generic[R]):
         self._change(unloaded=self._unloaded - back, hidden=self._hidden - back)
 
     def _drawn(self) -> R:
-        return self._whole.painted(dict(self._colours), self.street_lights.shares())
+        return self._full_renderer.painted(dict(self._colours), self.street_lights.shares())
 
     def _of(self, layers: MapLayer) -> frozenset[int]:
         return frozenset(number for number, layer in self._layers.items() if layer is not None and layer & layers)
@@ -157,7 +157,7 @@ class Scenery(Generic[R]):
     def _but(self, absent: frozenset[int]) -> tuple[StaticObject, ...]:
         if not absent:
             return self._objects
-        return tuple(thing for thing in self._objects if thing.object_id not in absent)
+        return tuple(item for item in self._objects if item.object_id not in absent)
 
     def _change(self, *, hidden: frozenset[int] | None = None, unloaded: frozenset[int] | None = None) -> None:
         with self._lock:

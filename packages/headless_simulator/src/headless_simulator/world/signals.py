@@ -143,9 +143,9 @@ class Signals:
     def _show(self, junction: _Junction) -> None:
         for order, stage in enumerate(junction.stages):
             for number in stage:
-                shown = junction.phase if order == junction.stage else RED
-                if not self.forced[number] and self.state[number] != shown:
-                    self.state[number], self.elapsed_s[number] = shown, 0.0
+                colour = junction.phase if order == junction.stage else RED
+                if not self.forced[number] and self.state[number] != colour:
+                    self.state[number], self.elapsed_s[number] = colour, 0.0
 
 
 @kernel(error_model="python")

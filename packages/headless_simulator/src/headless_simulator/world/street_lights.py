@@ -43,8 +43,8 @@ class StreetLights:
     """
 
     def __init__(self, objects: Iterable[StaticObject]) -> None:
-        posts = [thing for thing in objects if thing.name.startswith(_POST)]
-        self._lights = {thing.object_id: StreetLight(thing.object_id, _top(thing)) for thing in posts}
+        posts = [item for item in objects if item.name.startswith(_POST)]
+        self._lights = {item.object_id: StreetLight(item.object_id, _top(item)) for item in posts}
 
     def states(self) -> list[StreetLight]:
         """Return every lamp, sorted by id."""
@@ -65,6 +65,6 @@ class StreetLights:
         return {number: share for number, share in shares.items() if share != 1.0}
 
 
-def _top(thing: StaticObject) -> tuple[float, float, float]:
-    x, y, z = thing.box_centre_m
-    return x, y, z + thing.box_half_m[2]
+def _top(item: StaticObject) -> tuple[float, float, float]:
+    x, y, z = item.box_centre_m
+    return x, y, z + item.box_half_m[2]

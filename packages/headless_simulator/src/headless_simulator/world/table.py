@@ -191,11 +191,11 @@ def _getter(which: Any) -> Callable[[Columns], tuple[Any, ...]]:
 
 
 @cache
-def _wanted(*kinds: int) -> Bools:
+def _kind_mask(*kinds: int) -> Bools:
     """Return a boolean by kind: whether it is one of the given kinds."""
-    wanted = np.zeros(256, np.bool_)
-    wanted[list(kinds)] = True
-    return wanted
+    mask = np.zeros(256, np.bool_)
+    mask[list(kinds)] = True
+    return mask
 
 
 def _columns(capacity: int) -> Columns:
@@ -259,7 +259,7 @@ class ActorTable:
     def _find(self, kinds: tuple[int, ...]) -> Rows:
         mask = self.c.alive[: self._used]
         if kinds:
-            mask = mask & _wanted(*kinds)[self.c.kind[: self._used]]
+            mask = mask & _kind_mask(*kinds)[self.c.kind[: self._used]]
         found = np.flatnonzero(mask)
         return found[np.argsort(self.c.actor_id[found], kind="stable")]
 

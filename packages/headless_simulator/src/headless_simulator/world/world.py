@@ -23,10 +23,10 @@ from headless_simulator.world.body import give_body, show_doors, show_lights
 from headless_simulator.world.game_thread import GameThread
 from headless_simulator.world.ground_grid import GroundGrid
 from headless_simulator.world.large_map import Distances, LargeMap, is_large
+from headless_simulator.world.movers import movers_of
 from headless_simulator.world.pose import Pose6, undo
 from headless_simulator.world.renderer_like import RendererLike
 from headless_simulator.world.scenery import Scenery
-from headless_simulator.world.shown import movers_of
 from headless_simulator.world.signals import Signals
 from headless_simulator.world.speed_limits import SpeedLimits
 from headless_simulator.world.table import LIGHT, PROP, SIGN, SPECTATOR, VEHICLE, WALKER, ActorTable
@@ -240,9 +240,9 @@ class World:
 
     def set_door(self, actor_id: int, door: int, *, opened: bool) -> bool:
         """Open or close a door of a vehicle; returns whether it has such a door."""
-        shown = show_doors(self.actor(actor_id), self.table.c, self.models, door=door, opened=opened)
+        changed = show_doors(self.actor(actor_id), self.table.c, self.models, door=door, opened=opened)
         self._movers = None
-        return shown
+        return changed
 
     def set_lights(self, actor_id: int, bits: int) -> None:
         """Set the light bits of a vehicle."""
@@ -285,7 +285,7 @@ class World:
         self.table.release(actor.row)
         self._movers = None
 
-    def place(self, actor: Actor, pose: Pose6 | Float64) -> None:
+    def teleport(self, actor: Actor, pose: Pose6 | Float64) -> None:
         """Teleport (metres, degrees); as in CARLA, an attached actor's pose is in its parent's frame."""
         c, row = self.table.c, actor.row
         if c.parent[row] >= 0:
@@ -300,7 +300,7 @@ class World:
         with self.lock:
             actor = self.actors.get(actor_id)
             if actor is not None:
-                self.place(actor, pose)
+                self.teleport(actor, pose)
             return actor is not None
 
     # ------------------------------------------------------------------ clock

@@ -14,10 +14,10 @@ from tests.airsim.conftest import hang
 def test_geo_and_environment(client) -> None:
     client.simPause(True)
     client.simSetVehiclePose(airsim.Pose(airsim.Vector3r(1000, 0, -97), airsim.to_quaternion(0, 0, 0)), True)
-    place = client.getMultirotorState().gps_location
+    gps = client.getMultirotorState().gps_location
     # 1001 m north of the origin on a sphere of 6378.137 km: 0.0089922 degrees; 100 m above 122 m.
-    assert place.latitude == pytest.approx(47.641468 + 1001 / 6378137 * 180 / math.pi, abs=1e-9)
-    assert place.altitude == pytest.approx(222)
+    assert gps.latitude == pytest.approx(47.641468 + 1001 / 6378137 * 180 / math.pi, abs=1e-9)
+    assert gps.altitude == pytest.approx(222)
     air = client.simGetGroundTruthEnvironment()
     assert air.air_pressure == pytest.approx(101325 * (1 - 0.0065 * 222 / 288.15) ** 5.25588, rel=1e-6)
     home = client.getHomeGeoPoint()

@@ -126,7 +126,7 @@ def simSetCameraPose(
     """Move a camera on its body."""
     position, quat = pose
     with sim.fleet.lock:
-        sim.camera(camera_name, vehicle_name, external=external).place(position, quat)
+        sim.camera(camera_name, vehicle_name, external=external).set_pose(position, quat)
 
 
 def simSetCameraFov(
@@ -156,7 +156,7 @@ def simSetDistortionParam(
 ) -> None:
     """Store a lens parameter; images are not distorted."""
     if param_name not in DISTORTION:
-        raise CallRefused(f"distortion parameter '{param_name}' is none of {', '.join(DISTORTION)}")
+        raise CallRefused(f"unknown distortion parameter '{param_name}'; use one of {', '.join(DISTORTION)}")
     with sim.fleet.lock:
         sim.camera(camera_name, vehicle_name, external=external).distortion[param_name] = value
 
@@ -212,13 +212,13 @@ def simGetDetections(
     """Return the visible objects that match the camera's filter."""
     object_filter = _filter(sim, (camera_name, image_type, vehicle_name, external))
     with sim.fleet.lock:
-        found = sim.camera(camera_name, vehicle_name, external=external)
-        position, quat, origin = sim.camera_pose(found, vehicle_name, external=external)
+        source = sim.camera(camera_name, vehicle_name, external=external)
+        position, quat, origin = sim.camera_pose(source, vehicle_name, external=external)
         without = 0 if external else sim.number_of(sim.fleet.drone(vehicle_name))
         drones = sim.drone_movers()
     request = ImageRequest(
         ue_pose(position, quat, origin_ue_m=origin),
-        found.captures[image_type],
+        source.captures[image_type],
         1,
         as_float=True,
         compress=False,

@@ -57,14 +57,14 @@ def simSetObjectPose(sim: Simulation, object_name: Text, pose: Pose, _teleport: 
         if drone:
             start = drone.spawn_ue_m
             ue = add(sim.player_start_m, flip_z(position))
-            drone.place((ue[0] - start[0], ue[1] - start[1], start[2] - ue[2]), quat)
+            drone.teleport((ue[0] - start[0], ue[1] - start[1], start[2] - ue[2]), quat)
             return True
         now = sim.objects.pose(object_name)
         if now is None:
             return False
         old_position, old_quat = ned_pose(now, origin_ue_m=sim.player_start_m)
         new_position = position if all(map(math.isfinite, position)) else old_position
-        return sim.objects.place(
+        return sim.objects.set_pose(
             object_name, _ue(sim, new_position, quat if all(map(math.isfinite, quat)) else old_quat)
         )
 

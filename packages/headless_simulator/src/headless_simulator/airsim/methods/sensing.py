@@ -123,7 +123,7 @@ def simSetKinematics(
     """Set pose and motion together."""
     with sim.fleet.lock:
         drone = sim.fleet.drone(vehicle_name)
-        drone.place(*state.pose)
+        drone.teleport(*state.pose)
         for column, parts in state.motion.items():
             drone.row[column : column + 3] = parts
 

@@ -51,7 +51,7 @@ def _walker_state(world: World, actor_id: ActorId, pose: Transform, speed: Numbe
     """Place a walker's feet at the client's navigation pose; the walker's origin is its body's centre."""
     actor = world.actor(actor_id)
     x, y, z, pitch, yaw, roll = pose
-    world.place(actor, (x, y, z + actor.half_m[2], pitch, yaw, roll))
+    world.teleport(actor, (x, y, z + actor.half_m[2], pitch, yaw, roll))
     actor.walk_speed = speed
     world.table.c.stride[actor.row] = 0.0
 

@@ -11,7 +11,7 @@ from headless_simulator.world.world import World
 
 def set_actor_transform(world: World, actor_id: ActorId, pose: Transform) -> None:
     """Teleport to a pose (Unreal's axes, metres, degrees)."""
-    world.place(world.actor(actor_id), pose)
+    world.teleport(world.actor(actor_id), pose)
 
 
 def set_actor_location(world: World, actor_id: ActorId, location: Vector) -> None:
@@ -20,7 +20,7 @@ def set_actor_location(world: World, actor_id: ActorId, location: Vector) -> Non
     c = world.table.c
     pose = (c.relative if c.parent[actor.row] >= 0 else c.pose)[actor.row].copy()
     pose[:3] = location
-    world.place(actor, pose)
+    world.teleport(actor, pose)
 
 
 def set_actor_simulate_physics(world: World, actor_id: ActorId, on: Flag) -> None:

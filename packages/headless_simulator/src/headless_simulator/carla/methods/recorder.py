@@ -13,7 +13,7 @@ from headless_simulator.carla.recorder.replay import Replayer, ReplayRequest
 from headless_simulator.carla.recorder.writer import Recorder
 from headless_simulator.carla.values import ActorId, Transform
 from headless_simulator.errors import BadArgument, CallRefused
-from headless_simulator.rpc.arguments import Flag, Number, Reads, Text, shown, text
+from headless_simulator.rpc.arguments import Flag, Number, Reads, Text, short_repr, text
 from headless_simulator.world.pose import Pose6
 
 _KINDS: Final = "hvwtoa"
@@ -34,7 +34,7 @@ def _actor_kind(sent: Any, name: str) -> str:
     """Read a kind of actor; the wire carries a C++ char, a number or a text."""
     kind = chr(sent & 0x7F) if isinstance(sent, int) and not isinstance(sent, bool) else text(sent, name)
     if len(kind) != 1 or kind not in _KINDS:
-        raise BadArgument(f"an actor's kind must be one of {', '.join(_KINDS)}, not {shown(kind)}")
+        raise BadArgument(f"an actor's kind must be one of {', '.join(_KINDS)}, not {short_repr(kind)}")
     return kind
 
 

@@ -181,11 +181,11 @@ class ReplayActors:
         """Set an actor's recorded (6,) pose, metres and degrees; attached actors follow their parent."""
         actor = self._living(recorded_id)
         if actor is not None and not actor.parent_id and actor.kind not in (LIGHT, SIGN) and _is_near(pose):
-            self._world.place(actor, pose)
+            self._world.teleport(actor, pose)
 
     def set_spectator_pose(self, pose: Float64) -> None:
         """Set the spectator's (6,) pose, metres and degrees."""
-        self._world.place(self._world.spectator, pose)
+        self._world.teleport(self._world.spectator, pose)
 
     def pose_of(self, recorded_id: int) -> Float64 | None:
         """Return the current (6,) pose, metres and degrees, of a recorded actor."""

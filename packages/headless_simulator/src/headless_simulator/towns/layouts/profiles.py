@@ -56,17 +56,15 @@ def one_way(
     lanes: int,
     *,
     lane_m: float = LANE_M,
-    parking: bool = False,
     sidewalk_m: float = 0.0,
     shoulder_m: float = GUTTER_M,
     left_shoulder_m: float = 0.0,
     island_m: float = 0.0,
     edge: str = "none",
     speed_kmh: float = 40.0,
-    kind: str = "town",
 ) -> Profile:
     """Return a one-way street; ``left_shoulder_m`` paves its left edge, or ``island_m`` is an island's kerb there."""
-    right = _side(lanes, lane_m=lane_m, parking=parking, sidewalk_m=sidewalk_m, shoulder_m=shoulder_m, edge=edge)
+    right = _side(lanes, lane_m=lane_m, parking=False, sidewalk_m=sidewalk_m, shoulder_m=shoulder_m, edge=edge)
     left = (LaneSpec("shoulder", left_shoulder_m),) if left_shoulder_m else ()
     left = (LaneSpec("curb", island_m),) if island_m else left
-    return Profile(left, right, speed_kmh, "none", kind)
+    return Profile(left, right, speed_kmh, "none", "town")

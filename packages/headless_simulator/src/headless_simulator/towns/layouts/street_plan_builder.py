@@ -16,9 +16,9 @@ class StreetPlanBuilder:
     plan: Plan
     at: dict[str, Point] = field(default_factory=dict)
 
-    def node(self, name: str, place: Point, node: Node) -> None:
+    def node(self, name: str, position_m: Point, node: Node) -> None:
         """Add a junction."""
-        self.at[name] = place
+        self.at[name] = position_m
         self.plan.nodes[name] = node
 
     def street(
@@ -54,8 +54,8 @@ class StreetPlanBuilder:
         ring = one_way(2, lane_m=4.0, sidewalk_m=3.5, island_m=0.6, speed_kmh=30.0)
         for number, angle in enumerate(arms_deg):
             turn = math.radians(angle)
-            place = (centre[0] + radius_m * math.cos(turn), centre[1] + radius_m * math.sin(turn))
-            self.node(f"{name}{number}", place, replace(node, ring=True))
+            position_m = (centre[0] + radius_m * math.cos(turn), centre[1] + radius_m * math.sin(turn))
+            self.node(f"{name}{number}", position_m, replace(node, ring=True))
         for number, angle in enumerate(arms_deg):
             after = (number + 1) % len(arms_deg)
             sweep = math.radians((arms_deg[after] - angle) % 360.0)
@@ -63,9 +63,9 @@ class StreetPlanBuilder:
             path = arc(start, radius_m, sweep)
             self.plan.streets.append(Street(f"{name}{number}", f"{name}{after}", path, ring, setback_m=(9.0, 9.0)))
 
-    def spoke(self, ring_node: str, end: str, profile: Profile, centre: Point, *, via: tuple[Point, ...] = ()) -> None:
+    def spoke(self, ring_node: str, end: str, profile: Profile, centre: Point) -> None:
         """Add a street that leaves a roundabout."""
-        path = rounded([self.at[ring_node], *via, self.at[end]], 20.0)
+        path = rounded([self.at[ring_node], self.at[end]], 20.0)
         reach = math.dist(centre, self.at[ring_node])
         back = 8.0 + math.sqrt(max(reach, 1.0)) * 2.6
         self.plan.streets.append(Street(ring_node, end, path, profile, setback_m=(back, None)))

@@ -25,10 +25,10 @@ def plan() -> Plan:
     builder.node("on", (_WEST, 150.0), Node(corner_m=12.0, z_m=4.0))
     builder.node("off2", (_EAST, 160.0), Node(corner_m=12.0, z_m=6.0))
     builder.node("on2", (_EAST, -140.0), level)
-    for name, place in {"a": (-160.0, 120.0), "b": (60.0, 120.0), "c": (200.0, 120.0), "d": (-160.0, -60.0)}.items():
-        builder.node(name, place, lit)
-    for name, place in {"e": (-40.0, -60.0), "f": (200.0, -60.0), "g": (-40.0, -200.0), "h": (-160.0, -200.0)}.items():
-        builder.node(name, place, lit)
+    for name, xy_m in {"a": (-160.0, 120.0), "b": (60.0, 120.0), "c": (200.0, 120.0), "d": (-160.0, -60.0)}.items():
+        builder.node(name, xy_m, lit)
+    for name, xy_m in {"e": (-40.0, -60.0), "f": (200.0, -60.0), "g": (-40.0, -200.0), "h": (-160.0, -200.0)}.items():
+        builder.node(name, xy_m, lit)
     builder.node("k", (200.0, -200.0), lit)
     builder.node("m", (60.0, -60.0), lit)
     builder.street(

@@ -24,8 +24,8 @@ def plan() -> Plan:
     for row, y in enumerate(_Y):
         for column, x in enumerate(_X):
             builder.node(f"{column}{row}", (x, y), lit)
-    for name, place in _RING.items():
-        builder.node(name, place, Node(corner_m=14.0, z_m=_GROUND_M))
+    for name, xy_m in _RING.items():
+        builder.node(name, xy_m, Node(corner_m=14.0, z_m=_GROUND_M))
     for row in range(len(_Y)):
         builder.line(" ".join(f"{column}{row}" for column in range(len(_X))), avenue if row % 2 == 0 else local)
     for column in range(len(_X)):

@@ -242,7 +242,7 @@ def _lighter(colour: RGB, by: int) -> RGB:
     return (min(colour[0] + by, 255), min(colour[1] + by, 255), min(colour[2] + by, 255))
 
 
-LOST_SHAPES: Final[dict[str, Callable[[MeshBuilder, PropSpec], None]]] = {
+DEBRIS_SHAPES: Final[dict[str, Callable[[MeshBuilder, PropSpec], None]]] = {
     "bag": _bag, "heap": _heap, "carton": _carton, "suitcase": _suitcase, "dustbin": _dustbin, "vending": _vending,
     "trolley": _trolley, "stall": _stall, "bale": _bale, "bicycle": _bicycle, "manhole": _manhole, "wire": _wire,
     "branch": _branch, "ladder": _ladder, "tyre": _tyre,

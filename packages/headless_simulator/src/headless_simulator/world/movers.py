@@ -19,11 +19,11 @@ def movers_of(table: ActorTable) -> Movers:
 
     Poses are rounded to float32 as in clients and Unreal: an actor teleported to its reported pose has equal pixels.
     """
-    return Movers(*_shown(table.rows(), some_of(table.c, _Bodies)))
+    return Movers(*_collect(table.rows(), some_of(table.c, _Bodies)))
 
 
 @kernel(error_model="python")
-def _shown(rows: Rows, c: _Bodies) -> tuple[Int32, Float64, UInt32, UInt8, UInt32]:
+def _collect(rows: Rows, c: _Bodies) -> tuple[Int32, Float64, UInt32, UInt8, UInt32]:
     count = 0
     for row in rows:
         count += c.model[row] >= 0 and c.dormant[row] == 0

@@ -1,9 +1,9 @@
 import numpy as np
-from headless_simulator.world.shown import movers_of
+from headless_simulator.world.movers import movers_of
 from headless_simulator.world.table import PROP, SENSOR, VEHICLE, ActorTable
 
 
-def test_those_with_a_body_are_shown_as_clients_are_given_they_stand_and_who_brakes_has_its_light_on() -> None:
+def test_movers_have_reported_poses_and_brake_lights() -> None:
     table = ActorTable()
     prop, _, brakes, rolls = (
         table.claim(kind, number) for kind, number in ((PROP, 7), (SENSOR, 5), (VEHICLE, 3), (VEHICLE, 2))
