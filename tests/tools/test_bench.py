@@ -8,7 +8,7 @@ from headless_simulator.rendering import GraphicsCard
 
 from tests.capture.test_recording_writer import INFOS, PLAN, STATES, _images
 from tools.bench.__main__ import compared
-from tools.bench.busy import requested_images, busy_share, idle_ticks, record_pauses
+from tools.bench.busy import busy_share, idle_ticks, record_pauses, requested_images
 from tools.bench.cost import role_of
 from tools.bench.growth import DRONES, PAIRS, TICKS, exponent, intervals_of, per_scene, write_swarm
 from tools.bench.pipeline import Frame, StoredFrames, plan_of, quiet, shares

@@ -32,7 +32,7 @@ from uavsim.simulate.draw_schedule import DrawSchedule
 from uavsim.simulate.ports import Endpoint
 from uavsim.simulate.session import open_session
 
-__all__ = ["Profile", "requested_images", "busy_share", "idle_ticks", "record_pauses", "rows"]
+__all__ = ["Profile", "busy_share", "idle_ticks", "record_pauses", "requested_images", "rows"]
 
 LATENCY_MS: Final = 20
 _WARM_TICKS, _TICKS = 20, 60
