@@ -38,9 +38,9 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("installed")
-def test_a_column_is_written_where_it_is_asked_for(recording: Recording, labels: SceneLabels) -> None:
-    asked = annotate(recording, options=AnnotateOptions(columns=("acme_height",)))
-    rows = scene_fragment(asked).rows["sample_annotation"]
+def test_additional_column_is_written_on_request(recording: Recording, labels: SceneLabels) -> None:
+    with_column = annotate(recording, options=AnnotateOptions(columns=("acme_height",)))
+    rows = scene_fragment(with_column).rows["sample_annotation"]
     assert [row["acme_height"] for row in rows] == [round(row["translation"][2], 3) for row in rows]
     assert list(rows[0])[-1] == "acme_height"
     assert "acme_height" not in scene_fragment(labels).rows["sample_annotation"][0]

@@ -67,15 +67,15 @@ def test_lidar_top_is_drone_0s_turn_on_the_ground(root: Path) -> None:
     data, poses = table(root, "sample_data"), {row["token"]: row for row in table(root, "ego_pose")}
     mounts = {row["token"]: row for row in table(root, "calibrated_sensor")}
 
-    def placed(channel: str) -> np.ndarray:
+    def points_map_m(channel: str) -> np.ndarray:
         row = next(r for r in data if f"/{channel}/" in r["filename"] and r["is_key_frame"])
         chain = [mounts[row["calibrated_sensor_token"]], poses[row["ego_pose_token"]]]
-        place = points.decode_points(root / row["filename"])[:, :3].astype(float)
-        for one in chain:
-            place = SE3(np.array(one["rotation"]), np.array(one["translation"])).apply(place)
-        return place
+        points_m = points.decode_points(root / row["filename"])[:, :3].astype(float)
+        for mount in chain:
+            points_m = SE3(np.array(mount["rotation"]), np.array(mount["translation"])).apply(points_m)
+        return points_m
 
-    np.testing.assert_allclose(placed("LIDAR_TOP"), placed("LIDAR_id_0"), atol=1e-4)
+    np.testing.assert_allclose(points_map_m("LIDAR_TOP"), points_map_m("LIDAR_id_0"), atol=1e-4)
 
 
 def test_the_validator_accepts_it(root: Path) -> None:

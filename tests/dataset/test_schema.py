@@ -75,9 +75,9 @@ def test_the_folder_holds_the_tables_and_nothing_else(strict: Path, uav3d: Path)
 def test_owners_are_read_before_what_they_own() -> None:
     for name in DIALECTS.names():
         tables = (*TABLES, *DIALECTS.pick(name).tables)
-        for place, table in enumerate(tables):
+        for number, table in enumerate(tables):
             assert (table.owner is not None) == (table.scope == "scene"), table.name
-            before = {earlier.name: columns_of(earlier.row) for earlier in tables[:place]}
+            before = {earlier.name: columns_of(earlier.row) for earlier in tables[:number]}
             for owner, column in table.owner.named_in if table.owner else ():
                 rows = {
                     **before,

@@ -109,8 +109,8 @@ def test_num_lidar_pts_counts_pixels_and_is_a_plain_int(fragment: Fragment) -> N
     for row, detail in zip(fragment.rows["sample_annotation"], fragment.rows["visibility_detail"], strict=True):
         assert detail["token"] == row["token"]
         assert sum(view["visible_px"] for view in detail["views"]) == row["num_lidar_pts"]
-        seen = {int(view["channel"][-1]) for view in detail["views"] if view["visible_px"]}
-        assert sorted(seen) == row["uav_seen_by"] == detail["seen_by"]
+        drones = {int(view["channel"][-1]) for view in detail["views"] if view["visible_px"]}
+        assert sorted(drones) == row["uav_seen_by"] == detail["seen_by"]
 
 
 def test_visibility_details_do_not_depend_on_the_batch_size(

@@ -110,7 +110,7 @@ class Dataset:
     def category_index(self) -> dict[str, int]:
         """The index of each class: nuScenes', or else its position in the table."""
         rows = self._shared_tables.get(CATEGORY.name, ())
-        return {str(row["name"]): int(row.get("index", place)) for place, row in enumerate(rows)}
+        return {str(row["name"]): int(row.get("index", row_number)) for row_number, row in enumerate(rows)}
 
     @cached_property
     @reads

@@ -90,7 +90,7 @@ class Image:
         return self.map_SE3_flu @ self.flu_SE3_optical
 
     @property
-    def there(self) -> bool:
+    def exists(self) -> bool:
         """Whether the file exists; a dataset may be downloaded in part."""
         return self.files.fault(self.filename) is None
 
@@ -321,7 +321,7 @@ class LidarScan:
         return self.map_SE3_flu @ self.flu_SE3_sensor
 
     @property
-    def there(self) -> bool:
+    def exists(self) -> bool:
         """Whether the file exists; a dataset may be downloaded in part."""
         return self.files.fault(self.filename) is None
 

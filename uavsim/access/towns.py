@@ -51,7 +51,7 @@ class TownMap:
     files: DataFolder = field(repr=False)
 
     @property
-    def there(self) -> bool:
+    def exists(self) -> bool:
         """Whether the file exists."""
         return self.files.fault(self.filename) is None
 
@@ -69,5 +69,5 @@ class TownMap:
         Raises:
             DatasetError: the file is damaged.
         """
-        there = self.files.fault(expansion_path(self.town), most_bytes=LARGEST_MAP_BYTES) is None
-        return read_road_map(self.files, self.town) if there else None
+        exists = self.files.fault(expansion_path(self.town), most_bytes=LARGEST_MAP_BYTES) is None
+        return read_road_map(self.files, self.town) if exists else None

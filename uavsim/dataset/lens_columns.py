@@ -34,9 +34,9 @@ def columns_of(camera: CameraParams | None) -> LensColumns:
 def shutter_ticks(plan: ScenePlan, frame: RecordedFrame) -> list[ShutterTickRow]:
     """Return the rows of ``shutter_tick`` for the images of a frame."""
     rows: list[ShutterTickRow] = []
-    own = [(reading.channel, s) for reading in frame.cameras if (s := reading.camera.shutter) is not None]
+    shutter_cameras = [(reading.channel, s) for reading in frame.cameras if (s := reading.camera.shutter) is not None]
     for number, tick in enumerate(frame.shutter):
-        for (channel, shutter), pose in zip(own, tick.map_SE3_optical, strict=True):
+        for (channel, shutter), pose in zip(shutter_cameras, tick.map_SE3_optical, strict=True):
             if number > shutter.steps:
                 continue  # another camera has a longer shutter
             owner = token(plan.dataset, plan.scene_name, "sample_data", channel, frame.timestamp_us)

@@ -232,12 +232,12 @@ class _ByOwner:
     def __init__(self, path: Path, column: str) -> None:
         self._rows: dict[str, list[tuple[int, JsonDict]]] = {}
         with collector_paused():
-            for place, row in enumerate(iter_rows(path)):
-                self._rows.setdefault(str(row.get(column)), []).append((place, row))
+            for row_number, row in enumerate(iter_rows(path)):
+                self._rows.setdefault(str(row.get(column)), []).append((row_number, row))
 
     def of(self, tokens: dict[str, None]) -> list[JsonDict]:
-        placed = [item for token in tokens for item in self._rows.get(token, ())]
-        return [row for _, row in sorted(placed, key=lambda item: item[0])]
+        numbered_rows = [item for token in tokens for item in self._rows.get(token, ())]
+        return [row for _, row in sorted(numbered_rows, key=lambda item: item[0])]
 
 
 def _collect(scene: Any, tables: list[Table[Any]], take: Callable[[Table[Any], _Owns], list[JsonDict]]) -> SceneRows:

@@ -25,11 +25,11 @@ def file_of(*answers: Answer) -> AnswerFile:
 
 
 def test_a_file_comes_back_as_written(tmp_path: Path) -> None:
-    kept = file_of(
+    written = file_of(
         ASK.near("a", [1.0, 2.5], 0.1, unit="m"), ASK.holds_all("b", ["y", "x"]), ASK.absent("c", "no such thing")
     )
-    write_answers(tmp_path / "a.json", kept)
-    assert read_answers(tmp_path / "a.json") == kept
+    write_answers(tmp_path / "a.json", written)
+    assert read_answers(tmp_path / "a.json") == written
 
 
 def test_the_stored_answers_hold_every_capability() -> None:
@@ -56,10 +56,10 @@ def test_numbers_that_are_none_are_near_nothing() -> None:
         (json.dumps(json.loads(file_of().model_dump_json()) | {"seconds": -1}), "seconds"),
     ],
 )
-def test_a_foreign_file_is_refused_in_one_line(tmp_path: Path, text: str, said: str) -> None:
+def test_a_foreign_file_is_refused_in_one_line(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "a.json"
     path.write_text(text)
-    with pytest.raises(InputError, match=said) as refused:
+    with pytest.raises(InputError, match=message) as refused:
         read_answers(path)
     assert "\n" not in str(refused.value)
 

@@ -78,11 +78,11 @@ class AnswerFile(_Model):
     answers: Annotated[tuple[Answer, ...], Field(max_length=5000)]
 
     @model_validator(mode="after")
-    def _asked_once(self) -> AnswerFile:
-        asked = [(a.capability, a.question) for a in self.answers]
-        if len(set(asked)) < len(asked):
-            twice = next(key for key in asked if asked.count(key) > 1)
-            raise ValueError(f"{twice[0]}: {twice[1]!r} is answered twice")
+    def _check_unique_questions(self) -> AnswerFile:
+        questions = [(a.capability, a.question) for a in self.answers]
+        if len(set(questions)) < len(questions):
+            repeated = next(key for key in questions if questions.count(key) > 1)
+            raise ValueError(f"{repeated[0]}: {repeated[1]!r} is answered twice")
         return self
 
 
@@ -108,6 +108,8 @@ def write_answers(path: Path | HeldPath, answers: AnswerFile) -> None:
     Raises:
         StorageError: the file cannot be written.
     """
-    kept = answers.model_dump(exclude_defaults=True)
-    listed = ",\n".join(json.dumps(answer) for answer in kept.pop("answers"))  # one line each, for readable diffs
-    write_whole(path, f'{json.dumps(kept)[:-1]}, "answers": [\n{listed}\n]}}\n'.encode())
+    fields = answers.model_dump(exclude_defaults=True)
+    answer_lines = ",\n".join(
+        json.dumps(answer) for answer in fields.pop("answers")
+    )  # one line each, for readable diffs
+    write_whole(path, f'{json.dumps(fields)[:-1]}, "answers": [\n{answer_lines}\n]}}\n'.encode())

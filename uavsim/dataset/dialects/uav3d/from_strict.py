@@ -142,18 +142,18 @@ def _calibrated_sensors(
     cameras: list[SampleDataRow], calibrated: dict[str, CalibratedSensorRow], poses: _Poses
 ) -> list[CalibratedSensorRow]:
     """Return one row per image, because UAV3D's converter subtracts the ego position in place."""
-    places = FRAMES.vector_from_map(poses.map_t_m).tolist()
+    positions_m = FRAMES.vector_from_map(poses.map_t_m).tolist()
     rotations = ned_quaternions(poses.euler_deg).tolist()
     return [
         {
             "token": row["token"],
             "sensor_token": calibrated[row["calibrated_sensor_token"]]["sensor_token"],
-            "translation": place,
+            "translation": position_m,
             "rotation": rotation,
             "camera_intrinsic": calibrated[row["calibrated_sensor_token"]]["camera_intrinsic"],
             **kept_columns(calibrated[row["calibrated_sensor_token"]]),
         }
-        for row, place, rotation in zip(cameras, places, rotations, strict=True)
+        for row, position_m, rotation in zip(cameras, positions_m, rotations, strict=True)
     ]
 
 
