@@ -187,10 +187,10 @@ def few_vehicles_spawned(disk: Disk) -> None:
 
 @defect("coverage.empty", sample=None)
 def scene_without_boxes(disk: Disk) -> None:
-    own = {row["token"] for row in disk.read("sample") if row["scene_token"] == disk.scene()["token"]}
-    kept = [box for box in disk.read("sample_annotation") if box["sample_token"] not in own]
-    tracks = {box["instance_token"] for box in kept}
-    disk.write("sample_annotation", kept)
+    sample_tokens = {row["token"] for row in disk.read("sample") if row["scene_token"] == disk.scene()["token"]}
+    remaining = [box for box in disk.read("sample_annotation") if box["sample_token"] not in sample_tokens]
+    tracks = {box["instance_token"] for box in remaining}
+    disk.write("sample_annotation", remaining)
     disk.write("instance", [row for row in disk.read("instance") if row["token"] in tracks])
 
 

@@ -21,37 +21,39 @@ _WORDS: Final = {
 }
 
 
-def images_whole(evidence: Evidence) -> Iterator[Finding]:
+def images_complete(evidence: Evidence) -> Iterator[Finding]:
     """Every image exists, is complete, and has the size of its row."""
     data = evidence.data
     images = data["sample_data"]
     for look in evidence.looks:
-        name, place = images["filename"][look.row], data.data_place(look.row)
+        name, finding_place = images["filename"][look.row], data.data_place(look.row)
         if look.state in _WORDS:
             code, words = _WORDS[look.state]
-            yield Finding(code, f"{name} {words}", **place)
+            yield Finding(code, f"{name} {words}", **finding_place)
         stated = (int(images["width"][look.row]), int(images["height"][look.row]))
         if look.state not in {"missing", "unreadable"} and look.found_px != stated:
             found = f"{look.found_px[0]} x {look.found_px[1]}"
             message = f"{name} is {found}, its row says {stated[0]} x {stated[1]}"
-            yield Finding("files.size", message, **place)
+            yield Finding("files.size", message, **finding_place)
 
 
-def masks_whole(evidence: Evidence) -> Iterator[Finding]:
+def masks_complete(evidence: Evidence) -> Iterator[Finding]:
     """Every mask exists, is complete, and has the size of its image."""
     for look in evidence.looks:
-        place = evidence.data.data_place(look.row)
+        finding_place = evidence.data.data_place(look.row)
         if look.mask_state in _WORDS:
             code, words = _WORDS[look.mask_state]
-            yield Finding(code, f"mask of {evidence.data['sample_data']['filename'][look.row]} {words}", **place)
+            yield Finding(
+                code, f"mask of {evidence.data['sample_data']['filename'][look.row]} {words}", **finding_place
+            )
         elif look.mask_state == "good" and look.state == "good" and look.mask_px != look.found_px:
             message = (
                 f"mask is {look.mask_px[0]} x {look.mask_px[1]}, its image {look.found_px[0]} x {look.found_px[1]}"
             )
-            yield Finding("files.size", message, **place)
+            yield Finding("files.size", message, **finding_place)
 
 
-def lidar_files_there(evidence: Evidence) -> Iterator[Finding]:
+def lidar_files_exist(evidence: Evidence) -> Iterator[Finding]:
     """Point clouds exist and consist of complete points of five float32."""
     data = evidence.data
     images, sensor = data["sample_data"], data.sensor_of_data
@@ -68,17 +70,17 @@ def lidar_files_there(evidence: Evidence) -> Iterator[Finding]:
             yield Finding("files.size", message, **data.data_place(row))
 
 
-def layers_there(evidence: Evidence) -> Iterator[Finding]:
-    """The files of layers, point labels and streams exist; ``masks_whole`` checks masks."""
+def layers_exist(evidence: Evidence) -> Iterator[Finding]:
+    """The files of layers, point labels and streams exist; ``masks_complete`` checks masks."""
     data = evidence.data
     for table in sorted({"layer", "lidarseg", "stream"} & data.tables.keys()):
         names = data[table]["filename"]
         for row, (name, kind) in enumerate(zip(names, data[table].get("kind") or [table] * len(names), strict=True)):
             if kind != "instance" and data.files.fault(name) == MISSING:
-                yield Finding("files.missing", f"{name} is not there", **data.place(table, row))
+                yield Finding("files.missing", f"{name} is not there", **data.row_place(table, row))
 
 
-def maps_there(evidence: Evidence) -> Iterator[Finding]:
+def maps_exist(evidence: Evidence) -> Iterator[Finding]:
     """Map masks exist; the devkit opens them when it loads the dataset."""
     for filename in evidence.data["map"]["filename"]:
         if evidence.data.files.fault(filename) == MISSING:
@@ -89,14 +91,14 @@ def formats_reported(evidence: Evidence) -> Iterator[Finding]:
     """``fileformat`` agrees with the file name, and no two rows share a file."""
     data = evidence.data
     images = data["sample_data"]
-    seen: dict[str, int] = {}
+    row_of_file: dict[str, int] = {}
     for row, (name, reported) in enumerate(zip(images["filename"], images["fileformat"], strict=True)):
         usual = _FORMATS.get(PurePosixPath(name).suffix.lower())
         if usual and reported not in usual:
             yield Finding("files.format", f"{name}: fileformat says {reported!r}", **data.data_place(row))
-        if name in seen:
+        if name in row_of_file:
             yield Finding("files.shared", f"{name} stands in two rows", **data.data_place(row))
-        seen[name] = row
+        row_of_file[name] = row
 
 
 def paths_inside(evidence: Evidence) -> Iterator[Finding]:
@@ -111,7 +113,7 @@ def paths_inside(evidence: Evidence) -> Iterator[Finding]:
                 code = (
                     "files.link" if "link" in str(fault) else "files.size" if "larger" in str(fault) else "files.path"
                 )
-                yield Finding(code, f"{name[:200]} {fault}", **data.place(table, row))
+                yield Finding(code, f"{name[:200]} {fault}", **data.row_place(table, row))
 
 
 def names_plain(evidence: Evidence) -> Iterator[Finding]:

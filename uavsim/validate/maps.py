@@ -26,7 +26,7 @@ _MOVING_MPS: Final = 2.0
 _LEAST_SHARE: Final = 0.95
 
 
-def maps_whole(evidence: Evidence) -> Iterator[Finding]:
+def maps_complete(evidence: Evidence) -> Iterator[Finding]:
     """Vector maps have every layer of nuScenes' expansion 1.3, and every token in them names a record."""
     towns = set(evidence.data["log"]["location"])
     found = {name.removesuffix(".json") for name in evidence.data.files.names(_FOLDER) if name.endswith(".json")}
@@ -128,7 +128,7 @@ def _on_areas(tables: JsonDict, points_m: FloatArray) -> BoolArray | None:
                 odd ^= _in_ring(np.array([nodes_m[node] for node in ring], dtype=np.float64), points_m)
             inside |= odd
     except (KeyError, TypeError, ValueError):
-        return None  # ``maps_whole`` reports it
+        return None  # ``maps_complete`` reports it
     return inside
 
 

@@ -91,7 +91,7 @@ def _off_track(evidence: Evidence) -> tuple[FloatArray, FloatArray]:
     short = np.fmin(near.back_s, near.ahead_s)
     if v is not None:
         inner = (before >= 0) & (after >= 0)
-        wrong = inner & _shown_velocities(evidence, v, near)[1]  # a wrong velocity must not shift the neighbours
+        wrong = inner & _displacement_velocities(evidence, v, near)[1]  # a wrong velocity must not shift the neighbours
         v = np.where(wrong[:, None], np.nan, v)
         span = (near.back_s + near.ahead_s)[:, None]
         cubic = _hermite(p[before], p[after], v[before], v[after], span=span, share=share)
@@ -178,32 +178,34 @@ def velocities_are_displacements(evidence: Evidence) -> Iterator[Finding]:
     data, reported, near = evidence.data, evidence.boxes.velocity_mps, _neighbours(evidence)
     if reported is None:
         return
-    shown, wrong = _shown_velocities(evidence, reported, near)
+    displacement_mps, wrong = _displacement_velocities(evidence, reported, near)
     jumped = _jumps(evidence)[2]
     beside_jump = (jumped[near.before] & (near.before >= 0)) | (jumped[near.after] & (near.after >= 0))
     at_end = (near.before < 0) | (near.after < 0)
     for row in np.flatnonzero(wrong & ~(at_end & (jumped | beside_jump))).tolist():
-        speed, moved = float(np.linalg.norm(reported[row])), float(np.linalg.norm(shown[row]))
-        apart = float(np.linalg.norm(reported[row] - shown[row]))
+        speed, moved = float(np.linalg.norm(reported[row])), float(np.linalg.norm(displacement_mps[row]))
+        apart = float(np.linalg.norm(reported[row] - displacement_mps[row]))
         message = f"velocity says {speed:.1f} m/s, the displacement {moved:.1f} m/s ({apart:.1f} m/s apart)"
         yield box_finding(data, row, "motion.velocity", message, reported_mps=speed, shown_mps=moved)
 
 
-def _shown_velocities(evidence: Evidence, reported: FloatArray, near: _Neighbours) -> tuple[FloatArray, BoolArray]:
+def _displacement_velocities(
+    evidence: Evidence, reported: FloatArray, near: _Neighbours
+) -> tuple[FloatArray, BoolArray]:
     """Return (N, 3) velocities of the displacements, m/s, and (N,) bool, whether ``reported`` contradicts them."""
     p = evidence.boxes.centre_m
     back = (p - p[near.before]) / near.back_s[:, None]
     ahead = (p[near.after] - p) / near.ahead_s[:, None]
     both, has_before = (near.before >= 0) & (near.after >= 0), (near.before >= 0)[:, None]
     beside = np.where(has_before, reported[near.before], reported[near.after])
-    shown = np.where(both[:, None], (back + ahead) / 2, 2 * np.where(has_before, back, ahead) - beside)
+    displacement_mps = np.where(both[:, None], (back + ahead) / 2, 2 * np.where(has_before, back, ahead) - beside)
     steady = STRONG_MPS2 * np.fmax(near.back_s, near.ahead_s) * np.where(both, 0.25, 0.5)
     change = np.linalg.norm(ahead - back, axis=1) / 2
     leap = np.linalg.norm(reported - beside, axis=1)
     crash = leap * np.where(leap > STRONG_MPS2 * np.fmax(near.back_s, near.ahead_s), 1.05, _END_SHARE)
     allowed = SLACK_MPS + np.where(both, change + steady, np.maximum(crash, steady))
-    off = np.linalg.norm(reported - shown, axis=1)
-    return shown, np.asarray(evidence.boxes.usable & np.isfinite(off) & (off > allowed))
+    off = np.linalg.norm(reported - displacement_mps, axis=1)
+    return displacement_mps, np.asarray(evidence.boxes.usable & np.isfinite(off) & (off > allowed))
 
 
 def headings_follow_motion(evidence: Evidence) -> Iterator[Finding]:

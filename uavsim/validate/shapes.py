@@ -62,8 +62,8 @@ def rotations_unit(evidence: Evidence) -> Iterator[Finding]:
         length = np.linalg.norm(data[name]["rotation"], axis=1)
         for row in np.flatnonzero(np.abs(length - 1) > UNIT_TOLERANCE).tolist():
             message = f"{name}.rotation of {data[name].tokens[row]} has length {length[row]:.6g}"
-            place = data.place(name, row) or _place_of_pose(data, name, row)
-            yield Finding("shape.rotation", message, numbers={"length": float(length[row])}, **place)
+            finding_place = data.row_place(name, row) or _place_of_pose(data, name, row)
+            yield Finding("shape.rotation", message, numbers={"length": float(length[row])}, **finding_place)
 
 
 def _place_of_pose(data: DataSet, name: str, row: int) -> FindingPlace:
@@ -87,8 +87,8 @@ def intrinsics_plausible(evidence: Evidence) -> Iterator[Finding]:
         if not (centred[view] and pinhole[view]):
             yield Finding("shape.intrinsic", "no pinhole of this image", **data.data_place(int(cameras.rows[view])))
         elif (lens := cameras.lenses[view]) is not None:
-            for what in lens_faults(lens, int(width[view]), int(height[view])):
-                yield Finding("shape.lens", what, **data.data_place(int(cameras.rows[view])))
+            for fault in lens_faults(lens, int(width[view]), int(height[view])):
+                yield Finding("shape.lens", fault, **data.data_place(int(cameras.rows[view])))
     yield from _intrinsics_constant(evidence, first)
 
 
@@ -97,14 +97,14 @@ def _intrinsics_constant(evidence: Evidence, views: IntArray) -> Iterator[Findin
     sensor = data.sensor_of_data[cameras.rows[views]]
     flat = cameras.intrinsic[views].reshape(-1, 9)
     for channel in np.unique(sensor).tolist():
-        own = np.flatnonzero(sensor == channel)
-        usual = np.median(flat[own], axis=0)
-        off = np.abs(flat[own] - usual).max(axis=1) > 1e-6
-        for view in views[own[off]].tolist() if len(own) > 2 else []:
-            place = data.data_place(int(cameras.rows[view]))
+        channel_views = np.flatnonzero(sensor == channel)
+        usual = np.median(flat[channel_views], axis=0)
+        off = np.abs(flat[channel_views] - usual).max(axis=1) > 1e-6
+        for view in views[channel_views[off]].tolist() if len(channel_views) > 2 else []:
+            finding_place = data.data_place(int(cameras.rows[view]))
             focal = float(cameras.intrinsic[view, 0, 0])
             message = f"focal length {focal:g} px, this channel has {usual[0]:g} elsewhere"
-            yield Finding("shape.intrinsic", message, severity="warning", numbers={"focal_px": focal}, **place)
+            yield Finding("shape.intrinsic", message, severity="warning", numbers={"focal_px": focal}, **finding_place)
 
 
 def sizes_plausible(evidence: Evidence) -> Iterator[Finding]:
@@ -178,13 +178,13 @@ def _medians(group: IntArray, values: FloatArray, groups: int) -> FloatArray:
     """Return the (groups, k) medians of (N, k) values by (N,) group, NaN for an empty group."""
     out = np.full((groups, values.shape[1]), np.nan)
     known = group >= 0
-    own, count = np.unique(group[known], return_counts=True)
+    group_numbers, count = np.unique(group[known], return_counts=True)
     last = np.cumsum(count) - 1
     low, high = last - count // 2, last - (count - 1) // 2
     for k in range(values.shape[1]):
         column = values[known, k]
         column = column[np.lexsort((column, group[known]))]  # nan comes last
-        out[own, k] = np.where(np.isnan(column[last]), np.nan, (column[low] + column[high]) / 2)
+        out[group_numbers, k] = np.where(np.isnan(column[last]), np.nan, (column[low] + column[high]) / 2)
     return out
 
 
@@ -196,7 +196,7 @@ def _against_blueprint(data: DataSet, blueprint: IntArray, size: FloatArray) -> 
         off = np.abs(size[row] - usual[blueprint[row]]).max()
         if count[blueprint[row]] >= 3 and off > SIZE_STEP_M:
             message = f"instance {data['instance'].tokens[row]} is {off:.2f} m off the size of its blueprint's others"
-            yield Finding("shape.blueprint", message, numbers={"off_m": float(off)}, **data.place("instance", row))
+            yield Finding("shape.blueprint", message, numbers={"off_m": float(off)}, **data.row_place("instance", row))
 
 
 def sizes_known(evidence: Evidence) -> Iterator[Finding]:
@@ -234,7 +234,7 @@ def categories_agree(evidence: Evidence) -> Iterator[Finding]:
             names = data["category"]["name"]
             message = f"{blueprint} is {names[category[row]]} here and {names[usual]} elsewhere"
             numbers = {"token": data["instance"].tokens[row]}
-            yield Finding("shape.category", message, numbers=numbers, **data.place("instance", row))
+            yield Finding("shape.category", message, numbers=numbers, **data.row_place("instance", row))
 
 
 def boxes_upright(evidence: Evidence) -> Iterator[Finding]:
@@ -298,10 +298,10 @@ def visibility_reported(evidence: Evidence) -> Iterator[Finding]:
         return
     bounds = np.array([_bounds(level) for level in data["visibility"]["level"]] + [(-1.0, 2.0)])
     level = table["visibility_token"]
-    amodal, seen = table["uav_amodal_px"], data.visible_px
-    share = np.minimum(seen / np.maximum(amodal, 1), 1.0)
+    amodal, visible = table["uav_amodal_px"], data.visible_px
+    share = np.minimum(visible / np.maximum(amodal, 1), 1.0)
     low, high = bounds[level].T
-    off = (level >= 0) & (amodal > 0) & (seen >= 0) & ((share < low - 0.005) | (share > high + 0.005))
+    off = (level >= 0) & (amodal > 0) & (visible >= 0) & ((share < low - 0.005) | (share > high + 0.005))
     for row in np.flatnonzero(off).tolist():
         reported = data["visibility"]["level"][level[row]]
         message = f"visibility {reported}, but {share[row]:.0%} of its pixels are seen"

@@ -25,21 +25,23 @@ def readings_in_order(evidence: Evidence) -> Iterator[Finding]:
     for row, (name, channel) in enumerate(zip(table["filename"], table["channel"], strict=True)):
         if data.files.fault(name) is not None:
             continue  # the file checks report unreadable files
-        place = data.scene_place(int(table["scene_token"][row])) | {"channel": channel}
+        finding_place = data.scene_place(int(table["scene_token"][row])) | {"channel": channel}
         try:
             found, _ = from_parquet(data.read(name), name=name)
         except DatasetError as error:
-            yield Finding("streams.file", str(error), **place)
+            yield Finding("streams.file", str(error), **finding_place)
             continue
         wrong = _wrong(found, count=int(table["count"][row]), rate_hz=float(table["rate_hz"][row]))
         if wrong:
-            yield Finding("streams.readings", f"{name}: {wrong}", **place)
+            yield Finding("streams.readings", f"{name}: {wrong}", **finding_place)
         elif is_strict and len(found) and _PLACE in (found.dtype.names or ()) and found[_PLACE].shape[1:] == (3,):
             rows = np.flatnonzero((scene_of_data == table["scene_token"][row]) & _carried(data, sensor, channel))
             aside_m = _aside_m(data, found, rows)
             if aside_m > _ASIDE_M:
                 yield Finding(
-                    "streams.place", f"{name}: up to {aside_m:.3f} m from the poses of the same instants", **place
+                    "streams.place",
+                    f"{name}: up to {aside_m:.3f} m from the poses of the same instants",
+                    **finding_place,
                 )
 
 
@@ -60,8 +62,8 @@ def _wrong(found: Records, *, count: int, rate_hz: float) -> str:
 def _carried(data: DataSet, sensor: IntArray, channel: str) -> BoolArray:
     """Return (N,) bool, rows of sample_data with a sensor on the carrier of a channel."""
     agent = channel.rpartition("_id_")[2]
-    own = np.array([name.rpartition("_id_")[2] == agent for name in data.channels] + [False])
-    return np.asarray(own[np.where(sensor >= 0, sensor, -1)])
+    is_of_agent = np.array([name.rpartition("_id_")[2] == agent for name in data.channels] + [False])
+    return np.asarray(is_of_agent[np.where(sensor >= 0, sensor, -1)])
 
 
 def _aside_m(data: DataSet, found: Records, rows: IntArray) -> float:

@@ -92,12 +92,12 @@ def render(nusc: NuScenes, options: argparse.Namespace) -> dict[str, Any]:
         nusc.render_sample_data(sample["data"]["LIDAR_TOP"], out_path=str(path), verbose=False, underlay_map=False)
         files.append(path)
         in_sight |= any(nusc.get("sample_annotation", token)["num_lidar_pts"] for token in sample["anns"])
-        seen = _annotation_in_six_cameras(nusc, sample, cameras)
-        if seen is None:
+        annotation_token = _annotation_in_six_cameras(nusc, sample, cameras)
+        if annotation_token is None:
             skipped += 1
         else:
-            path = folder / f"annotation_{seen[:8]}.png"
-            nusc.render_annotation(seen, out_path=str(path))
+            path = folder / f"annotation_{annotation_token[:8]}.png"
+            nusc.render_annotation(annotation_token, out_path=str(path))
             files.append(path)
         plt.close("all")
     empty = [path.name for path in files if path.stat().st_size < 5_000]
@@ -162,9 +162,9 @@ def radar(nusc: NuScenes, options: argparse.Namespace) -> dict[str, Any]:
             points = RadarPointCloud.from_file(path).points
             detections += points.shape[1]
             for box in boxes:
-                own = points[:, points_in_box(box, points[:3])]
-                on_boxes[box.token] += own.shape[1]
-                worst_mps = max(worst_mps, _speed_off(own, _velocity_seen_from(nusc, token, box)))
+                box_points = points[:, points_in_box(box, points[:3])]
+                on_boxes[box.token] += box_points.shape[1]
+                worst_mps = max(worst_mps, _speed_off(box_points, _velocity_seen_from(nusc, token, box)))
     for token, count in on_boxes.items():
         stated = nusc.get("sample_annotation", token)["num_radar_pts"]
         if count > stated:
@@ -266,8 +266,8 @@ def corners(nusc: NuScenes, options: argparse.Namespace) -> dict[str, Any]:
             for box in _all_boxes(nusc, data, sample) if options.all_boxes else boxes:
                 tokens.append(box.token)
                 data_tokens.append(data["token"])
-                seen = view_points(box.corners(), np.asarray(intrinsic), normalize=True)
-                pixels.append(np.vstack([seen[:2], box.corners()[2:]]).T)
+                pixels_and_depth = view_points(box.corners(), np.asarray(intrinsic), normalize=True)
+                pixels.append(np.vstack([pixels_and_depth[:2], box.corners()[2:]]).T)
     target = Path(options.corners)
     np.savez_compressed(
         target, annotation=np.array(tokens), sample_data=np.array(data_tokens), uv_depth=np.array(pixels)

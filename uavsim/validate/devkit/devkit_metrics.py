@@ -57,8 +57,8 @@ def evaluate(
 
 def samples_of(nusc: NuScenes, scenes: list[str]) -> list[str]:
     """Return the sample tokens of the scenes, in table order."""
-    wanted = {scene["token"] for scene in nusc.scene if scene["name"] in set(scenes)}
-    return [sample["token"] for sample in nusc.sample if sample["scene_token"] in wanted]
+    scene_tokens = {scene["token"] for scene in nusc.scene if scene["name"] in set(scenes)}
+    return [sample["token"] for sample in nusc.sample if sample["scene_token"] in scene_tokens]
 
 
 def truth_as_predictions(nusc: NuScenes, samples: list[str], *, task: str) -> dict[str, Any]:
@@ -127,8 +127,8 @@ def tracking(root: Path, version: str, result_file: Path, split: str, work: Path
     judge = TrackingEval(config, str(result_file), split, str(work / "tracking"), version, str(root), verbose=False)
     metrics, _ = judge.evaluate()
     values = metrics.label_metrics
-    wanted = ("gt", "amota", "amotp", "mota", "recall", "ids", "frag", "fp", "fn")
-    rows = {name: {key: _number(values[key][name]) for key in wanted} for name in config.class_names}
+    metric_names = ("gt", "amota", "amotp", "mota", "recall", "ids", "frag", "fp", "fn")
+    rows = {name: {key: _number(values[key][name]) for key in metric_names} for name in config.class_names}
     present = {name: row for name, row in rows.items() if row["gt"]}
     return {
         "range_m": EVALUATION_RANGE_M,
