@@ -30,8 +30,8 @@ def test_field_of_view_ends_at_the_image_edge(width, fov):
 
 def test_opencv_intrinsic_counts_from_the_first_pixels_centre():
     first = pinhole.rays(np.array([0.5, 0.5]), intrinsic=K)
-    seen = cv2.projectPoints(first, np.zeros(3), np.zeros(3), pinhole.intrinsic_of_opencv(K), None)[0]
-    np.testing.assert_allclose(seen.ravel(), [0.0, 0.0], atol=1e-9)
+    pixels_opencv = cv2.projectPoints(first, np.zeros(3), np.zeros(3), pinhole.intrinsic_of_opencv(K), None)[0]
+    np.testing.assert_allclose(pixels_opencv.ravel(), [0.0, 0.0], atol=1e-9)
 
 
 def test_projection_worked_on_paper():

@@ -33,10 +33,15 @@ from uavsim.viewing.view import ViewRequest, write_recording
 
 
 @pytest.fixture
-def write(street_set: Dataset, kept: Path):
+def write(street_set: Dataset, scan_folder: Path):
     def written(out: Path, name: str, **choices) -> list[str]:
-        how = FORMATS[name]
-        return [file for file, _ in write_voxels(street_set, out, how, GRIDS[how.grid], **{"kept": kept, **choices})]
+        voxel_format = FORMATS[name]
+        return [
+            file
+            for file, _ in write_voxels(
+                street_set, out, voxel_format, GRIDS[voxel_format.grid], **{"scan_folder": scan_folder, **choices}
+            )
+        ]
 
     return written
 
@@ -59,8 +64,8 @@ def test_parquet_file_holds_classes_instances_visibility_and_motion(
 
 
 def _about(size: list[int]) -> JsonDict:
-    place = {"voxel_m": 1.0, "low_m": [0, 0, 0], "map_quat_wxyz_grid": [1, 0, 0, 0], "map_from_grid_m": [0, 0, 0]}
-    return {"types": {"semantics": "|u1"}, "grid": {"size": size, **place}, "seers": []}
+    grid = {"voxel_m": 1.0, "low_m": [0, 0, 0], "map_quat_wxyz_grid": [1, 0, 0, 0], "map_from_grid_m": [0, 0, 0]}
+    return {"types": {"semantics": "|u1"}, "grid": {"size": size, **grid}, "seers": []}
 
 
 def test_damaged_file_is_refused(tmp_path: Path) -> None:
@@ -176,9 +181,9 @@ def test_uniocc_flow_leads_to_the_next_sample(write, tmp_path: Path) -> None:
     first, second = frames
     flow, label = first["occ_flow_forward"], first["occ_label"]
     occupied = np.argwhere(label != 10)
-    there = np.floor(occupied + 0.5 + flow[label != 10]).astype(int)
-    inside = ((there >= 0) & (there < label.shape)).all(axis=1)
-    met = second["occ_label"][tuple(there[inside].T)] != 10
+    next_voxels = np.floor(occupied + 0.5 + flow[label != 10]).astype(int)
+    inside = ((next_voxels >= 0) & (next_voxels < label.shape)).all(axis=1)
+    met = second["occ_label"][tuple(next_voxels[inside].T)] != 10
     assert met.mean() > 0.9  # a voxel's middle may leave a surface that is one voxel thick
     assert not second["occ_flow_forward"].any()
     assert not first["occ_flow_backward"].any()
@@ -188,8 +193,8 @@ def test_uniocc_flow_leads_to_the_next_sample(write, tmp_path: Path) -> None:
 
 
 def test_occufly_masks_match_the_classes(street_set: Dataset, labeller: Labeller) -> None:
-    own = dataclasses.replace(labeller, shape=GRIDS["occufly"])
-    label = own.label(street_set.scene("scene_00"), 1, "CAMERA_BOTTOM_id_0")
+    occufly_labeller = dataclasses.replace(labeller, shape=GRIDS["occufly"])
+    label = occufly_labeller.label(street_set.scene("scene_00"), 1, "CAMERA_BOTTOM_id_0")
     files = FORMATS["occufly"].files(label)
     root = "OccuFly_Dataset/scene_00_CAMERA_BOTTOM_id_0/25"  # metres above the plane
     semantics = np.frombuffer(files[f"{root}/ground_truth/000001/000001.label"], np.uint8).reshape(192, 128, 128)
@@ -210,7 +215,7 @@ def test_occufly_masks_match_the_classes(street_set: Dataset, labeller: Labeller
 
 
 def test_viewer_shows_occupied_voxels(write, street_set: Dataset, tmp_path: Path) -> None:
-    (name, *_) = write(tmp_path, "parquet", of=["1"], kept=tmp_path / "kept")
+    (name, *_) = write(tmp_path, "parquet", of=["1"], scan_folder=tmp_path / "kept")
     assert list((tmp_path / "kept").iterdir())
     arrays, about = read_voxels(tmp_path / name)
     first, second = street_set.scene("scene_00").samples

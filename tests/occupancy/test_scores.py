@@ -45,10 +45,10 @@ def test_empty_grids_score_nan() -> None:
 
 
 @pytest.fixture(scope="module", params=["parquet", "occ3d"])
-def written(request, street_set: Dataset, kept: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def written(request, street_set: Dataset, scan_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("truth")
-    how, of = FORMATS[request.param], ["0"] if request.param == "occ3d" else []
-    assert list(write_voxels(street_set, out, how, GRIDS[how.grid], of=of, kept=kept))
+    voxel_format, of = FORMATS[request.param], ["0"] if request.param == "occ3d" else []
+    assert list(write_voxels(street_set, out, voxel_format, GRIDS[voxel_format.grid], of=of, scan_folder=scan_folder))
     return out
 
 

@@ -50,7 +50,9 @@ def occupancy(
         check_result_beside(dataset, folder)
     data, further = open_folder(dataset), [open_folder(folder) for folder in scan or []]
     voxel_format, shape = choices_of(format_, grid, cameras=cameras)
-    voxels = write_voxels(data, out, voxel_format, shape, of=of or (), scans=further, scenes=scenes or (), kept=kept)
+    voxels = write_voxels(
+        data, out, voxel_format, shape, of=of or (), scans=further, scenes=scenes or (), scan_folder=kept
+    )
     sizes = dict(voxels)
     if as_json:
         write_out(json.dumps({"files": sizes}))

@@ -116,7 +116,7 @@ def parquet_files(labelled: Labelled, *, cameras: bool = False) -> Files:
     seers = voxels.channels if cameras else tuple(dict.fromkeys(voxels.agents))
     width = next(bits for bits in (8, 16, 32, 64) if len(seers) <= bits)
     kind = np.dtype(f"<u{width // 8}")
-    seen = voxels.seen.astype(kind) if cameras else np.zeros(voxels.semantics.shape, dtype=kind)
+    seen = voxels.visible_bits.astype(kind) if cameras else np.zeros(voxels.semantics.shape, dtype=kind)
     if not cameras:
         for bit, agent in enumerate(seers):
             seen |= voxels.seen_by(agent).astype(kind) << kind.type(bit)

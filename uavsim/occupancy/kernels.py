@@ -215,26 +215,26 @@ def look_up(
 def carve(
     depth_m: Any,
     ids: Any,
-    own: int,
+    instance_id: int,
     sensor_R_box: Any,
     sensor_from_box: Any,
     pinhole: Any,
     half_m: Any,
     through: Any,
-    shown: Any,
+    surface_counts: Any,
 ) -> None:
     """Count for each cell of a box the images that see through it, and the images that show the object's surface in it.
 
     Args:
         depth_m: (H, W) depth of a pinhole image.
         ids: (H, W) instance ids.
-        own: id of the object.
+        instance_id: id of the object.
         sensor_R_box: (3, 3) rotation.
         sensor_from_box: (3,) the box's centre in the sensor's frame.
         pinhole: (4,) focal lengths and centre.
         half_m: (3,) half size of the box, which cells divide evenly.
         through: (A, B, C) counts of images that see through a cell.
-        shown: (A, B, C) counts of images that show a surface in a cell.
+        surface_counts: (A, B, C) counts of images that show a surface in a cell.
     """
     height, width = depth_m.shape
     cells = np.array([through.shape[0], through.shape[1], through.shape[2]])
@@ -260,13 +260,13 @@ def carve(
                 clear, surface = True, False
                 for row in range(v, v + 2):
                     for column in range(u, u + 2):
-                        mine = ids[row, column] == own
-                        clear = clear and not mine and depth_m[row, column] > deep + margin
-                        surface = surface or (mine and abs(depth_m[row, column] - deep) <= margin)
+                        is_object = ids[row, column] == instance_id
+                        clear = clear and not is_object and depth_m[row, column] > deep + margin
+                        surface = surface or (is_object and abs(depth_m[row, column] - deep) <= margin)
                 if clear:
                     through[a, b, c] += 1
                 if surface:
-                    shown[a, b, c] += 1
+                    surface_counts[a, b, c] += 1
 
 
 @kernel

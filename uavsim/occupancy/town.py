@@ -119,13 +119,13 @@ def scan_name(samples: Iterable[Sample]) -> str:
     return content.hexdigest()
 
 
-def scan_town(datasets: Iterable[Dataset], town: str, kept: Path) -> Town:
+def scan_town(datasets: Iterable[Dataset], town: str, scan_folder: Path) -> Town:
     """Scan a town with all images of datasets.
 
     Args:
         datasets: the datasets.
         town: name of the town.
-        kept: folder of cached scans of scenes.
+        scan_folder: folder of cached scans of scenes.
 
     Raises:
         DatasetError: the town has no images, or an image has no depth or mask.
@@ -134,7 +134,7 @@ def scan_town(datasets: Iterable[Dataset], town: str, kept: Path) -> Town:
     for scene in (scene for data in datasets for scene in data if scene.town == town):
         if not any(sample.images for sample in scene):
             continue
-        path = kept / f"{check_part(town, what='town')}-{scan_name(scene)}.npz"
+        path = scan_folder / f"{check_part(town, what='town')}-{scan_name(scene)}.npz"
         if not path.exists():
             _scanned(scene).save(path)
         scans.append(path)
@@ -164,10 +164,13 @@ def join_scans(paths: Sequence[Path]) -> Town:
     for path in paths:
         scan = _Scan.load(path)
         low, high = np.minimum(low, scan.first), np.maximum(high, scan.first + scan.passed.shape)
-        at = np.searchsorted(keys, scan.keys)
-        known = np.append(keys, -1)[at] == scan.keys
-        hits[at[known]] += scan.hits[known]
-        keys, hits = np.insert(keys, at[~known], scan.keys[~known]), np.insert(hits, at[~known], scan.hits[~known])
+        index = np.searchsorted(keys, scan.keys)
+        known = np.append(keys, -1)[index] == scan.keys
+        hits[index[known]] += scan.hits[known]
+        keys, hits = (
+            np.insert(keys, index[~known], scan.keys[~known]),
+            np.insert(hits, index[~known], scan.hits[~known]),
+        )
     if np.prod((high - low).astype(float)) > _MOST_AIR_BYTES:
         raise DatasetError(
             f"{paths[0].parent}: its scans are kilometres apart; move them away, and they are made again"
