@@ -116,17 +116,17 @@ def parquet_files(labelled: Labelled, *, cameras: bool = False) -> Files:
     seers = voxels.channels if cameras else tuple(dict.fromkeys(voxels.agents))
     width = next(bits for bits in (8, 16, 32, 64) if len(seers) <= bits)
     kind = np.dtype(f"<u{width // 8}")
-    seen = voxels.visible_bits.astype(kind) if cameras else np.zeros(voxels.semantics.shape, dtype=kind)
+    seen_bits = voxels.visible_bits.astype(kind) if cameras else np.zeros(voxels.semantics.shape, dtype=kind)
     if not cameras:
         for bit, agent in enumerate(seers):
-            seen |= voxels.seen_by(agent).astype(kind) << kind.type(bit)
+            seen_bits |= voxels.seen_by(agent).astype(kind) << kind.type(bit)
     present = set(np.flatnonzero(np.bincount(voxels.instance.ravel())).tolist())
     about: JsonDict = {
         "sample": labelled.sample.token,
         "grid": voxels.grid.metadata,
         "classes": list(NAMES),
         "unknown": UNKNOWN,
-        "types": {"semantics": "|u1", "instance": "<u2", "seen": seen.dtype.str},
+        "types": {"semantics": "|u1", "instance": "<u2", "seen": seen_bits.dtype.str},
         "seers": list(seers),
         "eyes_m": [eye.tolist() for eye in _eyes(labelled, seers, voxels.channels if cameras else voxels.agents)],
         "objects": [
@@ -134,7 +134,7 @@ def parquet_files(labelled: Labelled, *, cameras: bool = False) -> Files:
             for row, (token, name) in enumerate(zip(boxes.instance_tokens, boxes.categories, strict=True))
         ],
     }
-    arrays: dict[str, AnyArray] = {"semantics": voxels.semantics, "instance": voxels.instance, "seen": seen}
+    arrays: dict[str, AnyArray] = {"semantics": voxels.semantics, "instance": voxels.instance, "seen": seen_bits}
     return {f"{_folder(labelled)}/{labelled.token}.parquet": voxels_file(arrays, about)}
 
 
