@@ -37,7 +37,7 @@ def test_foreign_ones_are_refused() -> None:
 def test_a_damaged_head_is_reported(fragment: Fragment) -> None:
     value = msgpack.unpackb(pack_fragment(fragment), raw=False)
     del value["head"]["town"]
-    with pytest.raises(DatasetError, match="not the table rows of a scene: KeyError 'town'"):
+    with pytest.raises(DatasetError, match="not a packed fragment: KeyError 'town'"):
         open_fragment(msgpack.packb(value))
 
 

@@ -17,7 +17,7 @@ def test_uav3d_camera():
 
 @pytest.mark.parametrize(("w", "h", "fov"), [(0, 450, 90), (800, -1, 90), (800, 450, 0), (800, 450, 180)])
 def test_no_such_camera(w, h, fov):
-    with pytest.raises(FrameError, match="no such camera"):
+    with pytest.raises(FrameError, match="invalid camera"):
         pinhole.intrinsic(width_px=w, height_px=h, fov_deg=fov)
 
 

@@ -70,7 +70,7 @@ def _about(size: list[int]) -> JsonDict:
 
 def test_damaged_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.parquet").write_bytes(b"PAR1 and more")
-    with pytest.raises(DatasetError, match=r"x\.parquet: no file of voxels"):
+    with pytest.raises(DatasetError, match=r"x\.parquet: not a voxel file"):
         read_voxels(tmp_path / "x.parquet")
 
 
@@ -80,7 +80,7 @@ def test_small_file_of_a_huge_grid_is_refused_before_allocation(tmp_path: Path) 
         ([9999] * 3, [b"1"], "more than 10,000,000 voxels"),
         ([4, 4, 4], [b"1" * 16], "1 layers"),
         ([4, 4, 4], [b"1" * (1 << 22)] * 4, "it holds"),
-        ([1000, 100, 10], [b"1" * 100_000] * 1000, "semantics holds a layer that is not of 1,000 bytes"),
+        ([1000, 100, 10], [b"1" * 100_000] * 1000, "semantics has a layer without 1,000 bytes"),
         ([2, 2, 2], [b"\x20" * 4] * 2, "a voxel has class 32; classes are 0 to 17"),
     ):
         about["grid"]["size"] = size
@@ -296,7 +296,7 @@ def test_custom_grid_is_validated() -> None:
     values = {"frame": "agent", "size": [8, 8, 4], "voxel_m": 0.5, "low_m": [-2, -2, -1]}
     assert grid_of_values(values, name="g.yaml").size == (8, 8, 4)
     for wrong, said in (
-        ({"voxel_m": 0}, "no grid of"), ({"size": [8, 8]}, "three numbers"), ({"frame": "car"}, "no frame 'car'"),
+        ({"voxel_m": 0}, "invalid grid: size"), ({"size": [8, 8]}, "three numbers"), ({"frame": "car"}, "unknown grid frame 'car'"),
         ({"size": [4000, 4000, 400]}, "more than"), ({"colour": 1}, "has the keys"),
     ):  # fmt: skip
         with pytest.raises(InputError, match=said):

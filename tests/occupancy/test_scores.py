@@ -67,7 +67,7 @@ def test_missing_or_invalid_prediction_is_refused(written: Path, tmp_path: Path)
     tokens = {path.parent.name for path in written.rglob("labels.npz")} | {p.stem for p in written.rglob("*.parquet")}
     for token in tokens:
         (tmp_path / f"{token}.npz").write_bytes(b"no zip")
-    with pytest.raises(InputError, match=r"\.npz: no file of the arrays semantics"):
+    with pytest.raises(InputError, match=r"\.npz: cannot read the arrays semantics"):
         evaluate_occupancy(EvaluationRequest(written, tmp_path))
     for token in tokens:
         np.savez(tmp_path / f"{token}.npz", semantics=np.zeros((2, 2, 2), np.uint8))

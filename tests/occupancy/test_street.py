@@ -136,5 +136,5 @@ def test_scans_are_summed(street_set: Dataset, labeller: Labeller, tmp_path) -> 
     np.testing.assert_array_equal(twice.classes, labeller.town.classes)
     (file,) = tmp_path.iterdir()
     file.write_bytes(b"PK")
-    with pytest.raises(DatasetError, match="no scan of a scene"):
+    with pytest.raises(DatasetError, match="invalid scan"):
         scan_town([street_set], "Town10HD", tmp_path)

@@ -47,7 +47,7 @@ def newest_known(
     agents = [str(row["agent"]) for row in rows.get("clock", ())]
     if agent not in agents:
         known = ", ".join(agents)
-        raise InputError(f"no agent {agent!r} has a clock here" + (f"; it is one of {known}" if known else ""))
+        raise InputError(f"agent {agent!r} has no clock" + (f"; agents with clocks: {known}" if known else ""))
     agent_stamp_us = {row["sample_data_token"]: int(row["agent_timestamp"]) for row in rows.get("clock_reading", ())}
     sent_images: dict[tuple[str, int], list[Image]] = {}
     for image in images:

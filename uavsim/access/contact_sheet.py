@@ -47,7 +47,7 @@ def draw_contact_sheet(scene: Scene, *, sample: int | None = None) -> UInt8Array
     """Return (H, W, 3) uint8 RGB: the richest image beside its mask; below, all images by drone and camera."""
     number = len(scene) // 2 if sample is None else sample
     if not 0 <= number < len(scene):
-        raise DatasetError(f"scene {scene.name} has samples 0-{len(scene) - 1}, no {number}")
+        raise DatasetError(f"scene {scene.name} has no sample {number}; choose 0-{len(scene) - 1}")
     chosen = scene.samples[number]
     if not chosen.images:
         raise DatasetError(f"scene {scene.name}: sample {number} has no images")

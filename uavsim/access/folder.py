@@ -45,7 +45,7 @@ def open_folder(folder: Path | str, version: str | None = None) -> Dataset:
     refuse_unfinished(root)
     if (root / ".uavsim").is_dir() and not any(root.glob("v*/sample.json")):
         refuse_without_tables(root)
-        raise DatasetError(f"{root}: no scene is finished yet; uavsim status {root} says how far it is")
+        raise DatasetError(f"{root}: no scene is finished yet; see uavsim status {root}")
     return Dataset(open_dataset(root, version, required=_NEEDED))
 
 
@@ -139,7 +139,7 @@ class Dataset:
         towns = sorted(self.maps)
         if len(towns) != 1:
             raise DatasetError(
-                f"{self.root}: has scenes in {len(towns)} towns ({', '.join(towns)}); a scene's map is scene.map"
+                f"{self.root}: scenes in {len(towns)} towns ({', '.join(towns)}); use the map of a scene, scene.map"
             )
         return self._shared.road_map(towns[0])
 
@@ -167,7 +167,7 @@ class Dataset:
                     self._cache(scene)
                     if scene.name == name:
                         return scene
-        raise DatasetError(f"{self.root}: scene {name} has gone while it was read")
+        raise DatasetError(f"{self.root}: scene {name} was removed while the dataset was read")
 
     def scenes(self, split: str | None = None) -> Iterator[Scene]:
         """Yield all scenes, or those of a split, in table order, with the rows of one scene in memory.
@@ -200,7 +200,7 @@ class Dataset:
 
     def _conversion(self) -> Conversion:
         if self._dialect.to_strict is None:
-            raise DatasetError(f"{self.root}: the dialect {self._dialect.name} cannot be read as nuScenes' own")
+            raise DatasetError(f"{self.root}: the dialect {self._dialect.name} has no conversion to strict")
         return self._dialect.to_strict(self._reader)
 
     @cached_property

@@ -127,7 +127,7 @@ class Scene:
             rows = self._tables.sweep_rows(timestamp_us)
             if not rows:
                 raise DatasetError(
-                    f"{self.name}: no boxes at {timestamp_us} us; sweep_annotation has them between keyframes"
+                    f"{self.name}: no boxes at {timestamp_us} us; between keyframes they need sweep_annotation"
                 )
             return self._tables.boxes_of(rows)
 

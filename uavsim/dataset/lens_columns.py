@@ -76,6 +76,6 @@ def lens_of(row: Mapping[str, Any], *, size_px: tuple[int, int]) -> Lens | None:
     coefficients = tuple(map(float, row["uav_distortion"]))
     if name not in LENS_MODELS or len(coefficients) not in LENS_MODELS[name].counts:
         known = ", ".join(LENS_MODELS)
-        raise DatasetError(f"no lens {name!r} with {len(coefficients)} coefficients is known here: {known}")
+        raise DatasetError(f"unknown lens {name!r} with {len(coefficients)} coefficients; known: {known}")
     (fx, _, cx), (_, fy, cy) = row["camera_intrinsic"][:2]
     return Lens(name, coefficients, (fx, fy), (cx, cy), size_px)

@@ -149,7 +149,7 @@ def iter_rows(path: Path) -> Iterator[JsonDict]:
     except ValueError as error:
         raise DatasetError(f"{path}: not JSON: {error}") from error
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise DatasetError(f"{path}: a table is a JSON array of objects")
+        raise DatasetError(f"{path}: not a JSON array of objects")
     yield from rows
 
 
@@ -176,7 +176,7 @@ def _iter_lines(file: BinaryIO, path: Path) -> Iterator[JsonDict]:
         if is_last:
             return
         at += sum(map(len, lines))
-    raise DatasetError(f"{path}: ends in the middle of the table")
+    raise DatasetError(f"{path}: truncated table")
 
 
 def _rows_of_lines(lines: list[bytes]) -> list[JsonDict] | None:
@@ -192,5 +192,5 @@ def _rest(file: BinaryIO, path: Path, *, at: int) -> Iterator[JsonDict]:
     file.seek(at)
     rows = parse_json(b"[" + file.read())
     if not all(isinstance(row, dict) for row in rows):
-        raise DatasetError(f"{path}: a table is a JSON array of objects")
+        raise DatasetError(f"{path}: not a JSON array of objects")
     yield from cast("list[JsonDict]", rows)

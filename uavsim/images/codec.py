@@ -226,7 +226,7 @@ def _jpeg_size(head: bytes, source: ImageSource) -> tuple[int, int]:
         if marker in _JPEG_BARE_MARKERS or (marker != 0xFF and length < 2):  # libjpeg would find another frame
             break
         at += 1 if marker == 0xFF else 2 + length
-    raise DatasetError(f"{name_of(source)}: a JPEG without a frame header")
+    raise DatasetError(f"{name_of(source)}: JPEG without a frame header")
 
 
 def _checked(pixels: npt.NDArray[Any], order: ChannelOrder) -> npt.NDArray[Any]:
@@ -273,7 +273,7 @@ def _sound(source: ImageSource) -> bytes:
         )
     if data.startswith(_PNG_SIGNATURE):
         if not png.has_whole_chunks(data):
-            raise DatasetError(f"{name_of(source)}: not a readable image: a chunk goes past the file's end")
+            raise DatasetError(f"{name_of(source)}: not a readable image: a chunk ends after the file")
     elif data.count(_JPEG_SCAN) > _MOST_SCANS:
         raise DatasetError(f"{name_of(source)}: not a readable image: more than {_MOST_SCANS} scans")
     return data

@@ -77,7 +77,7 @@ def encode_filtered(rows: UInt8Array, *, bytes_per_pixel: Literal[1, 3], level: 
 
 def _refuse_level(level: int) -> None:
     if level not in FASTEST_LEVELS:
-        raise InputError(f"png level {level}: 0, 1 or 2")
+        raise InputError(f"PNG level {level} is not 0, 1 or 2")
 
 
 def _file(rows: UInt8Array, width: int, *, bits: int, colour: int, level: int) -> bytes:

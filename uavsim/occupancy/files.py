@@ -190,10 +190,10 @@ def read_voxels(path: Path) -> tuple[dict[str, AnyArray], JsonDict]:
         size, types = checked.grid.size, {name: np.dtype(kind) for name, kind in checked.types.items()}
         if np.prod(size, dtype=float) > MOST_VOXELS or file.metadata.num_rows != size[0]:
             raise ValueError(
-                f"{file.metadata.num_rows} layers of {size}; a grid has no more than {MOST_VOXELS:,} voxels"
+                f"{file.metadata.num_rows} layers for a grid of {size}; the limit is {MOST_VOXELS:,} voxels"
             )
         if types["semantics"].itemsize != 1 or len(checked.seers) > 8 * types.get("seen", np.dtype("u8")).itemsize:
-            raise ValueError("classes of more than a byte, or more agents that see than bits")
+            raise ValueError("semantics has more than 8 bits, or seen has fewer bits than seers")
         array_bytes = {name: math.prod(size) * kind.itemsize for name, kind in types.items()}
         _check_bytes(file.metadata, unpacked_bytes(data), sum(array_bytes.values()))
         arrays: dict[str, AnyArray] = {
@@ -204,9 +204,9 @@ def read_voxels(path: Path) -> tuple[dict[str, AnyArray], JsonDict]:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
-        raise DatasetError(f"{path}: no file of voxels: its metadata's {where[:80]!a}: {first['msg'][:120]}") from error
+        raise DatasetError(f"{path}: not a voxel file: metadata {where[:80]!a}: {first['msg'][:120]}") from error
     except (pa.ArrowException, *_DAMAGED) as error:
-        raise DatasetError(f"{path}: no file of voxels: {' '.join(str(error).split())[:200]}") from error
+        raise DatasetError(f"{path}: not a voxel file: {' '.join(str(error).split())[:200]}") from error
 
 
 def read_occ3d(path: Path, *names: str, size: tuple[int, ...] = ()) -> list[AnyArray]:
@@ -223,7 +223,7 @@ def read_occ3d(path: Path, *names: str, size: tuple[int, ...] = ()) -> list[AnyA
     most_bytes = 8 * MOST_VOXELS
     (classes,) = read_npz(path, {"semantics": ArrayKind("iu", size or (None,) * 3)}, most_bytes=most_bytes).values()
     if not 0 < classes.size <= MOST_VOXELS:
-        raise DatasetError(f"{path}: {classes.shape} voxels; a grid has 1 to {MOST_VOXELS:,}")
+        raise DatasetError(f"{path}: grid of {classes.shape}; the limits are 1 and {MOST_VOXELS:,} voxels")
     try:
         check_classes(classes)
     except ValueError as error:
@@ -252,7 +252,7 @@ def _check_bytes(metadata: Any, file_bytes: int, array_bytes: int) -> None:
         ValueError: the file is too large.
     """
     if file_bytes > array_bytes + (8 * metadata.num_rows + _SPARE_BYTES) * metadata.num_columns:
-        raise ValueError(f"it holds {file_bytes:,} bytes where its grids have {array_bytes:,}")
+        raise ValueError(f"{file_bytes:,} unpacked bytes for arrays of {array_bytes:,} bytes")
 
 
 def _layers(file: Any, name: str, array: AnyArray) -> AnyArray:
@@ -266,13 +266,11 @@ def _layers(file: Any, name: str, array: AnyArray) -> AnyArray:
         for value in batch.column(0):
             layer = value.as_buffer()
             if layer is None or layer.size != layer_bytes or x == len(array):
-                raise ValueError(
-                    f"{name} holds a layer that is not of {layer_bytes:,} bytes, or more than {len(array)}"
-                )
+                raise ValueError(f"{name} has a layer without {layer_bytes:,} bytes, or more than {len(array)} layers")
             array[x] = np.frombuffer(layer, array.dtype).reshape(array.shape[1:])
             x += 1
     if x != len(array):
-        raise ValueError(f"{name} holds {x} layers where its grid has {len(array)}")
+        raise ValueError(f"{name} has {x} layers; its grid has {len(array)}")
     return array
 
 

@@ -127,8 +127,8 @@ def _refuse_blind_cameras(scenes: Sequence[Scene]) -> None:
             if lacking := [layer for layer in ("depth", "instance") if layer not in image.layers]:
                 root = image.files.root
                 raise InputError(
-                    f"{root}: {image.channel} has no {lacking[0]}, of which voxels are made; {replay_command(root, *lacking)} "
-                    "records it"
+                    f"{root}: {image.channel} has no {lacking[0]}, which voxels need; "
+                    f"record it with {replay_command(root, *lacking)}"
                 )
 
 
@@ -153,7 +153,7 @@ def grids_of(shape: GridShape, *, cameras: Sequence[str], lidars: Sequence[str],
         known = {agent_id(channel): [c for c in sensors if agent_id(c) == agent_id(channel)] for channel in sensors}
         known |= {channel: [channel] for channel in sensors}
     if not known:
-        raise InputError(f"a grid in the frame of a {shape.frame} needs one: name another grid")
+        raise InputError(f"the dataset has no {shape.frame} for this grid; choose another grid")
     if of:
         what = "agent" if sensors is None else f"agent or channel of a {shape.frame}"
         return list(dict.fromkeys(name for one in of for name in pick(known, one, what=what)))

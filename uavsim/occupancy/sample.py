@@ -99,7 +99,7 @@ def label_sample(sample: Sample, grid: Grid, town: Town, shapes: Shapes) -> Occu
         DatasetError: an image has no depth, or the sample has more than 64 images.
     """
     if len(sample.images) > _MOST_CAMERAS:
-        raise DatasetError(f"{sample.scene_name}: more than {_MOST_CAMERAS} cameras in sample {sample.number}")
+        raise DatasetError(f"{sample.scene_name}: sample {sample.number} has more than {_MOST_CAMERAS} cameras")
     grid_SE3_map = grid.map_SE3_grid.inverse()
     semantics = np.full(grid.size, UNKNOWN, dtype=np.uint8)
     instance = np.zeros(grid.size, dtype=np.uint16)

@@ -91,10 +91,10 @@ class _Scan:
         try:
             scan = cls(**read_npz(path, _ARRAYS))
         except DatasetError as error:
-            raise DatasetError(f"no scan of a scene: {error}; move it away, and it is made again") from error
+            raise DatasetError(f"invalid scan: {error}; delete the file to scan the scene again") from error
         rises = not len(scan.keys) or (scan.keys[0] >= 0 and (np.diff(scan.keys) > 0).all())
         if not (rises and len(scan.hits) == len(scan.keys) and (np.abs(scan.first) <= _FARTHEST).all()):
-            raise DatasetError(f"no scan of a scene: {path}: its numbers are none; move it away, and it is made again")
+            raise DatasetError(f"{path}: invalid scan: values out of range; delete the file to scan the scene again")
         return scan
 
     def save(self, path: Path) -> None:
@@ -139,7 +139,7 @@ def scan_town(datasets: Iterable[Dataset], town: str, scan_folder: Path) -> Town
             _scanned(scene).save(path)
         scans.append(path)
     if not scans:
-        raise DatasetError(f"no images of {town}")
+        raise DatasetError(f"the datasets have no images of {town}")
     return join_scans(scans)
 
 
@@ -172,9 +172,7 @@ def join_scans(paths: Sequence[Path]) -> Town:
             np.insert(hits, index[~known], scan.hits[~known]),
         )
     if np.prod((high - low).astype(float)) > _MOST_AIR_BYTES:
-        raise DatasetError(
-            f"{paths[0].parent}: its scans are kilometres apart; move them away, and they are made again"
-        )
+        raise DatasetError(f"{paths[0].parent}: the scans are kilometres apart; delete them to scan the scenes again")
     passed: AnyArray = np.zeros(high - low, dtype=np.uint8)
     for path in paths:
         scan = _Scan.load(path)

@@ -53,7 +53,7 @@ def solve_origin(positions_ue_m: FloatArray, positions_ned_m: FloatArray) -> Ori
         SimulatorError: there are fewer than three points.
     """
     if len(positions_ue_m) < 3:
-        raise SimulatorError(f"an origin needs three measured places, there are {len(positions_ue_m)}")
+        raise SimulatorError(f"the origin needs at least 3 measured positions, got {len(positions_ue_m)}")
     mirrored = positions_ned_m * (1.0, 1.0, -1.0)
     origin = (positions_ue_m - mirrored).mean(axis=0)
     residuals_m = np.linalg.norm(positions_ue_m - mirrored - origin, axis=1)
@@ -88,7 +88,7 @@ def _find(world: CarlaWorld, link: AirSimLink, position_ue_m: FloatArray) -> Flo
         new = sorted(set(link.object_names()) - before)
         if not new:
             raise SimulatorError(
-                "a CARLA prop does not appear in AirSim's objects: the two simulators are not one world"
+                "a CARLA prop is missing in AirSim's objects; give both addresses of one merged simulator"
             )
         return unreal.ue_vector_from_map(link.object_map_m(new[0])) * (1.0, 1.0, -1.0)
     finally:

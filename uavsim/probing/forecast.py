@@ -196,7 +196,7 @@ def forecast_of(request: Request, *, console: Screen) -> Forecast:
     done = {name for name, e in read_ledger(open_output(request.out)).items() if e.state == "committed"}
     waiting = [scene for scene in job.scenes if request.force or scene.name not in done]
     if not waiting:
-        raise InputError(f"{request.out}: every scene that is asked for is committed; nothing is left to forecast")
+        raise InputError(f"{request.out}: all requested scenes are committed; nothing is left to forecast")
     slots = len(request.run_config().simulators)
     probed = sum(map(len, _probed(waiting, slots=slots)))
     console.print(f"measuring: {count(probed, 'short scene')} in {count(len({s.town for s in waiting}), 'town')}")

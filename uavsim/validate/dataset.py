@@ -227,11 +227,11 @@ def versions_of(root: Path) -> list[str]:
         DatasetError: it has no version folder.
     """
     if not root.is_dir():
-        raise InputError(f"{root}: no such folder; name the dataset's own, the one that holds v1.0-mini or the like")
+        raise InputError(f"{root}: no such folder; give the dataset's folder, which contains v1.0-mini or the like")
     found = sorted(path.parent.name for path in root.glob("*/sample_data.json"))
     if not found:
         refuse_without_tables(root)
-        raise DatasetError(f"{root}: no version folder with a sample_data.json; is this the dataset's own folder?")
+        raise DatasetError(f"{root}: no version folder with sample_data.json; give the dataset's folder")
     return found
 
 
@@ -249,7 +249,7 @@ def open_dataset(root: Path, version: str, *, dialect: str | None = None) -> Dat
         DatasetError: the folder has no version.
     """
     if not (root / version).is_dir():
-        raise UnknownNameError(f"{root / version}: no such version folder; there are: {', '.join(versions_of(root))}")
+        raise UnknownNameError(f"{root / version}: no such version folder; available: {', '.join(versions_of(root))}")
     files = DataFolder(root)
     present = {name: fields for name, fields in EXTRA.items() if files.fault(f"{version}/{name}.json") != MISSING}
     schema = _added(files, version) | TABLES | present

@@ -58,7 +58,7 @@ def judge_python() -> Path:
     """
     python = Path(os.environ.get(PYTHON_VARIABLE) or _CHECKOUT / ".venv-judge" / "bin" / "python")
     if not python.exists():
-        raise InputError(f"{python}: the judges' environment is not there; make it with scripts/setup")
+        raise InputError(f"{python}: the devkit environment is missing; create it with scripts/setup")
     return python
 
 
@@ -74,12 +74,12 @@ def run_judge(name: str, *arguments: str, folder: Path = PROGRAMS) -> JsonDict:
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_S, env=environment, check=False)
     except subprocess.TimeoutExpired as error:
-        raise SystemFailure(f"judge {name} did not end within {_TIMEOUT_S} s; judge fewer scenes") from error
+        raise SystemFailure(f"devkit program {name} exceeded {_TIMEOUT_S} s; check fewer scenes") from error
     try:
         report = json.loads(done.stdout)
     except ValueError as error:
         last = (done.stderr.strip().splitlines() or ["no message"])[-1]
-        raise SystemFailure(f"judge {name} failed with exit code {done.returncode}: {last}") from error
+        raise SystemFailure(f"devkit program {name} failed with exit code {done.returncode}: {last}") from error
     if done.returncode not in _REPORTED or not isinstance(report, dict):
-        raise SystemFailure(f"judge {name} ended with exit code {done.returncode}")
+        raise SystemFailure(f"devkit program {name} ended with exit code {done.returncode}")
     return report

@@ -95,11 +95,11 @@ def read_answers(path: Path) -> AnswerFile:
     try:
         return AnswerFile.model_validate_json(read_regular(path, most_bytes=_MOST_BYTES))
     except DatasetError as error:
-        raise InputError(f"{error}; it is no file of `uavsim conform`") from error
+        raise InputError(f"{error}; expected an answers file of `uavsim conform`") from error
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise InputError(f"{path} is no file of `uavsim conform`: {where}: {first['msg']}") from error
+        raise InputError(f"{path} is not an answers file of `uavsim conform`: {where}: {first['msg']}") from error
 
 
 def write_answers(path: Path | HeldPath, answers: AnswerFile) -> None:

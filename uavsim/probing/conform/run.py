@@ -51,7 +51,7 @@ def ask_everything(
     started, start = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime()), time.monotonic()
     who = _ask("who", carla, airsim, limit_s=_WHO_S, python=python)
     if "error" in who:
-        raise SimulatorError(f"{who['error']} (asked at {carla})")
+        raise SimulatorError(f"{who['error']} (server: {carla})")
     del who["answers"]
     known: dict[tuple[str, str], Answer] = {}  # of equal questions, the last answer
     probes = [*CARLA, *(f"airsim-{name}" for name in AIRSIM)] if airsim else [*CARLA]

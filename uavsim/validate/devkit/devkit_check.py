@@ -71,7 +71,7 @@ def _chain(nusc: NuScenes, table: str, first: str) -> list[str]:
         tokens.append(token)
         token = nusc.get(table, token)["next"]
         if len(tokens) > 10_000_000:
-            raise ValueError(f"{table} {first}: the chain is a ring")
+            raise ValueError(f"{table} {first}: its chain of next tokens is a cycle")
     return tokens
 
 
@@ -345,13 +345,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("dataroot")
     parser.add_argument("version")
-    parser.add_argument("--split", help="a name in splits.json; default: every scene")
+    parser.add_argument("--split", help="split in splits.json; default: all scenes")
     parser.add_argument("--only", action="append", choices=sorted(CHECKS))
-    parser.add_argument("--renders", type=int, default=3, help="samples to draw")
+    parser.add_argument("--renders", type=int, default=3, help="number of samples to draw")
     parser.add_argument("--images", help="folder for the drawings; default: a temporary one")
     parser.add_argument("--corners", help="write projected corners of all boxes and cameras to this .npz")
     parser.add_argument("--corner-samples", type=int, default=1)
-    parser.add_argument("--all-boxes", action="store_true", help="corners of boxes outside the image as well")
+    parser.add_argument("--all-boxes", action="store_true", help="include boxes outside the image")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, metrics.prints_to_stderr():
         options.images = options.images or f"{folder}/images"

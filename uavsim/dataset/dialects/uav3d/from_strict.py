@@ -63,13 +63,13 @@ def uav3d_scene(scene: SceneRows, *, channel_of_sensor: dict[str, str], options:
     rows = scene.rows
     if any(rows.get(name) for name in other_objects()):
         raise InputError(
-            f"{scene.scene['name']} has corner cases or other objects beside traffic, and UAV3D's tools count every box as a "
-            "car: the uav3d dialect has no place for them; uavsim export writes formats that do"
+            f"{scene.scene['name']} has corner cases or other objects besides traffic, which UAV3D's tools would count as cars; "
+            "use a format of uavsim export"
         )
     if AGENT.of(rows):
         raise InputError(
-            f"{scene.scene['name']} has agents on the ground, and UAV3D's tools know drones alone: the uav3d dialect has no "
-            "place for them"
+            f"{scene.scene['name']} has agents on the ground, which the uav3d dialect cannot represent; use a format of "
+            "uavsim export"
         )
     calibrated = {row["token"]: row for row in CALIBRATED_SENSOR.of(rows)}
     cameras, others = _cameras_and_others(SAMPLE_DATA.of(rows), calibrated, channel_of_sensor)

@@ -84,7 +84,7 @@ def write_uav3d_infos(
     folder = out if isinstance(out, ResultPath) else ResultPath.open(out)
     reader = open_dataset(root, version)
     if dialect_of(reader).name != "uav3d":
-        raise InputError(f"{root}: infos are made of the uav3d dialect; run uavsim convert first")
+        raise InputError(f"{root}: info files need the uav3d dialect; run uavsim convert first")
     chosen, test = options or InfoOptions(), "test" in reader.version
     infos: dict[str, list[JsonDict]] = {"test": []} if test else {"train": [], "val": []}
     scenes_of_split = {name: set(reader.splits.get(_SPLITS[name], ())) for name in infos}
@@ -110,7 +110,7 @@ def check_centre_camera(root: Path) -> None:
         if _CENTRE not in channels:
             raise InputError(
                 f"{table}: the rig has no camera {_CENTRE}, which UAV3D's info files need; "
-                "give --no-infos to convert the tables alone"
+                "convert only the tables with --no-infos"
             )
 
 
@@ -135,7 +135,7 @@ class _InfoMaker:
 
     def _info(self, sample: SampleRow, cameras: dict[str, _Image], boxes: _BoxesOfScene | None) -> JsonDict:
         if _CENTRE not in cameras:
-            raise DatasetError(f"sample {sample['token']} has no {_CENTRE}, which UAV3D's ego frame hangs on")
+            raise DatasetError(f"sample {sample['token']} has no {_CENTRE}, the origin of UAV3D's ego frame")
         x, y, _ = cameras[_CENTRE][1]["translation"]
         ego = [x, y, 0]
         info: JsonDict = {
@@ -172,7 +172,7 @@ class _InfoMaker:
 
 def _pinhole(sensor: CalibratedSensorRow) -> list[Vector]:
     if "uav_lens" in sensor:
-        raise DatasetError(f"{sensor['token']}: UAV3D's infos know no lens ({sensor['uav_lens']})")
+        raise DatasetError(f"{sensor['token']}: UAV3D's info files cannot represent the lens {sensor['uav_lens']}")
     return sensor["camera_intrinsic"]
 
 

@@ -46,7 +46,7 @@ class Site:
         self.world.apply_settings(settings)
         points = self.town.get_spawn_points()
         if not points:
-            raise SimulatorError("the town has no spawn points; ask in one that has")
+            raise SimulatorError("the town has no spawn points; load another town")
         self.spawn_points = points
         origin = points[0].location
         self.above = carla.Location(origin.x, origin.y, origin.z + _ABOVE_M)
@@ -84,7 +84,7 @@ class Site:
         try:
             found = self.blueprints.find(blueprint)
         except IndexError as error:
-            raise SimulatorError(f"no blueprint {blueprint}") from error
+            raise SimulatorError(f"the server has no blueprint {blueprint}") from error
         for name, value in attributes.items():
             found.set_attribute(name, value)
         actor = self.world.spawn_actor(found, pose)
@@ -141,9 +141,9 @@ class ProbeCamera:
             while (reading := self._readings.get(timeout=_READING_S)).frame < frame:
                 pass
         except queue.Empty:
-            raise SimulatorError(f"no reading of {self.sensor.type_id} came in {_READING_S:g} s") from None
+            raise SimulatorError(f"{self.sensor.type_id} sent no reading within {_READING_S:g} s") from None
         if reading.frame != frame:
-            raise SimulatorError(f"asked {self.sensor.type_id} for frame {frame}, {reading.frame} came")
+            raise SimulatorError(f"{self.sensor.type_id} sent frame {reading.frame} instead of {frame}")
         return reading
 
     def first(self, number: int, *, after: int) -> list[Any]:
