@@ -296,8 +296,9 @@ def test_custom_grid_is_validated() -> None:
     values = {"frame": "agent", "size": [8, 8, 4], "voxel_m": 0.5, "low_m": [-2, -2, -1]}
     assert grid_of_values(values, name="g.yaml").size == (8, 8, 4)
     for wrong, said in (
-        ({"voxel_m": 0}, "invalid grid: size"), ({"size": [8, 8]}, "three numbers"), ({"frame": "car"}, "unknown grid frame 'car'"),
-        ({"size": [4000, 4000, 400]}, "more than"), ({"colour": 1}, "has the keys"),
+        ({"voxel_m": 0}, "invalid grid: size"), ({"size": [8, 8]}, "three numbers"),
+        ({"frame": "car"}, "unknown grid frame 'car'"),
+        ({"size": [4000, 4000, 400]}, "more than"), ({"colour": 1}, "needs the keys"),
     ):  # fmt: skip
         with pytest.raises(InputError, match=said):
             grid_of_values({**values, **wrong}, name="g.yaml")

@@ -15,7 +15,9 @@ def scenes_have_cases(data: DataSet) -> Iterator[Finding]:
     scenes = data["corner_case"]["scene_token"] if "corner_case" in data.tables else np.zeros(0, np.int64)
     count = np.bincount(scenes[scenes >= 0], minlength=len(data["scene"]))
     for row in np.flatnonzero(count == 0).tolist():
-        yield Finding("cases.none", "scene without a corner case, in a dataset that has them", **data.scene_place(row))
+        yield Finding(
+            "cases.none", "scene without a corner case in a dataset with corner cases", **data.scene_place(row)
+        )
 
 
 def everything_tagged(data: DataSet) -> Iterator[Finding]:
@@ -47,5 +49,5 @@ def cases_large_enough(evidence: Evidence) -> Iterator[Finding]:
         best, required = int(pixels.max()), int(table["min_visible_px"][row])
         if best < required:
             finding_place = data.scene_place(int(table["scene_token"][row]))
-            message = f"corner case {table['name'][row]} shows {best} px at most, {required} were asked for"
+            message = f"corner case {table['name'][row]} has at most {best} visible pixels, {required} were requested"
             yield Finding("cases.small", message, numbers={"visible_px": best, "wanted_px": required}, **finding_place)

@@ -18,7 +18,7 @@ _NEAR_US: Final = 1.0  # stamps are whole microseconds
 def readings_by_their_clock(data: DataSet) -> Iterator[Finding]:
     """Each sweep of an agent with a clock was taken within half a step of the requested time, and has that clock's stamp."""
     if "clock_reading" not in data.tables:
-        yield Finding("clock.reading", "agents have clocks, and there is no table clock_reading")
+        yield Finding("clock.reading", "agents have clocks, but the table clock_reading is missing")
         return
     clock, reading, images = data["clock"], data["clock_reading"], data["sample_data"]
     rows = reading["sample_data_token"]
@@ -30,7 +30,7 @@ def readings_by_their_clock(data: DataSet) -> Iterator[Finding]:
     unread = (clock_of_image >= 0) & ~images["is_key_frame"].astype(bool)
     unread[rows[usable]] = False
     for row in np.flatnonzero(unread).tolist():
-        yield Finding("clock.reading", "a sweep of an agent with a clock has no reading of it", **data.data_place(row))
+        yield Finding("clock.reading", "a sweep of an agent with a clock has no clock reading", **data.data_place(row))
     for reading_row, row in zip(np.flatnonzero(usable).tolist(), rows[usable].tolist(), strict=True):
         wrong = "its agent has no clock"
         if clock_of_image[row] >= 0:
@@ -43,12 +43,12 @@ def readings_by_their_clock(data: DataSet) -> Iterator[Finding]:
             wrong = ""
             if not abs(residual_us) <= float(clock["step_us"][clock_row]) / 2 + _NEAR_US:
                 step_us = int(clock["step_us"][clock_row])
-                wrong = f"taken {residual_us:.0f} us after the asked time, a step is {step_us} us"
+                wrong = f"taken {residual_us:.0f} us after the requested time, a step is {step_us} us"
             elif not abs(residual_us - float(reading["residual_us"][reading_row])) <= _NEAR_US:
                 stated_us = float(reading["residual_us"][reading_row])
-                wrong = f"taken {residual_us:.1f} us after the asked time, its row says {stated_us:.1f}"
+                wrong = f"taken {residual_us:.1f} us after the requested time, residual_us is {stated_us:.1f}"
             elif not abs(stamped_us - clock_us) <= _NEAR_US:
-                wrong = f"its agent's clock shows {clock_us:.1f} us then, its row says {stamped_us:.1f}"
+                wrong = f"its agent's clock is at {clock_us:.1f} us, agent_timestamp is {stamped_us:.1f}"
         if wrong:
             yield Finding("clock.reading", wrong, **data.data_place(row))
 
@@ -69,7 +69,7 @@ def messages_arrive_later(data: DataSet) -> Iterator[Finding]:
         time_us, arrival_us = int(message["timestamp"][row]), int(message["arrival"][row])
         wrong = ""
         if (where, sender) not in known or (where, receiver) not in known or sender == receiver:
-            wrong = f"from agent {sender!r} to {receiver!r}, which are no two agents with clocks"
+            wrong = f"from agent {sender!r} to {receiver!r}, which are not two agents with clocks"
         elif (where, sender, time_us) not in taken:
             wrong = f"agent {sender} takes no image at {time_us}"
         elif arrival_us and arrival_us < time_us:

@@ -72,7 +72,7 @@ def scenes_not_empty(evidence: Evidence) -> Iterator[Finding]:
     for row in np.flatnonzero(samples == 0).tolist():
         yield Finding("coverage.empty", "scene without samples", **data.scene_place(row))
     for row in np.flatnonzero((boxes == 0) & (samples > 0)).tolist():
-        yield Finding("coverage.empty", "scene without a single box", severity="warning", **data.scene_place(row))
+        yield Finding("coverage.empty", "scene without boxes", severity="warning", **data.scene_place(row))
 
 
 def spawned_as_requested(evidence: Evidence) -> Iterator[Finding]:
@@ -94,7 +94,7 @@ def scenes_unique(data: DataSet) -> Iterator[Finding]:
     known_names: set[str] = set()
     for row, name in enumerate(data["scene"]["name"]):
         if name in known_names:
-            yield Finding("splits.name", f"scene name {name!r} stands twice", **data.scene_place(row))
+            yield Finding("splits.name", f"scene name {name!r} is not unique", **data.scene_place(row))
         known_names.add(name)
 
 
@@ -104,7 +104,7 @@ def splits_known(data: DataSet) -> Iterator[Finding]:
     for split, scenes in data.splits.items():
         lost = sorted(set(scenes) - known)
         if lost and len(lost) < len(scenes):  # a split of another version folder has none of them here
-            yield Finding("splits.unknown", f"split {split} names {lost[0]!r}, which is not there", scene=lost[0])
+            yield Finding("splits.unknown", f"split {split} names an unknown scene {lost[0]!r}", scene=lost[0])
 
 
 def splits_disjoint(data: DataSet) -> Iterator[Finding]:

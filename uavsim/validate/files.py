@@ -14,10 +14,10 @@ from uavsim.validate.findings import Finding
 _POINT_BYTES: Final = 20  # float32 x, y, z, intensity, ring
 _FORMATS: Final = {".png": {"png"}, ".jpg": {"jpg", "jpeg"}, ".jpeg": {"jpg", "jpeg"}, ".bin": {"pcd", "bin"}}
 _WORDS: Final = {
-    "missing": ("files.missing", "is not there"),
-    "truncated": ("files.truncated", "has no end: it was cut off"),
+    "missing": ("files.missing", "is missing"),
+    "truncated": ("files.truncated", "is truncated"),
     "unreadable": ("files.decode", "cannot be decoded"),
-    "huge": ("files.size", "claims more pixels than any image has"),
+    "huge": ("files.size", "declares more pixels than the limit"),
 }
 
 
@@ -64,9 +64,9 @@ def lidar_files_exist(evidence: Evidence) -> Iterator[Finding]:
         name = images["filename"][row]
         fault = data.files.fault(name)
         if fault == MISSING:
-            yield Finding("files.missing", f"{name} is not there", **data.data_place(row))
+            yield Finding("files.missing", f"{name} is missing", **data.data_place(row))
         elif fault is None and name.endswith(".pcd.bin") and data.files.file(name).stat().st_size % _POINT_BYTES:
-            message = f"{name} is no whole number of points of {_POINT_BYTES} bytes"
+            message = f"{name} is not a whole number of points of {_POINT_BYTES} bytes"
             yield Finding("files.size", message, **data.data_place(row))
 
 
@@ -77,14 +77,14 @@ def layers_exist(evidence: Evidence) -> Iterator[Finding]:
         names = data[table]["filename"]
         for row, (name, kind) in enumerate(zip(names, data[table].get("kind") or [table] * len(names), strict=True)):
             if kind != "instance" and data.files.fault(name) == MISSING:
-                yield Finding("files.missing", f"{name} is not there", **data.row_place(table, row))
+                yield Finding("files.missing", f"{name} is missing", **data.row_place(table, row))
 
 
 def maps_exist(evidence: Evidence) -> Iterator[Finding]:
     """Map masks exist; the devkit opens them when it loads the dataset."""
     for filename in evidence.data["map"]["filename"]:
         if evidence.data.files.fault(filename) == MISSING:
-            yield Finding("files.missing", f"map {filename} is not there: the devkit cannot load the dataset")
+            yield Finding("files.missing", f"map {filename} is missing: the devkit cannot load the dataset")
 
 
 def formats_reported(evidence: Evidence) -> Iterator[Finding]:
@@ -97,7 +97,7 @@ def formats_reported(evidence: Evidence) -> Iterator[Finding]:
         if usual and reported not in usual:
             yield Finding("files.format", f"{name}: fileformat says {reported!r}", **data.data_place(row))
         if name in row_of_file:
-            yield Finding("files.shared", f"{name} stands in two rows", **data.data_place(row))
+            yield Finding("files.shared", f"{name} is the file of two rows", **data.data_place(row))
         row_of_file[name] = row
 
 

@@ -31,10 +31,10 @@ def maps_complete(evidence: Evidence) -> Iterator[Finding]:
     towns = set(evidence.data["log"]["location"])
     found = {name.removesuffix(".json") for name in evidence.data.files.names(_FOLDER) if name.endswith(".json")}
     for town in sorted(towns - found) if towns & found else ():
-        yield _finding(f"{_FOLDER}/{town}.json is not there, and those of other towns are")
+        yield _finding(f"{_FOLDER}/{town}.json is missing, but other towns have vector maps")
     for town in sorted(found & towns):
         tables = _tables(evidence, town)
-        for fault in ["is no JSON object"] if tables is None else _faults(tables):
+        for fault in ["is not a JSON object"] if tables is None else _faults(tables):
             yield _finding(f"{_FOLDER}/{town}.json {fault}")
 
 
@@ -67,10 +67,10 @@ def _faults(tables: JsonDict) -> Iterator[str]:
         for what, named, known in _references(tables, tokens, lanes):
             lost = sorted(set(named) - known)
             if lost:
-                yield f"names {len(lost)} {what} that are not there, {lost[0]} first"
+                yield f"names {len(lost)} unknown {what}, first {lost[0]}"
         unled = lanes - tables["arcline_path_3"].keys()
         if unled:
-            yield f"has {len(unled)} lanes without a centre line, {min(unled)} first"
+            yield f"has {len(unled)} lanes without a centre line, first {min(unled)}"
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         yield f"is not nuScenes' map expansion: {type(error).__name__}: {error}"
 

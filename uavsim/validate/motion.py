@@ -185,7 +185,7 @@ def velocities_are_displacements(evidence: Evidence) -> Iterator[Finding]:
     for row in np.flatnonzero(wrong & ~(at_end & (jumped | beside_jump))).tolist():
         speed, moved = float(np.linalg.norm(reported[row])), float(np.linalg.norm(displacement_mps[row]))
         apart = float(np.linalg.norm(reported[row] - displacement_mps[row]))
-        message = f"velocity says {speed:.1f} m/s, the displacement {moved:.1f} m/s ({apart:.1f} m/s apart)"
+        message = f"velocity is {speed:.1f} m/s, that of the displacement {moved:.1f} m/s ({apart:.1f} m/s apart)"
         yield box_finding(data, row, "motion.velocity", message, reported_mps=speed, shown_mps=moved)
 
 

@@ -122,7 +122,7 @@ def boxes_fill_silhouettes(evidence: Evidence) -> Iterator[Finding]:
         if len(group) >= 3 and middle > GAP_SHARE:
             row = int(group[0])
             message = (
-                f"over {len(group)} samples the box stands {middle:.0%} of its size off the visible pixels all around"
+                f"over {len(group)} samples every side of the box is {middle:.0%} of its size from the visible pixels"
             )
             numbers = {"token": data["instance"].tokens[int(instance[row])], "gap": round(middle, 3)}
             yield Finding("pixels.outline", message, numbers=numbers, **data.annotation_place(row))
@@ -152,7 +152,7 @@ def counts_are_the_masks(evidence: Evidence) -> Iterator[Finding]:
     known[known] &= complete[sample[known]]
     known &= (counted != stated) & (counted - _self_px(evidence) != stated)
     for row in np.flatnonzero(known).tolist():
-        message = f"the box says {int(stated[row])} visible pixels, the masks have {int(counted[row])}"
+        message = f"the row has {int(stated[row])} visible pixels, the masks have {int(counted[row])}"
         yield box_finding(data, row, "pixels.count", message, stated=int(stated[row]), counted=int(counted[row]))
 
 

@@ -66,7 +66,7 @@ def points_counted(evidence: Evidence) -> Iterator[Finding]:
             continue
         number = counted[sample][int(ids[row])]
         if number != stated[row]:
-            message = f"num_lidar_pts says {int(stated[row])} points, the lidars have {number}"
+            message = f"num_lidar_pts is {int(stated[row])}, the lidars have {number} points"
             yield box_finding(data, row, "points.count", message, stated=int(stated[row]), counted=number)
 
 

@@ -40,7 +40,7 @@ def tokens_unique(data: DataSet) -> Iterator[Finding]:
         again = order[1:][table.keys[order][1:] == table.keys[order][:-1]]
         for row in np.sort(again).tolist():
             token = table.tokens[row]
-            message = f"{name}: token {token or 'that is empty'} stands more than once"
+            message = f"{name}: token {token!r} is not unique"
             yield Finding("referential.token", message, numbers={"token": token}, **data.row_place(name, row))
 
 
@@ -107,7 +107,7 @@ def _one_chain_each(data: DataSet, name: str, *, group: list[IntArray]) -> Itera
     key, first_row = _groups(group)
     heads = np.bincount(key[table["prev"] == NONE], minlength=len(first_row))
     for g in np.flatnonzero(heads != 1).tolist():
-        message = f"{name}: {int(heads[g])} rows without prev where one chain is meant to start"
+        message = f"{name}: {int(heads[g])} rows without prev, expected 1"
         yield Finding(
             "referential.chain", message, numbers={"heads": int(heads[g])}, **data.row_place(name, int(first_row[g]))
         )
@@ -131,7 +131,7 @@ def _ends(data: DataSet, owner: str, member: str, *, suffix: str) -> Iterator[Fi
     have = np.bincount(belongs[belongs >= 0], minlength=len(owners))[: len(owners)]
     for row in np.flatnonzero(have != owners[count]).tolist():
         stated = int(owners[count][row])
-        message = f"{owner} {_label(data, owner, row)} states {count} {stated}, there are {int(have[row])}"
+        message = f"{owner} {_label(data, owner, row)} has {count} {stated}, found {int(have[row])}"
         yield Finding(
             "referential.count",
             message,
@@ -166,7 +166,7 @@ def one_keyframe_per_channel(data: DataSet) -> Iterator[Finding]:
         required &= np.array([c != BEV_CHANNEL for c in data.channels], bool)
     for row, column in np.argwhere((have > 1) | ((have == 0) & required)).tolist():
         number = int(have[row, column])
-        message = f"{number} keyframes of {data.channels[column]} in one sample, one is meant"
+        message = f"{number} keyframes of {data.channels[column]} in one sample, expected 1"
         finding_place = data.sample_place(row)
         finding_place["channel"] = data.channels[column]
         yield Finding("referential.keyframes", message, numbers={"keyframes": number}, **finding_place)
@@ -190,7 +190,7 @@ def lidar_top_in_samples(data: DataSet) -> Iterator[Finding]:
     for row in np.flatnonzero(without).tolist():
         finding_place = data.sample_place(row)
         finding_place["channel"] = BEV_CHANNEL
-        message = "sample without LIDAR_TOP: the devkit's evaluation stops here"
+        message = "sample without LIDAR_TOP: the devkit's evaluation fails"
         yield Finding("referential.lidar_top", message, **finding_place)
 
 

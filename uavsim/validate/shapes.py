@@ -85,7 +85,11 @@ def intrinsics_plausible(evidence: Evidence) -> Iterator[Finding]:
     _, first = np.unique(data["sample_data"]["calibrated_sensor_token"][cameras.rows], return_index=True)
     for view in np.sort(first).tolist():
         if not (centred[view] and pinhole[view]):
-            yield Finding("shape.intrinsic", "no pinhole of this image", **data.data_place(int(cameras.rows[view])))
+            yield Finding(
+                "shape.intrinsic",
+                "the matrix is not that of a pinhole for this image",
+                **data.data_place(int(cameras.rows[view])),
+            )
         elif (lens := cameras.lenses[view]) is not None:
             for fault in lens_faults(lens, int(width[view]), int(height[view])):
                 yield Finding("shape.lens", fault, **data.data_place(int(cameras.rows[view])))
@@ -120,7 +124,7 @@ def sizes_plausible(evidence: Evidence) -> Iterator[Finding]:
     for start, (low, high) in _RANGE_M.items():
         in_class = data.of_category(lambda name, start=start: _range_of(name) == start)  # type: ignore[misc]
         odd = in_class & ~bad & ~data.placed & ((size < low) | (size > high)).any(axis=1)
-        words = f"size {{size}} (l, w, h) is none of a {start.strip('.')}"
+        words = f"size {{size}} (l, w, h) is not plausible for a {start.strip('.')}"
         yield from _size_findings(data, odd, size, "shape.size", words)
 
 
@@ -304,7 +308,7 @@ def visibility_reported(evidence: Evidence) -> Iterator[Finding]:
     off = (level >= 0) & (amodal > 0) & (visible >= 0) & ((share < low - 0.005) | (share > high + 0.005))
     for row in np.flatnonzero(off).tolist():
         reported = data["visibility"]["level"][level[row]]
-        message = f"visibility {reported}, but {share[row]:.0%} of its pixels are seen"
+        message = f"visibility {reported}, but {share[row]:.0%} of its pixels are visible"
         yield box_finding(data, row, "shape.visibility", message, share=round(float(share[row]), 4))
 
 

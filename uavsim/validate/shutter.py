@@ -27,7 +27,7 @@ def shutters_consistent(evidence: Evidence) -> Iterator[Finding]:
         return
     exposure, readout, step = (sensors[name] for name in _COLUMNS)
     if "shutter_tick" not in data.tables:
-        yield Finding("shutter.ticks", "cameras have shutters, and there is no table shutter_tick")
+        yield Finding("shutter.ticks", "cameras have shutters, but the table shutter_tick is missing")
         return
     ticks = data["shutter_tick"]
     order = np.lexsort((ticks["timestamp"], ticks["sample_data_token"]))
@@ -74,7 +74,7 @@ def _wrong(
         return
     for kind in _KINDS:
         if kind not in files:
-            yield "shutter.image", f"there is no {kind} of it"
+            yield "shutter.image", f"the image has no {kind}"
     if "shutter_instance" not in files or "instance" not in files:
         return
     try:

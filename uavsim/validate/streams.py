@@ -49,12 +49,12 @@ def _wrong(found: Records, *, count: int, rate_hz: float) -> str:
     if "timestamp_us" not in (found.dtype.names or ()):
         return "no column timestamp_us"
     if len(found) != count:
-        return f"{len(found)} readings, its row says {count}"
+        return f"{len(found)} readings, count is {count}"
     if not rate_hz > 0:
-        return f"its row says {rate_hz:g} Hz"
+        return f"rate_hz is {rate_hz:g}"
     apart_us = np.diff(found["timestamp_us"])
     if len(apart_us) and (apart_us != round(1e6 / rate_hz)).any():
-        return f"readings are {apart_us.min()} to {apart_us.max()} us apart, not as {rate_hz:g} Hz has it"
+        return f"readings are {apart_us.min()} to {apart_us.max()} us apart, rate_hz is {rate_hz:g}"
     bad = [name for name in found.dtype.names or () if not np.isfinite(found[name]).all()]
     return f"{bad[0]} is not finite" if bad else ""
 

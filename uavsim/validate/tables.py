@@ -100,7 +100,7 @@ def rows_of(files: DataFolder, name: str) -> Iterator[JsonDict]:
                 except json.JSONDecodeError as error:
                     more = file.read(max(_BLOCK_BYTES, len(text) - at))
                     if not more or len(text) - at > _MOST_ROW_CHARACTERS:
-                        raise DatasetError(f"{file_name}: broken JSON ({error.msg} near the end)") from error
+                        raise DatasetError(f"{file_name}: invalid JSON ({error.msg} near the end)") from error
                     text, at = text[at:] + more, 0
                     continue
                 yield _object(row, file_name)
@@ -120,7 +120,7 @@ def _rows_of_lines(lines: str, file_name: str) -> list[JsonDict] | None:
 
 def _object(row: Any, file_name: str) -> JsonDict:
     if not isinstance(row, dict):
-        raise DatasetError(f"{file_name}: a row is no JSON object")
+        raise DatasetError(f"{file_name}: a row is not a JSON object")
     return row
 
 

@@ -38,7 +38,7 @@ def not_frozen(evidence: Evidence) -> Iterator[Finding]:
         same = evidence.track[view] == evidence.track[view - 1] and look.digest == before.digest
         if same and look.digest and changed[view]:
             yield Finding(
-                "visual.frozen", "image is byte for byte the one before", **evidence.data.data_place(look.row)
+                "visual.frozen", "image is identical to the previous one", **evidence.data.data_place(look.row)
             )
 
 

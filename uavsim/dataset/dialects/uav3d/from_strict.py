@@ -63,7 +63,7 @@ def uav3d_scene(scene: SceneRows, *, channel_of_sensor: dict[str, str], options:
     rows = scene.rows
     if any(rows.get(name) for name in other_objects()):
         raise InputError(
-            f"{scene.scene['name']} has corner cases or other objects besides traffic, which UAV3D's tools would count as cars; "
+            f"{scene.scene['name']} has corner cases or objects besides traffic, which UAV3D's tools would count as cars; "
             "use a format of uavsim export"
         )
     if AGENT.of(rows):
