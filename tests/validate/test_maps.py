@@ -59,7 +59,7 @@ def test_valid_map_has_no_finding(clean: Path, tmp_path: Path) -> None:
             lambda t: t["lane"].append({"token": "x", "polygon_token": "y"}),
             "names 1 unknown polygons, first y",
         ),
-        (lambda t: t["arcline_path_3"].clear(), "has 1 lanes without a centre line, lane first"),
+        (lambda t: t["arcline_path_3"].clear(), "has 1 lanes without a centre line, first lane"),
         (lambda t: t["connectivity"]["lane"]["outgoing"].append("q"), "names 1 unknown lanes, first q"),
         (
             lambda t: t.update(building=[{"token": "b", "polygon_token": "y", "uav_height_m": [0, 9]}]),

@@ -38,11 +38,9 @@ def bev_of_boxes(boxes: Boxes, classes: Sequence[str], frame: BevFrame) -> BoolA
     rasters: BoolArray = np.zeros((len(classes), *frame.size_px[::-1]), dtype=np.bool_)
     corners = boxes.corners_map_m[:, [2, 3, 7, 6], :2]  # corners of the bottom face, in order
     for channel, name in zip(rasters, classes, strict=True):
-        class_corners = [
-            c for c, kind in zip(corners, boxes.categories, strict=True) if f"{kind}.".startswith(f"{name}.")
-        ]
+        quads = [c for c, kind in zip(corners, boxes.categories, strict=True) if f"{kind}.".startswith(f"{name}.")]
         mask: UInt8Array = np.zeros(channel.shape, dtype=np.uint8)
-        draw.draw_polygons(mask, [frame.px(corner) for corner in class_corners], colour=_INK)
+        draw.draw_polygons(mask, [frame.px(corner) for corner in quads], colour=_INK)
         channel[:] = mask > _SHARE
     return rasters
 

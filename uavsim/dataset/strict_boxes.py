@@ -32,15 +32,13 @@ def box_rows(labels: SceneLabels, sample_tokens: list[str]) -> list[SampleAnnota
     """Return the table ``sample_annotation``; sizes are width, length, height."""
     boxes, base = labels.boxes, (labels.plan.dataset, labels.plan.scene_name)
     instance_ids = boxes.instance_id.tolist()
-    annotation_tokens = [
-        token(*base, "annotation", k, i) for k, i in zip(boxes.sample_index.tolist(), instance_ids, strict=True)
-    ]
+    tokens = [token(*base, "annotation", k, i) for k, i in zip(boxes.sample_index.tolist(), instance_ids, strict=True)]
     before, after = _neighbours(boxes.instance_id)
     instances = [token(*base, "instance", actor.info.instance_id) for actor in labels.actors]
     sizes = [size_wlh(actor) for actor in labels.actors]
     attributes = [[attribute_token(name)] for name, _ in ATTRIBUTES] + [[]]  # [-1] is "none"
     columns = zip(
-        annotation_tokens,
+        tokens,
         boxes.sample_index.tolist(),
         boxes.actor_row.tolist(),
         before.tolist(),
@@ -54,7 +52,7 @@ def box_rows(labels: SceneLabels, sample_tokens: list[str]) -> list[SampleAnnota
     )
     rows: list[SampleAnnotationRow] = [
         {
-            "token": annotation_token,
+            "token": box_token,
             "sample_token": sample_tokens[k],
             "instance_token": instances[actor],
             "visibility_token": str(visibility),
@@ -62,12 +60,12 @@ def box_rows(labels: SceneLabels, sample_tokens: list[str]) -> list[SampleAnnota
             "translation": centre,
             "size": sizes[actor],
             "rotation": rotation,
-            "prev": annotation_tokens[prev_row] if prev_row >= 0 else "",
-            "next": annotation_tokens[next_row] if next_row >= 0 else "",
+            "prev": tokens[prev_row] if prev_row >= 0 else "",
+            "next": tokens[next_row] if next_row >= 0 else "",
             "num_lidar_pts": visible_px,
             "num_radar_pts": 0,
         }
-        for annotation_token, k, actor, prev_row, next_row, visibility, attribute, centre, rotation, visible_px in columns
+        for box_token, k, actor, prev_row, next_row, visibility, attribute, centre, rotation, visible_px in columns
     ]
     _add_columns(rows, labels)
     for kind, counts in boxes.points.items():

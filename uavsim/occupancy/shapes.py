@@ -33,19 +33,16 @@ class Shapes:
 
     def __init__(self) -> None:
         """Start without shapes."""
-        self._through_counts: dict[ShapeKey, AnyArray] = {}
-        self._surface_counts: dict[ShapeKey, AnyArray] = {}
+        self._through: dict[ShapeKey, AnyArray] = {}
+        self._surface: dict[ShapeKey, AnyArray] = {}
 
     def counts(self, key: ShapeKey, size_lwh_m: FloatArray) -> tuple[AnyArray, AnyArray]:
         """Return (A, B, C) counts of images that see through a cell, and of images that show a surface in it."""
-        if key not in self._through_counts:
+        if key not in self._through:
             edge_m = max(_FINEST_M, float(size_lwh_m.max()) / _MOST_CELLS)
             cells = np.maximum(np.ceil(size_lwh_m / edge_m), 1).astype(np.int64)
-            self._through_counts[key], self._surface_counts[key] = (
-                np.zeros(cells, np.uint32),
-                np.zeros(cells, np.uint32),
-            )
-        return self._through_counts[key], self._surface_counts[key]
+            self._through[key], self._surface[key] = np.zeros(cells, np.uint32), np.zeros(cells, np.uint32)
+        return self._through[key], self._surface[key]
 
     def solid(self, key: ShapeKey, size_lwh_m: FloatArray) -> BoolArray:
         """Return (A, B, C) solid cells of a shape; all cells if none is solid."""

@@ -51,14 +51,11 @@ class Flight:
     @classmethod
     def of(cls, events: Sequence[tuple[ClientEvent, float]], *, committed_s: float) -> Flight:
         """Return the times of a scene; events are also images between samples, and ticks of open shutters."""
-        samples = [(event.sample, time_s) for event, time_s in events if isinstance(event, SampleTaken)]
+        samples = [(event.sample, at_s) for event, at_s in events if isinstance(event, SampleTaken)]
         last = max((sample for sample, _ in samples), default=0)
         return cls(
             began_s=events[0][1],
-            samples_s=tuple(
-                min(time_s for sample, time_s in samples if sample >= sample_number)
-                for sample_number in range(1, last + 1)
-            ),
+            samples_s=tuple(min(at_s for sample, at_s in samples if sample >= number) for number in range(1, last + 1)),
             flown_s=events[-1][1],
             committed_s=committed_s,
         )

@@ -27,12 +27,12 @@ def everything_tagged(data: DataSet) -> Iterator[Finding]:
     count = np.bincount(tagged[tagged >= 0], minlength=len(data["instance"]))
     for row in np.flatnonzero(count != 1).tolist():
         message = f"instance {data['instance'].tokens[row]} has {int(count[row])} tags"
-        yield Finding("cases.tag", message, numbers={"tags": int(count[row])}, **data.row_place("instance", row))
+        yield Finding("cases.tag", message, numbers={"tags": int(count[row])}, **data.locate("instance", row))
     for row, tag in enumerate(table["tag"]):
         if len(tag.split()) != 1:
             instance = int(tagged[row])
-            finding_place = data.row_place("instance", instance) if instance >= 0 else {}
-            yield Finding("cases.tag", f"tag {tag!r} is not one word", **finding_place)
+            location = data.locate("instance", instance) if instance >= 0 else {}
+            yield Finding("cases.tag", f"tag {tag!r} is not one word", **location)
 
 
 def cases_large_enough(evidence: Evidence) -> Iterator[Finding]:
@@ -48,6 +48,6 @@ def cases_large_enough(evidence: Evidence) -> Iterator[Finding]:
         pixels = np.bincount(pairs.view[of_case], weights=pairs.visible_px[of_case], minlength=1)
         best, required = int(pixels.max()), int(table["min_visible_px"][row])
         if best < required:
-            finding_place = data.scene_place(int(table["scene_token"][row]))
+            location = data.scene_place(int(table["scene_token"][row]))
             message = f"corner case {table['name'][row]} has at most {best} visible pixels, {required} were requested"
-            yield Finding("cases.small", message, numbers={"visible_px": best, "wanted_px": required}, **finding_place)
+            yield Finding("cases.small", message, numbers={"visible_px": best, "wanted_px": required}, **location)

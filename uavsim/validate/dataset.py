@@ -175,10 +175,10 @@ class DataSet:
         if row < 0:
             return FindingPlace()
         sensor = int(self.sensor_of_data_row(row))
-        finding_place = self.sample_place(int(self["sample_data"]["sample_token"][row]))
+        location = self.sample_place(int(self["sample_data"]["sample_token"][row]))
         if sensor >= 0:
-            finding_place["channel"] = self.channels[sensor]
-        return finding_place
+            location["channel"] = self.channels[sensor]
+        return location
 
     def sensor_of_data_row(self, row: int) -> int:
         """Return the sensor row of one sample_data row."""
@@ -189,7 +189,7 @@ class DataSet:
         """Return the place of an annotation row: sample and scene."""
         return self.sample_place(int(self["sample_annotation"]["sample_token"][row]))
 
-    def row_place(self, table: str, row: int) -> FindingPlace:
+    def locate(self, table: str, row: int) -> FindingPlace:
         """Return the place of a row of any table, as far as it has one."""
         if table == "sample_data":
             return self.data_place(row)

@@ -26,31 +26,29 @@ def images_complete(evidence: Evidence) -> Iterator[Finding]:
     data = evidence.data
     images = data["sample_data"]
     for look in evidence.looks:
-        name, finding_place = images["filename"][look.row], data.data_place(look.row)
+        name, location = images["filename"][look.row], data.data_place(look.row)
         if look.state in _WORDS:
             code, words = _WORDS[look.state]
-            yield Finding(code, f"{name} {words}", **finding_place)
+            yield Finding(code, f"{name} {words}", **location)
         stated = (int(images["width"][look.row]), int(images["height"][look.row]))
         if look.state not in {"missing", "unreadable"} and look.found_px != stated:
             found = f"{look.found_px[0]} x {look.found_px[1]}"
             message = f"{name} is {found}, its row says {stated[0]} x {stated[1]}"
-            yield Finding("files.size", message, **finding_place)
+            yield Finding("files.size", message, **location)
 
 
 def masks_complete(evidence: Evidence) -> Iterator[Finding]:
     """Every mask exists, is complete, and has the size of its image."""
     for look in evidence.looks:
-        finding_place = evidence.data.data_place(look.row)
+        location = evidence.data.data_place(look.row)
         if look.mask_state in _WORDS:
             code, words = _WORDS[look.mask_state]
-            yield Finding(
-                code, f"mask of {evidence.data['sample_data']['filename'][look.row]} {words}", **finding_place
-            )
+            yield Finding(code, f"mask of {evidence.data['sample_data']['filename'][look.row]} {words}", **location)
         elif look.mask_state == "good" and look.state == "good" and look.mask_px != look.found_px:
             message = (
                 f"mask is {look.mask_px[0]} x {look.mask_px[1]}, its image {look.found_px[0]} x {look.found_px[1]}"
             )
-            yield Finding("files.size", message, **finding_place)
+            yield Finding("files.size", message, **location)
 
 
 def lidar_files_exist(evidence: Evidence) -> Iterator[Finding]:
@@ -77,7 +75,7 @@ def layers_exist(evidence: Evidence) -> Iterator[Finding]:
         names = data[table]["filename"]
         for row, (name, kind) in enumerate(zip(names, data[table].get("kind") or [table] * len(names), strict=True)):
             if kind != "instance" and data.files.fault(name) == MISSING:
-                yield Finding("files.missing", f"{name} is missing", **data.row_place(table, row))
+                yield Finding("files.missing", f"{name} is missing", **data.locate(table, row))
 
 
 def maps_exist(evidence: Evidence) -> Iterator[Finding]:
@@ -113,7 +111,7 @@ def paths_inside(evidence: Evidence) -> Iterator[Finding]:
                 code = (
                     "files.link" if "link" in str(fault) else "files.size" if "larger" in str(fault) else "files.path"
                 )
-                yield Finding(code, f"{name[:200]} {fault}", **data.row_place(table, row))
+                yield Finding(code, f"{name[:200]} {fault}", **data.locate(table, row))
 
 
 def names_plain(evidence: Evidence) -> Iterator[Finding]:

@@ -79,8 +79,8 @@ def masks_belong_to_views(evidence: Evidence) -> Iterator[Finding]:
     for view in np.flatnonzero(misses.view_bad).tolist():
         wrong, counted = int(misses.view_misses[view]), int(misses.view_counted[view])
         message = f"{wrong} of {counted} boxes miss their pixels: wrong mask, camera pose, intrinsics or tick"
-        finding_place = evidence.data.data_place(evidence.looks[view].row)
-        yield Finding("pixels.view", message, numbers={"missed": wrong, "counted": counted}, **finding_place)
+        location = evidence.data.data_place(evidence.looks[view].row)
+        yield Finding("pixels.view", message, numbers={"missed": wrong, "counted": counted}, **location)
 
 
 def boxes_cover_masks(evidence: Evidence) -> Iterator[Finding]:
@@ -94,12 +94,12 @@ def boxes_cover_masks(evidence: Evidence) -> Iterator[Finding]:
     _, first = np.unique(pairs.box[worst_first], return_index=True)
     for pair in worst_first[np.sort(first)].tolist():
         row = int(pairs.box[pair])
-        finding_place = data.annotation_place(row)
-        finding_place["channel"] = data.data_place(evidence.looks[pairs.view[pair]].row).get("channel", "")
+        location = data.annotation_place(row)
+        location["channel"] = data.data_place(evidence.looks[pairs.view[pair]].row).get("channel", "")
         share, pixels = float(misses.outside[pair]), int(pairs.visible_px[pair])
         message = f"{share:.0%} of {pixels} visible pixels lie outside the box"
         numbers = {"token": data["sample_annotation"].tokens[row], "outside": round(share, 4), "visible_px": pixels}
-        yield Finding("pixels.box", message, numbers=numbers, **finding_place)
+        yield Finding("pixels.box", message, numbers=numbers, **location)
 
 
 def boxes_fill_silhouettes(evidence: Evidence) -> Iterator[Finding]:
@@ -215,4 +215,4 @@ def tags_fit_categories(evidence: Evidence) -> Iterator[Finding]:
         if allowed is not None and tag not in allowed:
             message = f"category {name}, but its pixels have semantic tag {tag}"
             numbers = {"token": data["instance"].tokens[owner], "tag": tag}
-            yield Finding("pixels.tag", message, numbers=numbers, **data.row_place("instance", owner))
+            yield Finding("pixels.tag", message, numbers=numbers, **data.locate("instance", owner))

@@ -77,17 +77,15 @@ def labels_fit_points(evidence: Evidence) -> Iterator[Finding]:
     for name, owner in zip(table["filename"], table["sample_data_token"].tolist(), strict=True):
         if data.files.fault(name) is not None:  # the file checks report it
             continue
-        finding_place = data.data_place(owner)
+        location = data.data_place(owner)
         labels = np.frombuffer(data.read(name), np.uint8)
         cloud = data["sample_data"]["filename"][owner] if owner >= 0 else ""
         readable = data.files.fault(cloud) is None
         points = data.files.file(cloud).stat().st_size // (4 * POINT_FLOATS) if readable else len(labels)
         if len(labels) != points:
-            yield Finding("points.labels", f"{name} has {len(labels)} labels for {points} points", **finding_place)
+            yield Finding("points.labels", f"{name} has {len(labels)} labels for {points} points", **location)
         elif len(labels) and labels.max() >= CLASSES:
-            yield Finding(
-                "points.labels", f"{name} has label {labels.max()}; nuScenes-lidarseg ends at 31", **finding_place
-            )
+            yield Finding("points.labels", f"{name} has label {labels.max()}; nuScenes-lidarseg ends at 31", **location)
     found = sum(name.endswith((".bin", ".npz")) for name in data.files.names(f"lidarseg/{data.version}"))
     if found != len(table):
         message = f"lidarseg/{data.version} holds {found} files, its table {len(table)} rows"

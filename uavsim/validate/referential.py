@@ -27,10 +27,8 @@ def tables_match_schema(data: DataSet) -> Iterator[Finding]:
     for table in data.tables.values():
         for finding in table.findings:
             row = finding.numbers.get("row")
-            finding_place = (
-                data.row_place(table.name, row) if isinstance(row, int) and row < len(table) else FindingPlace()
-            )
-            yield Finding(finding.code, finding.message, numbers=finding.numbers, **finding_place)
+            location = data.locate(table.name, row) if isinstance(row, int) and row < len(table) else FindingPlace()
+            yield Finding(finding.code, finding.message, numbers=finding.numbers, **location)
 
 
 def tokens_unique(data: DataSet) -> Iterator[Finding]:
@@ -41,7 +39,7 @@ def tokens_unique(data: DataSet) -> Iterator[Finding]:
         for row in np.sort(again).tolist():
             token = table.tokens[row]
             message = f"{name}: token {token!r} is not unique"
-            yield Finding("referential.token", message, numbers={"token": token}, **data.row_place(name, row))
+            yield Finding("referential.token", message, numbers={"token": token}, **data.locate(name, row))
 
 
 def references_lead_somewhere(data: DataSet) -> Iterator[Finding]:
@@ -61,7 +59,7 @@ def references_lead_somewhere(data: DataSet) -> Iterator[Finding]:
             for row in np.flatnonzero(bad).tolist():
                 message = f"{name}.{spec.name} of {table.tokens[row]} names no row of {spec.table}"
                 yield Finding(
-                    "referential.key", message, numbers={"token": table.tokens[row]}, **data.row_place(name, row)
+                    "referential.key", message, numbers={"token": table.tokens[row]}, **data.locate(name, row)
                 )
 
 
@@ -94,7 +92,7 @@ def _chain(data: DataSet, name: str, *, group: list[IntArray], time: IntArray) -
             for row in linked[bad].tolist():
                 message = f"{name}.{word} of {table.tokens[row]} {reason}"
                 yield Finding(
-                    "referential.chain", message, numbers={"token": table.tokens[row]}, **data.row_place(name, row)
+                    "referential.chain", message, numbers={"token": table.tokens[row]}, **data.locate(name, row)
                 )
     yield from _one_chain_each(data, name, group=group)
 
@@ -109,7 +107,7 @@ def _one_chain_each(data: DataSet, name: str, *, group: list[IntArray]) -> Itera
     for g in np.flatnonzero(heads != 1).tolist():
         message = f"{name}: {int(heads[g])} rows without prev, expected 1"
         yield Finding(
-            "referential.chain", message, numbers={"heads": int(heads[g])}, **data.row_place(name, int(first_row[g]))
+            "referential.chain", message, numbers={"heads": int(heads[g])}, **data.locate(name, int(first_row[g]))
         )
 
 
@@ -136,7 +134,7 @@ def _ends(data: DataSet, owner: str, member: str, *, suffix: str) -> Iterator[Fi
             "referential.count",
             message,
             numbers={"stated": stated, "found": int(have[row])},
-            **data.row_place(owner, row),
+            **data.locate(owner, row),
         )
     for name, link in ((first, "prev"), (last, "next")):
         end = owners[name]
@@ -144,7 +142,7 @@ def _ends(data: DataSet, owner: str, member: str, *, suffix: str) -> Iterator[Fi
         wrong = (belongs[end[known]] != known) | (members[link][end[known]] >= 0)
         for row in known[wrong].tolist():
             message = f"{owner} {_label(data, owner, row)}: {name} is not the end of its chain"
-            yield Finding("referential.end", message, **data.row_place(owner, row))
+            yield Finding("referential.end", message, **data.locate(owner, row))
 
 
 def _label(data: DataSet, table: str, row: int) -> str:
@@ -167,9 +165,9 @@ def one_keyframe_per_channel(data: DataSet) -> Iterator[Finding]:
     for row, column in np.argwhere((have > 1) | ((have == 0) & required)).tolist():
         number = int(have[row, column])
         message = f"{number} keyframes of {data.channels[column]} in one sample, expected 1"
-        finding_place = data.sample_place(row)
-        finding_place["channel"] = data.channels[column]
-        yield Finding("referential.keyframes", message, numbers={"keyframes": number}, **finding_place)
+        location = data.sample_place(row)
+        location["channel"] = data.channels[column]
+        yield Finding("referential.keyframes", message, numbers={"keyframes": number}, **location)
 
 
 def _keyframes(data: DataSet) -> tuple[BoolArray, IntArray]:
@@ -188,10 +186,10 @@ def lidar_top_in_samples(data: DataSet) -> Iterator[Finding]:
     columns = [i for i, channel in enumerate(data.channels) if channel == BEV_CHANNEL]
     without = have[:, columns].sum(axis=1) == 0
     for row in np.flatnonzero(without).tolist():
-        finding_place = data.sample_place(row)
-        finding_place["channel"] = BEV_CHANNEL
+        location = data.sample_place(row)
+        location["channel"] = BEV_CHANNEL
         message = "sample without LIDAR_TOP: the devkit's evaluation fails"
-        yield Finding("referential.lidar_top", message, **finding_place)
+        yield Finding("referential.lidar_top", message, **location)
 
 
 def calibrations_fit_channels(data: DataSet) -> Iterator[Finding]:
@@ -202,9 +200,9 @@ def calibrations_fit_channels(data: DataSet) -> Iterator[Finding]:
         reported = _channel_in(filename, known)
         if reported and sensor[row] >= 0 and names[sensor[row]] != reported:
             message = f"{filename} is calibrated as {names[sensor[row]]}"
-            finding_place = data.data_place(row)
-            finding_place["channel"] = reported
-            yield Finding("referential.calibration", message, **finding_place)
+            location = data.data_place(row)
+            location["channel"] = reported
+            yield Finding("referential.calibration", message, **location)
 
 
 def _channel_in(filename: str, known: frozenset[str]) -> str:

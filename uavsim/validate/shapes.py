@@ -62,8 +62,8 @@ def rotations_unit(evidence: Evidence) -> Iterator[Finding]:
         length = np.linalg.norm(data[name]["rotation"], axis=1)
         for row in np.flatnonzero(np.abs(length - 1) > UNIT_TOLERANCE).tolist():
             message = f"{name}.rotation of {data[name].tokens[row]} has length {length[row]:.6g}"
-            finding_place = data.row_place(name, row) or _place_of_pose(data, name, row)
-            yield Finding("shape.rotation", message, numbers={"length": float(length[row])}, **finding_place)
+            location = data.locate(name, row) or _place_of_pose(data, name, row)
+            yield Finding("shape.rotation", message, numbers={"length": float(length[row])}, **location)
 
 
 def _place_of_pose(data: DataSet, name: str, row: int) -> FindingPlace:
@@ -105,10 +105,10 @@ def _intrinsics_constant(evidence: Evidence, views: IntArray) -> Iterator[Findin
         usual = np.median(flat[channel_views], axis=0)
         off = np.abs(flat[channel_views] - usual).max(axis=1) > 1e-6
         for view in views[channel_views[off]].tolist() if len(channel_views) > 2 else []:
-            finding_place = data.data_place(int(cameras.rows[view]))
+            location = data.data_place(int(cameras.rows[view]))
             focal = float(cameras.intrinsic[view, 0, 0])
             message = f"focal length {focal:g} px, this channel has {usual[0]:g} elsewhere"
-            yield Finding("shape.intrinsic", message, severity="warning", numbers={"focal_px": focal}, **finding_place)
+            yield Finding("shape.intrinsic", message, severity="warning", numbers={"focal_px": focal}, **location)
 
 
 def sizes_plausible(evidence: Evidence) -> Iterator[Finding]:
@@ -200,7 +200,7 @@ def _against_blueprint(data: DataSet, blueprint: IntArray, size: FloatArray) -> 
         off = np.abs(size[row] - usual[blueprint[row]]).max()
         if count[blueprint[row]] >= 3 and off > SIZE_STEP_M:
             message = f"instance {data['instance'].tokens[row]} is {off:.2f} m off the size of its blueprint's others"
-            yield Finding("shape.blueprint", message, numbers={"off_m": float(off)}, **data.row_place("instance", row))
+            yield Finding("shape.blueprint", message, numbers={"off_m": float(off)}, **data.locate("instance", row))
 
 
 def sizes_known(evidence: Evidence) -> Iterator[Finding]:
@@ -238,7 +238,7 @@ def categories_agree(evidence: Evidence) -> Iterator[Finding]:
             names = data["category"]["name"]
             message = f"{blueprint} is {names[category[row]]} here and {names[usual]} elsewhere"
             numbers = {"token": data["instance"].tokens[row]}
-            yield Finding("shape.category", message, numbers=numbers, **data.row_place("instance", row))
+            yield Finding("shape.category", message, numbers=numbers, **data.locate("instance", row))
 
 
 def boxes_upright(evidence: Evidence) -> Iterator[Finding]:

@@ -25,15 +25,15 @@ def readings_in_order(evidence: Evidence) -> Iterator[Finding]:
     for row, (name, channel) in enumerate(zip(table["filename"], table["channel"], strict=True)):
         if data.files.fault(name) is not None:
             continue  # the file checks report unreadable files
-        finding_place = data.scene_place(int(table["scene_token"][row])) | {"channel": channel}
+        location = data.scene_place(int(table["scene_token"][row])) | {"channel": channel}
         try:
             found, _ = from_parquet(data.read(name), name=name)
         except DatasetError as error:
-            yield Finding("streams.file", str(error), **finding_place)
+            yield Finding("streams.file", str(error), **location)
             continue
         wrong = _wrong(found, count=int(table["count"][row]), rate_hz=float(table["rate_hz"][row]))
         if wrong:
-            yield Finding("streams.readings", f"{name}: {wrong}", **finding_place)
+            yield Finding("streams.readings", f"{name}: {wrong}", **location)
         elif is_strict and len(found) and _PLACE in (found.dtype.names or ()) and found[_PLACE].shape[1:] == (3,):
             rows = np.flatnonzero((scene_of_data == table["scene_token"][row]) & _carried(data, sensor, channel))
             aside_m = _aside_m(data, found, rows)
@@ -41,7 +41,7 @@ def readings_in_order(evidence: Evidence) -> Iterator[Finding]:
                 yield Finding(
                     "streams.place",
                     f"{name}: up to {aside_m:.3f} m from the poses of the same instants",
-                    **finding_place,
+                    **location,
                 )
 
 

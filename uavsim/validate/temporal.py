@@ -37,7 +37,7 @@ def clock_in_microseconds(data: DataSet) -> Iterator[Finding]:
         )
         for row in np.flatnonzero(strange).tolist():
             message = f"{name} {data[name].tokens[row]}: timestamp {int(stamps[row])} has another unit than the others"
-            yield Finding("temporal.unit", message, **data.row_place(name, row))
+            yield Finding("temporal.unit", message, **data.locate(name, row))
 
 
 def cameras_share_the_tick(data: DataSet) -> Iterator[Finding]:
@@ -118,5 +118,5 @@ def _even(data: DataSet, name: str, group: IntArray, time: IntArray) -> Iterator
         row = int(order[at + 1])
         message = f"{name}: {int(step[at])} after the previous one, the usual step is {usual}"
         yield Finding(
-            "temporal.interval", message, numbers={"step": int(step[at]), "usual": usual}, **data.row_place(name, row)
+            "temporal.interval", message, numbers={"step": int(step[at]), "usual": usual}, **data.locate(name, row)
         )

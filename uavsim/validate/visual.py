@@ -143,20 +143,18 @@ def _spikes(level: FloatArray, good: BoolArray, evidence: Evidence) -> BoolArray
 def of_this_tick(evidence: Evidence) -> Iterator[Finding]:
     """An image's edges lie on the borders of its own mask, not on those of the previous or the next tick."""
     for view, look in enumerate(evidence.looks):
-        image_contrast, *others = look.edge_contrast
-        image_sharpness, *others_sharp = look.edge_sharpness
+        contrast, *others = look.edge_contrast
+        sharpness, *others_sharp = look.edge_sharpness
         best = np.nanmax(others) if np.isfinite(others).any() else np.nan
-        if not np.isfinite(best) or not np.isfinite(image_contrast):
+        if not np.isfinite(best) or not np.isfinite(contrast):
             continue
         index = int(others[1] == best)
-        sharper = (
-            others_sharp[index] > BETTER * image_sharpness
-        )  # otherwise its borders lie by chance in a rich texture
+        sharper = others_sharp[index] > BETTER * sharpness  # otherwise its borders lie by chance in a rich texture
         better = BETTER_BESIDE if look.edge_near[index] else BETTER
-        if best > max(better * image_contrast, MIN_CONTRAST) and sharper and look.digest != _digest(evidence, view - 1):
+        if best > max(better * contrast, MIN_CONTRAST) and sharper and look.digest != _digest(evidence, view - 1):
             which = ("before", "after")[index]
-            message = f"image fits the mask of the tick {which} ({best:.0f}) better than its own ({image_contrast:.0f})"
-            numbers = {"own": round(image_contrast, 2), "other": round(float(best), 2)}
+            message = f"image fits the mask of the tick {which} ({best:.0f}) better than its own ({contrast:.0f})"
+            numbers = {"own": round(contrast, 2), "other": round(float(best), 2)}
             yield Finding("visual.other_tick", message, numbers=numbers, **evidence.data.data_place(look.row))
 
 

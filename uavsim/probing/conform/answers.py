@@ -109,7 +109,5 @@ def write_answers(path: Path | HeldPath, answers: AnswerFile) -> None:
         StorageError: the file cannot be written.
     """
     fields = answers.model_dump(exclude_defaults=True)
-    answer_lines = ",\n".join(
-        json.dumps(answer) for answer in fields.pop("answers")
-    )  # one line each, for readable diffs
-    write_whole(path, f'{json.dumps(fields)[:-1]}, "answers": [\n{answer_lines}\n]}}\n'.encode())
+    lines = ",\n".join(json.dumps(answer) for answer in fields.pop("answers"))  # one line each, for readable diffs
+    write_whole(path, f'{json.dumps(fields)[:-1]}, "answers": [\n{lines}\n]}}\n'.encode())

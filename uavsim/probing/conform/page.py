@@ -39,21 +39,21 @@ def page_of(tested: AnswerFile, reference: AnswerFile, found: list[Compared]) ->
         f"Asked {html_text(tested.started)} in {tested.seconds:.0f} s with {html_text(clients)}.</p>",
         _table(
             ["capability", "result", "questions that differ"],
-            [[html_text(name), _result_html(v), _differ(q)] for name, v, q in groups],
+            [[html_text(name), _badge(v), _differ(q)] for name, v, q in groups],
         ),
     ]
     for name, result, questions in groups:
         rows = [
             [
                 html_text(c.answer.question),
-                _answer_html(c.answer),
-                _answer_html(c.reference),
+                _cell(c.answer),
+                _cell(c.reference),
                 _rule(c),
-                _result_html(c.result),
+                _badge(c.result),
             ]
             for c in questions
         ]
-        lines.append(f"<h2>{html_text(name)} {_result_html(result)}</h2>")
+        lines.append(f"<h2>{html_text(name)} {_badge(result)}</h2>")
         lines.append(_table(["question", "this simulator", "reference", "the same when", ""], rows))
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
@@ -66,7 +66,7 @@ def _table(head: list[str], rows: list[list[str]]) -> str:
     return f"<div><table><tr>{''.join(f'<th>{html_text(h)}</th>' for h in head)}</tr>{body}</table></div>"
 
 
-def _result_html(result: Result) -> str:
+def _badge(result: Result) -> str:
     return f'<span class="v {result.split()[0]}">{"not compared" if result == "shown" else result}</span>'
 
 
@@ -76,7 +76,7 @@ def _differ(questions: list[Compared]) -> str:
     return "; ".join(names[:_MOST_NAMES]) + more
 
 
-def _answer_html(answer: Answer | None) -> str:
+def _cell(answer: Answer | None) -> str:
     if answer is None:
         return "not asked"
     if answer.value is None:

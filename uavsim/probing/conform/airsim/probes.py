@@ -70,34 +70,27 @@ def placing(link: AirSimLink) -> Iterator[Answer]:
     client, name = link.client, link.vehicles[0]
     first_pose = client.simGetVehiclePose(name)
     client.simPause(True)
-    draw, position_errors_m, rotation_errors_deg, delays_s = np.random.default_rng(16), [], [], []
+    draw, offsets_m, turns_deg, delays_s = np.random.default_rng(16), [], [], []
     for _ in range(_POSES):
         position_m = draw.uniform((-100, -100, -150), (100, 100, -60))
         roll, pitch, yaw = draw.uniform((-0.7, -0.7, -3.1), (0.7, 0.7, 3.1))
-        target_quat = link.vendor.to_quaternion(pitch, roll, yaw)
+        quat = link.vendor.to_quaternion(pitch, roll, yaw)
         client.simSetVehiclePose(
-            link.vendor.Pose(link.vendor.Vector3r(*(float(v) for v in position_m)), target_quat), True, name
+            link.vendor.Pose(link.vendor.Vector3r(*(float(v) for v in position_m)), quat), True, name
         )
         began = time.monotonic()
-        read_pose = client.simGetVehiclePose(name)
-        while (
-            np.linalg.norm(xyz(read_pose.position) - position_m) > _NEAR_M and time.monotonic() - began < _READ_BACK_S
-        ):
-            read_pose = client.simGetVehiclePose(name)
+        pose = client.simGetVehiclePose(name)
+        while np.linalg.norm(xyz(pose.position) - position_m) > _NEAR_M and time.monotonic() - began < _READ_BACK_S:
+            pose = client.simGetVehiclePose(name)
         delays_s.append(time.monotonic() - began)
-        position_errors_m.append(float(np.linalg.norm(xyz(read_pose.position) - position_m)))
-        dot = abs(
-            sum(
-                getattr(read_pose.orientation, k) * getattr(target_quat, k)
-                for k in ("w_val", "x_val", "y_val", "z_val")
-            )
-        )
-        rotation_errors_deg.append(float(np.degrees(2 * np.arccos(min(1.0, dot)))))
+        offsets_m.append(float(np.linalg.norm(xyz(pose.position) - position_m)))
+        dot = abs(sum(getattr(pose.orientation, k) * getattr(quat, k) for k in ("w_val", "x_val", "y_val", "z_val")))
+        turns_deg.append(float(np.degrees(2 * np.arccos(min(1.0, dot)))))
     client.simSetVehiclePose(first_pose, True, name)
     client.simPause(False)
     yield ask.at_most("until a pose that was set is read back, median", float(np.median(delays_s)), 0.02, unit="s")
-    yield ask.at_most(f"place of {_POSES} against the asked one, worst", max(position_errors_m), 5e-3, unit="m")
-    yield ask.at_most(f"turn of {_POSES} against the asked one, worst", max(rotation_errors_deg), 0.1, unit="degrees")
+    yield ask.at_most(f"place of {_POSES} against the asked one, worst", max(offsets_m), 5e-3, unit="m")
+    yield ask.at_most(f"turn of {_POSES} against the asked one, worst", max(turns_deg), 0.1, unit="degrees")
 
 
 def flight(link: AirSimLink) -> Iterator[Answer]:
@@ -109,44 +102,38 @@ def flight(link: AirSimLink) -> Iterator[Answer]:
     yield ask.equal("it arms", bool(client.armDisarm(True, name)))
     ground = _settled(link, name)
     client.takeoffAsync(20, name).join()
-    up = _position_ned_m(link, name)
+    up = _ned_m(link, name)
     yield ask.near("height after take-off", float(ground[2] - up[2]), 0.7, unit="m")
     yield ask.equal("landed state in the air", int(client.getMultirotorState(name).landed_state))
     goal = np.array([up[0] + 5.0, up[1], up[2] - 2.0])
     client.moveToPositionAsync(*(float(v) for v in goal), 2.0, vehicle_name=name).join()
     client.hoverAsync(name).join()
     _run(link, 3.0, pause=True)  # the world stands between two calls
-    reached = _position_ned_m(link, name)
+    reached = _ned_m(link, name)
     yield ask.at_most(
         "distance to a way point 5 m north and 2 m up", float(np.linalg.norm(reached - goal)), 1.5, unit="m"
     )
     _run(link, 2.0, pause=True)
-    yield ask.at_most(
-        "drift in 2 s of hovering", float(np.linalg.norm(_position_ned_m(link, name) - reached)), 0.3, unit="m"
-    )
+    yield ask.at_most("drift in 2 s of hovering", float(np.linalg.norm(_ned_m(link, name) - reached)), 0.3, unit="m")
     client.simPause(False)
     client.rotateToYawAsync(90.0, 15, 3, name).join()
     turn = client.simGetVehiclePose(name).orientation
     yaw_deg = float(np.degrees(link.vendor.to_eularian_angles(turn)[2]))
     yield ask.near("yaw after rotateToYaw(90)", yaw_deg, 6.0, unit="degrees")
     _run(link, 2.0, pause=True)
-    begin = _position_ned_m(link, name)
+    begin = _ned_m(link, name)
     client.moveByVelocityAsync(0.0, 2.0, 0.0, 2.0, vehicle_name=name)
     _run(link, 2.0, pause=True)
-    yield ask.near(
-        "way east in 2 s at 2 m/s, from rest", float(_position_ned_m(link, name)[1] - begin[1]), 1.0, unit="m"
-    )
+    yield ask.near("way east in 2 s at 2 m/s, from rest", float(_ned_m(link, name)[1] - begin[1]), 1.0, unit="m")
     client.simPause(False)
-    low = _position_ned_m(link, name)
+    low = _ned_m(link, name)
     client.moveToPositionAsync(float(low[0]), float(low[1]), float(ground[2]) - 1.0, 1.0, vehicle_name=name).join()
     for _ in range(_LANDINGS):  # AirSim takes a slow begin of the descent for the ground
         client.landAsync(60, name).join()
         _run(link, 2.0)
-        if abs(ground[2] - _position_ned_m(link, name)[2]) < 0.2:
+        if abs(ground[2] - _ned_m(link, name)[2]) < 0.2:
             break
-    yield ask.near(
-        "height on landing above the start", float(ground[2] - _position_ned_m(link, name)[2]), 0.3, unit="m"
-    )
+    yield ask.near("height on landing above the start", float(ground[2] - _ned_m(link, name)[2]), 0.3, unit="m")
     client.armDisarm(False, name)
     _run(link, 1.0)
     yield ask.equal("landed state on the ground, disarmed", int(client.getMultirotorState(name).landed_state))
@@ -179,7 +166,7 @@ def resting(link: AirSimLink) -> Iterator[Answer]:
     field = xyz(client.getMagnetometerData(vehicle_name=name).magnetic_field_body)
     yield ask.near("length of the magnetic field", float(np.linalg.norm(field)), 0.1, unit="gauss")
     yield ask.near(
-        "landed: its origin above the place that it spawned at", float(-_position_ned_m(link, name)[2]), 0.3, unit="m"
+        "landed: its origin above the place that it spawned at", float(-_ned_m(link, name)[2]), 0.3, unit="m"
     )
     question = "distance sensor down"
     with _refusals(link, question) as refused:
@@ -265,7 +252,7 @@ def _stamp_s(link: AirSimLink, name: str) -> float:
     return int(link.client.getMultirotorState(name).timestamp) / 1e9
 
 
-def _position_ned_m(link: AirSimLink, name: str) -> FloatArray:
+def _ned_m(link: AirSimLink, name: str) -> FloatArray:
     return xyz(link.client.simGetGroundTruthKinematics(name).position)
 
 
@@ -286,10 +273,10 @@ def _until_paused(link: AirSimLink) -> None:
 
 def _settled(link: AirSimLink, name: str) -> FloatArray:
     """Wait until the drone stands; returns its (3,) place."""
-    last = _position_ned_m(link, name)
+    last = _ned_m(link, name)
     for _ in range(20):
         _run(link, 0.5)
-        now = _position_ned_m(link, name)
+        now = _ned_m(link, name)
         if float(np.abs(now - last).max()) < 1e-3:
             break
         last = now

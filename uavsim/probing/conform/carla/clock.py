@@ -60,9 +60,7 @@ def placements(site: Site) -> Iterator[Answer]:
     """
     ask = Ask("placements")
     draw = np.random.default_rng(16)
-    road = max(
-        (point.location for point in site.spawn_points), key=lambda location: float(np.hypot(location.x, location.y))
-    )
+    road = max((point.location for point in site.spawn_points), key=lambda p: float(np.hypot(p.x, p.y)))
     middle = shifted(road, 0.0, 0.0, site.above.z)
     site.look_from(middle)
     site.tick()
