@@ -35,13 +35,8 @@ from uavsim.viewing.view import ViewRequest, write_recording
 @pytest.fixture
 def write(street_set: Dataset, scan_folder: Path):
     def written(out: Path, name: str, **choices) -> list[str]:
-        voxel_format = FORMATS[name]
-        return [
-            file
-            for file, _ in write_voxels(
-                street_set, out, voxel_format, GRIDS[voxel_format.grid], **{"scan_folder": scan_folder, **choices}
-            )
-        ]
+        grid, options = GRIDS[FORMATS[name].grid], {"scan_folder": scan_folder, **choices}
+        return [file for file, _ in write_voxels(street_set, out, FORMATS[name], grid, **options)]
 
     return written
 

@@ -15,7 +15,7 @@ from uavsim.access.scenes import Sample, Scene
 from uavsim.access.towns import TownMap
 from uavsim.dataset.collector import collector_paused
 from uavsim.dataset.dialects import STRICT, Conversion, dialect_of
-from uavsim.dataset.reader import DatasetReader, SceneRows, open_dataset
+from uavsim.dataset.reader import DatasetReader, open_dataset
 from uavsim.dataset.rows import DatasetInfo
 from uavsim.dataset.schema import CATEGORY, MAP, REQUIRED, SENSOR, Row, Table, Tables
 from uavsim.errors import DatasetError
@@ -186,7 +186,8 @@ class Dataset:
                     yield Scene(rows, self._shared, {})
                 else:
                     after = conversion.scene(rows)
-                    yield Scene(after, self._shared, _stored_names(conversion, rows, after))
+                    stored = {move.new: move.old for move in conversion.files(rows, after) if move.new != move.old}
+                    yield Scene(after, self._shared, stored)
 
     def samples(self, split: str | None = None) -> Iterator[Sample]:
         """Yield all samples of all scenes; see ``scenes``."""
@@ -218,7 +219,3 @@ class Dataset:
                 sensors={row["token"]: row for row in self._shared_tables.get(SENSOR.name, ())},
                 category_names={row["token"]: str(row["name"]) for row in self._shared_tables.get(CATEGORY.name, ())},
             )
-
-
-def _stored_names(conversion: Conversion, before: SceneRows, after: SceneRows) -> dict[str, str]:
-    return {move.new: move.old for move in conversion.files(before, after) if move.new != move.old}

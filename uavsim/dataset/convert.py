@@ -147,9 +147,7 @@ class _TableWriters:
         for name, rows in shared.items():
             result.row_count[name] = write_rows(self._folder / f"{name}.json", rows)
         if reader.splits:
-            splits = {
-                name: [s for s in scene_names if s in self._scenes] for name, scene_names in reader.splits.items()
-            }
+            splits = {name: [s for s in scenes if s in self._scenes] for name, scenes in reader.splits.items()}
             write_json(self._folder / SPLITS, splits)
         return result
 

@@ -123,11 +123,6 @@ def decode_depth(source: ImageSource) -> Float32Image:
     return _metres(raw)
 
 
-def depth_as_stored(depth_m: npt.NDArray[np.floating[Any]]) -> Float32Image:
-    """Round (H, W) metres to the (H, W) float32 metres that ``decode_depth`` reads back from the file."""
-    return _metres(_centimetres(depth_m))
-
-
 def _centimetres(depth_m: npt.NDArray[np.floating[Any]]) -> UInt16Array:
     centimetres = np.clip(np.nan_to_num(depth_m, nan=0.0, posinf=DEPTH_FAR_M), 0.0, DEPTH_FAR_M) * 100.0
     return cast(UInt16Array, np.rint(centimetres).astype(np.uint16))

@@ -33,7 +33,7 @@ from uavsim.occupancy.grids import MOST_VOXELS, Grid
 from uavsim.occupancy.npz import ArrayKind, npz_bytes, read_npz
 from uavsim.occupancy.sample import Occupancy
 from uavsim.records.channels import agent_id
-from uavsim.typing import AnyArray, FloatArray, JsonDict, UInt8Array
+from uavsim.typing import AnyArray, FloatArray, JsonDict
 
 __all__ = ["FORMATS", "Labelled", "VoxelFormat", "read_occ3d", "read_voxels", "voxels_file", "voxels_of"]
 
@@ -306,7 +306,7 @@ def occ3d_files(labelled: Labelled) -> Files:
     visible = voxels.seen_by(labelled.owner)
     known = voxels.semantics != UNKNOWN
     arrays = {
-        "semantics": _or_free(voxels.semantics),
+        "semantics": np.where(known, voxels.semantics, FREE).astype(np.uint8),
         "mask_lidar": (voxels.lidar & known).astype(np.uint8),
         "mask_camera": (visible & known).astype(np.uint8),
     }
@@ -446,10 +446,6 @@ def _flow_voxels(labelled: Labelled, step: int) -> AnyArray:
     if then is not None and grid is not None:
         flow[voxels.occupied] = voxels.flow_m(labelled.sample.boxes, then, grid) / voxels.grid.voxel_m
     return flow
-
-
-def _or_free(semantics: UInt8Array) -> UInt8Array:
-    return np.where(semantics == UNKNOWN, FREE, semantics).astype(np.uint8)
 
 
 def _objects(rows: list[JsonDict]) -> AnyArray:

@@ -107,7 +107,7 @@ def label_sample(sample: Sample, grid: Grid, town: Town, shapes: Shapes) -> Occu
     turn, origin = grid_SE3_map.rotation, grid_SE3_map.translation_m
     kernels.vote(town.voxels, town.classes, town.hits, SURFACE_M, turn, origin, grid.voxel_m, semantics, lead)
     _fill_objects(sample.boxes, grid, shapes, semantics, instance)
-    visible_bits = _camera_bits(sample, grid_SE3_map, grid, semantics, instance)
+    visible_bits = _bits(sample, grid_SE3_map, grid, semantics, instance)
     lidar = _visible_to_lidar(sample, grid_SE3_map, grid)
     semantics[(semantics == UNKNOWN) & ((visible_bits != 0) | lidar)] = FREE
     back = grid.map_SE3_grid
@@ -135,9 +135,7 @@ def _fill_objects(boxes: Boxes, grid: Grid, shapes: Shapes, semantics: UInt8Arra
         kernels.fill(solid, size / 2, turns[n], centres[n], grid.voxel_m, n + 1, int(kinds[n]), semantics, instance)
 
 
-def _camera_bits(
-    sample: Sample, grid_SE3_map: SE3, grid: Grid, semantics: UInt8Array, instance: UInt16Array
-) -> AnyArray:
+def _bits(sample: Sample, grid_SE3_map: SE3, grid: Grid, semantics: UInt8Array, instance: UInt16Array) -> AnyArray:
     """Return (X, Y, Z) bits of the images that see a voxel; mark visible parts of objects outside their boxes as well."""
     bits, boxes = np.zeros(grid.size, dtype=np.uint64), sample.boxes
     numbers = np.zeros(int(boxes.instance_id.max(initial=0)) + 1, dtype=np.uint16)

@@ -118,11 +118,9 @@ def draw_swarm_map(scene: Scene, town: TownMap | None, *, ground_z_m: float, siz
             draw.draw_polygon(sheet.canvas, corners, colour=colour)
         draw.draw_polyline(sheet.canvas, corners, colour=INK if is_visible else FAINT, closed=True)
     for drone, pose in drones.items():
-        xy_px = sheet.px(pose[0].translation_m[None])
-        draw.draw_circles(sheet.canvas, xy_px, radius_px=8, colour=INK)
-        draw.draw_text(
-            sheet.canvas, str(drone), (int(xy_px[0, 0]) + 11, int(xy_px[0, 1]) + 6), colour=INK, height_px=16
-        )
+        (x, y), *_ = centre_px = sheet.px(pose[0].translation_m[None])
+        draw.draw_circles(sheet.canvas, centre_px, radius_px=8, colour=INK)
+        draw.draw_text(sheet.canvas, str(drone), (int(x) + 11, int(y) + 6), colour=INK, height_px=16)
     _draw_scale(sheet, f"{scene.name}, {scene.town}: x right, y up; areas: ground within {_REACH_M:g} m of each camera")
     return sheet.canvas
 

@@ -174,16 +174,12 @@ class DataSet:
         """Return the place of a sample_data row: scene, sample, channel; an empty place for a negative row."""
         if row < 0:
             return FindingPlace()
-        sensor = int(self.sensor_of_data_row(row))
+        calibration = int(self["sample_data"]["calibrated_sensor_token"][row])
+        sensor = int(self["calibrated_sensor"]["sensor_token"][calibration]) if calibration >= 0 else -1
         location = self.sample_place(int(self["sample_data"]["sample_token"][row]))
         if sensor >= 0:
             location["channel"] = self.channels[sensor]
         return location
-
-    def sensor_of_data_row(self, row: int) -> int:
-        """Return the sensor row of one sample_data row."""
-        calibration = int(self["sample_data"]["calibrated_sensor_token"][row])
-        return int(self["calibrated_sensor"]["sensor_token"][calibration]) if calibration >= 0 else -1
 
     def annotation_place(self, row: int) -> FindingPlace:
         """Return the place of an annotation row: sample and scene."""

@@ -48,9 +48,7 @@ def _wrong(events: npt.NDArray[Any], *, size_px: tuple[int, int], since_ns: int)
     t_ns = events["t_ns"]
     early_or_late = int(((t_ns < since_ns) | (t_ns > 0)).sum())
     if early_or_late or (len(t_ns) and since_ns == 0):
-        return (
-            f"{early_or_late or len(t_ns)} of {len(events)} events are outside of the interval since the previous image"
-        )
+        return f"{early_or_late or len(t_ns)} of {len(events)} events are older than the previous image, or too new"
     if (np.diff(t_ns) < 0).any():
         return "events are not sorted by time"
     return "a polarity is neither 0 nor 1" if (events["p"] > 1).any() else ""

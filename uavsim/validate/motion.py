@@ -91,7 +91,7 @@ def _off_track(evidence: Evidence) -> tuple[FloatArray, FloatArray]:
     short = np.fmin(near.back_s, near.ahead_s)
     if v is not None:
         inner = (before >= 0) & (after >= 0)
-        wrong = inner & _displacement_velocities(evidence, v, near)[1]  # a wrong velocity must not shift the neighbours
+        wrong = inner & _track_velocities(evidence, v, near)[1]  # a wrong velocity must not shift the neighbours
         v = np.where(wrong[:, None], np.nan, v)
         span = (near.back_s + near.ahead_s)[:, None]
         cubic = _hermite(p[before], p[after], v[before], v[after], span=span, share=share)
@@ -178,7 +178,7 @@ def velocities_are_displacements(evidence: Evidence) -> Iterator[Finding]:
     data, reported, near = evidence.data, evidence.boxes.velocity_mps, _neighbours(evidence)
     if reported is None:
         return
-    displacement_mps, wrong = _displacement_velocities(evidence, reported, near)
+    displacement_mps, wrong = _track_velocities(evidence, reported, near)
     jumped = _jumps(evidence)[2]
     beside_jump = (jumped[near.before] & (near.before >= 0)) | (jumped[near.after] & (near.after >= 0))
     at_end = (near.before < 0) | (near.after < 0)
@@ -189,9 +189,7 @@ def velocities_are_displacements(evidence: Evidence) -> Iterator[Finding]:
         yield box_finding(data, row, "motion.velocity", message, reported_mps=speed, shown_mps=moved)
 
 
-def _displacement_velocities(
-    evidence: Evidence, reported: FloatArray, near: _Neighbours
-) -> tuple[FloatArray, BoolArray]:
+def _track_velocities(evidence: Evidence, reported: FloatArray, near: _Neighbours) -> tuple[FloatArray, BoolArray]:
     """Return (N, 3) velocities of the displacements, m/s, and (N,) bool, whether ``reported`` contradicts them."""
     p = evidence.boxes.centre_m
     back = (p - p[near.before]) / near.back_s[:, None]

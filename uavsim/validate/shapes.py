@@ -85,11 +85,7 @@ def intrinsics_plausible(evidence: Evidence) -> Iterator[Finding]:
     _, first = np.unique(data["sample_data"]["calibrated_sensor_token"][cameras.rows], return_index=True)
     for view in np.sort(first).tolist():
         if not (centred[view] and pinhole[view]):
-            yield Finding(
-                "shape.intrinsic",
-                "the matrix is not that of a pinhole for this image",
-                **data.data_place(int(cameras.rows[view])),
-            )
+            yield Finding("shape.intrinsic", "invalid pinhole matrix", **data.data_place(int(cameras.rows[view])))
         elif (lens := cameras.lenses[view]) is not None:
             for fault in lens_faults(lens, int(width[view]), int(height[view])):
                 yield Finding("shape.lens", fault, **data.data_place(int(cameras.rows[view])))

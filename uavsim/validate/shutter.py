@@ -66,10 +66,10 @@ def _wrong(
 
     ticks, stamp = data["shutter_tick"], int(data["sample_data"]["timestamp"][row])
     expected = stamp + np.arange((exposure_us + readout_us) // step_us + 1) * step_us
-    if not np.array_equal(ticks["timestamp"][tick_rows], expected):
+    if not np.array_equal(ticks_us := ticks["timestamp"][tick_rows], expected):
         yield (
             "shutter.ticks",
-            f"{len(tick_rows)} ticks, not {len(expected)} that are {step_us} us apart from the image's on",
+            f"{len(ticks_us)} ticks, expected {len(expected)} from the image's on, {step_us} us apart",
         )
         return
     for kind in _KINDS:

@@ -40,7 +40,7 @@ def readings_in_order(evidence: Evidence) -> Iterator[Finding]:
             if aside_m > _ASIDE_M:
                 yield Finding(
                     "streams.place",
-                    f"{name}: up to {aside_m:.3f} m from the poses of the same instants",
+                    f"{name}: up to {aside_m:.3f} m from the poses at its time",
                     **location,
                 )
 

@@ -149,14 +149,11 @@ def of_this_tick(evidence: Evidence) -> Iterator[Finding]:
         if not np.isfinite(best) or not np.isfinite(contrast):
             continue
         index = int(others[1] == best)
+        previous = evidence.looks[view - 1].digest if view else ""
         sharper = others_sharp[index] > BETTER * sharpness  # otherwise its borders lie by chance in a rich texture
         better = BETTER_BESIDE if look.edge_near[index] else BETTER
-        if best > max(better * contrast, MIN_CONTRAST) and sharper and look.digest != _digest(evidence, view - 1):
+        if best > max(better * contrast, MIN_CONTRAST) and sharper and look.digest != previous:
             which = ("before", "after")[index]
             message = f"image fits the mask of the tick {which} ({best:.0f}) better than its own ({contrast:.0f})"
             numbers = {"own": round(contrast, 2), "other": round(float(best), 2)}
             yield Finding("visual.other_tick", message, numbers=numbers, **evidence.data.data_place(look.row))
-
-
-def _digest(evidence: Evidence, view: int) -> str:
-    return evidence.looks[view].digest if view >= 0 else ""

@@ -44,13 +44,7 @@ def page_of(tested: AnswerFile, reference: AnswerFile, found: list[Compared]) ->
     ]
     for name, result, questions in groups:
         rows = [
-            [
-                html_text(c.answer.question),
-                _cell(c.answer),
-                _cell(c.reference),
-                _rule(c),
-                _badge(c.result),
-            ]
+            [html_text(c.answer.question), _cell(c.answer), _cell(c.reference), _rule(c), _badge(c.result)]
             for c in questions
         ]
         lines.append(f"<h2>{html_text(name)} {_badge(result)}</h2>")

@@ -164,7 +164,7 @@ class _InfoMaker:
             "ego2global_translation": ego,
             "ego2global_rotation": [1.0, 0.0, 0.0, 0.0],
             "timestamp": row["timestamp"],
-            "sensor2lidar_rotation": _ue_matrix(np.array([sensor["rotation"]]))[0],
+            "sensor2lidar_rotation": unreal.ue_matrix(uav3d_euler_deg(np.array([sensor["rotation"]])))[0],
             "sensor2lidar_translation": np.array(offset_m),
             "cam_intrinsic": np.array(_pinhole(sensor)),
         }
@@ -228,10 +228,6 @@ def _velocities(boxes: list[SampleAnnotationRow], position_m: FloatArray, sample
     velocity = np.full((len(boxes), 2), np.nan)
     velocity[known] = ((position_m[last] - position_m[first])[known] / span_s[known, None])[:, :2]
     return velocity
-
-
-def _ue_matrix(ned_q_wxyz: FloatArray) -> FloatArray:
-    return unreal.ue_matrix(uav3d_euler_deg(ned_q_wxyz))
 
 
 def _their_name(category: str) -> str:

@@ -102,13 +102,11 @@ def _rebuild_sensors(scene: SceneRows, made: Tables, channel_of_sensor: dict[str
     name = str(scene.scene["name"])
     calibrated = {row["token"]: row for row in scene.rows["calibrated_sensor"]}
     sensors = [calibrated[row["calibrated_sensor_token"]] for row in scene.rows["sample_data"]]
-    positions_m = FRAMES.vector_to_map(column(sensors, "translation", 3)).tolist()
+    origins_m = FRAMES.vector_to_map(column(sensors, "translation", 3)).tolist()
     rotations = unreal.optical_from_flu(FRAMES.rotation_to_map(column(sensors, "rotation", 4))).tolist()
     for table in ("sample_data", "ego_pose", "calibrated_sensor"):
         made[table] = []
-    for row, sensor, position_m, rotation in zip(
-        scene.rows["sample_data"], sensors, positions_m, rotations, strict=True
-    ):
+    for row, sensor, origin_m, rotation in zip(scene.rows["sample_data"], sensors, origins_m, rotations, strict=True):
         stamp, channel = row["timestamp"] // factor, channel_of_sensor[sensor["sensor_token"]]
         suffix = str(row["filename"]).rpartition(".")[2]
         root = "samples" if row["is_key_frame"] else "sweeps"
@@ -121,7 +119,7 @@ def _rebuild_sensors(scene: SceneRows, made: Tables, channel_of_sensor: dict[str
                 "filename": f"{root}/{channel}/{name}__{channel}__{stamp}.{suffix}",
             }
         )
-        made["ego_pose"].append(_pose(row["token"], stamp, position_m))
+        made["ego_pose"].append(_pose(row["token"], stamp, origin_m))
         made["calibrated_sensor"].append(
             {**sensor, "token": row["token"], "translation": [0.0, 0.0, 0.0], "rotation": rotation}
         )
@@ -137,15 +135,13 @@ def _add_lidar_top(name: str, made: Tables, channel_of_sensor: dict[str, str]) -
             first[row["sample_token"]] = position_of[row["token"]]
     calibration = token(name, "calibrated_sensor", BEV_CHANNEL)
     samples = [row for row in made["sample"] if row["token"] in first]
-    data_tokens = [token(name, "sample_data", BEV_CHANNEL, row["timestamp"]) for row in samples]
-    for row, data_token, before, after in zip(
-        samples, data_tokens, ["", *data_tokens[:-1]], [*data_tokens[1:], ""], strict=True
-    ):
+    tokens = [token(name, "sample_data", BEV_CHANNEL, row["timestamp"]) for row in samples]
+    for row, own_token, before, after in zip(samples, tokens, ["", *tokens[:-1]], [*tokens[1:], ""], strict=True):
         made["sample_data"].append(
             {
-                "token": data_token,
+                "token": own_token,
                 "sample_token": row["token"],
-                "ego_pose_token": data_token,
+                "ego_pose_token": own_token,
                 "calibrated_sensor_token": calibration,
                 "timestamp": row["timestamp"],
                 "fileformat": "pcd",
@@ -157,7 +153,7 @@ def _add_lidar_top(name: str, made: Tables, channel_of_sensor: dict[str, str]) -
                 "next": after,
             }
         )
-        made["ego_pose"].append(_pose(data_token, row["timestamp"], [*first[row["token"]][:2], 0.0]))
+        made["ego_pose"].append(_pose(own_token, row["timestamp"], [*first[row["token"]][:2], 0.0]))
     made["calibrated_sensor"].append(
         {
             "token": calibration,

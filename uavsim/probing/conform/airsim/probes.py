@@ -75,9 +75,8 @@ def placing(link: AirSimLink) -> Iterator[Answer]:
         position_m = draw.uniform((-100, -100, -150), (100, 100, -60))
         roll, pitch, yaw = draw.uniform((-0.7, -0.7, -3.1), (0.7, 0.7, 3.1))
         quat = link.vendor.to_quaternion(pitch, roll, yaw)
-        client.simSetVehiclePose(
-            link.vendor.Pose(link.vendor.Vector3r(*(float(v) for v in position_m)), quat), True, name
-        )
+        vector = link.vendor.Vector3r(*(float(v) for v in position_m))
+        client.simSetVehiclePose(link.vendor.Pose(vector, quat), True, name)
         began = time.monotonic()
         pose = client.simGetVehiclePose(name)
         while np.linalg.norm(xyz(pose.position) - position_m) > _NEAR_M and time.monotonic() - began < _READ_BACK_S:

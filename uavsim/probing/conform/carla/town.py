@@ -116,10 +116,8 @@ def weather(site: Site) -> Iterator[Answer]:
     values = [40.0, 30.0, 20.0, 10.0, 123.0, 35.0, 12.0, 50.0, 0.5, 60.0, 0.9, 0.02, 0.03, 5.0]
     site.world.set_weather(carla.WeatherParameters(*values))
     site.tick()
-    read_weather = site.world.get_weather()
-    off = {
-        name: abs(getattr(read_weather, name) - value) for name, value in zip(WEATHER_PARAMETERS, values, strict=True)
-    }
+    reported = site.world.get_weather()
+    off = {name: abs(getattr(reported, name) - value) for name, value in zip(WEATHER_PARAMETERS, values, strict=True)}
     yield ask.equal("parameters that come back as set", sorted(name for name, far in off.items() if far < 1e-3))
     site.world.set_weather(first_weather)
     site.tick()
