@@ -95,7 +95,7 @@ class Intervals:
 
     @classmethod
     def of_views(cls, towards: FloatArray, column: Mapping[str, AnyArray]) -> Intervals:
-        """Compute the bounds from (M, 3) directions and the pixel counts of the views."""
+        """Compute the bounds from (M, 3) directions and (M,) pixel counts of the views."""
         silhouette = np.maximum(column["silhouette_px"], 1).astype(np.float64)
         low = np.minimum(column["visible_px"] / silhouette, 1.0)
         high = np.minimum((column["visible_px"] + column["blockers_px"]) / silhouette, 1.0)

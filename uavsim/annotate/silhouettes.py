@@ -104,7 +104,7 @@ def rays_of_cameras(solids: Solids, map_SE3_optical: SE3, intrinsic: FloatArray)
 
 
 def map_rays_of_pixels(map_SE3_optical: SE3, intrinsic: FloatArray) -> FloatArray:
-    """Return the (..., 3, 3) matrices from homogeneous pixels to rays in the map frame."""
+    """Return (..., 3, 3) matrices, homogeneous pixels to map rays, of (...) poses and (..., 3, 3) intrinsics."""
     return np.asarray(map_SE3_optical.rotation @ np.linalg.inv(intrinsic))
 
 

@@ -54,7 +54,7 @@ def pixel_in_image(pixels: FloatArray, *, width_px: int, height_px: int) -> Bool
 
 
 def rays(pixels: FloatArray, *, intrinsic: FloatArray) -> FloatArray:
-    """Back-project (..., 2) pixels to (..., 3) points at depth 1 m in the optical frame."""
+    """Back-project (..., 2) pixels by a (3, 3) matrix to (..., 3) points at depth 1 m in the optical frame."""
     pixels = np.asarray(pixels, dtype=np.float64)
     one = np.ones((*pixels.shape[:-1], 1))
     return np.asarray(np.concatenate([pixels, one], axis=-1) @ np.linalg.inv(intrinsic).T)

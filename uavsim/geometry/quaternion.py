@@ -166,7 +166,7 @@ def from_yaw(yaw_rad: FloatArray | float) -> FloatArray:
 
 
 def yaw(q_wxyz: FloatArray) -> FloatArray:
-    """Return the heading (...) of the rotated x axis in the xy plane, radians in [-pi, pi]."""
+    """Return the (...) headings of (..., 4) rotations: the rotated x axis in the xy plane, radians in [-pi, pi]."""
     w, x, y, z = np.moveaxis(np.asarray(q_wxyz, dtype=np.float64), -1, 0)
     return np.asarray(np.arctan2(2 * (x * y + w * z), 1 - 2 * (y * y + z * z)))
 

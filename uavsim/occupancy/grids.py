@@ -184,7 +184,7 @@ def _scan_of(sample: Sample, of: str | None) -> LidarScan:
 
 
 def on_ground(position_map_m: FloatArray, ground_map_m: FloatArray) -> FloatArray:
-    """Return a (3,) position at the height of the nearest ground point, seen from above; at height 0 without points."""
+    """Return a (3,) position at the height of the nearest of (N, 3) points, seen from above; 0 without points."""
     if not len(ground_map_m):
         return np.array([position_map_m[0], position_map_m[1], 0.0])
     nearest = np.argmin(np.sum((ground_map_m[:, :2] - position_map_m[:2]) ** 2, axis=1))

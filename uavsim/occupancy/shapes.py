@@ -37,7 +37,7 @@ class Shapes:
         self._surface: dict[ShapeKey, AnyArray] = {}
 
     def counts(self, key: ShapeKey, size_lwh_m: FloatArray) -> tuple[AnyArray, AnyArray]:
-        """Return (A, B, C) counts of images that see through a cell, and of images that show a surface in it."""
+        """Return (A, B, C) counts of images that see through a cell, and of those with a surface in it; sizes are (3,)."""
         if key not in self._through:
             edge_m = max(_FINEST_M, float(size_lwh_m.max()) / _MOST_CELLS)
             cells = np.maximum(np.ceil(size_lwh_m / edge_m), 1).astype(np.int64)
@@ -45,7 +45,7 @@ class Shapes:
         return self._through[key], self._surface[key]
 
     def solid(self, key: ShapeKey, size_lwh_m: FloatArray) -> BoolArray:
-        """Return (A, B, C) solid cells of a shape; all cells if none is solid."""
+        """Return (A, B, C) bool, solid cells of a shape with a (3,) size in metres; all cells if none is solid."""
         through, surface_counts = self.counts(key, size_lwh_m)
         solid = (through == 0) | (surface_counts > through)
         return np.asarray(solid) if solid.any() else np.ones(through.shape, dtype=np.bool_)
