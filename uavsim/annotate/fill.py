@@ -218,5 +218,5 @@ def amodal_pixels(
     hidden_at_most = visible_px + blockers_px
     trust_fill = visible_px < _TRUST_FILL_BELOW * np.minimum(expected, 1e9)
     trust_fill &= blockers_px < 0.5 * (expected - visible_px)
-    whole = np.where(trust_fill, expected, np.minimum(expected, hidden_at_most))
-    return np.maximum(np.rint(whole).astype(np.int64), visible_px)
+    amodal_px = np.where(trust_fill, expected, np.minimum(expected, hidden_at_most))
+    return np.maximum(np.rint(amodal_px).astype(np.int64), visible_px)

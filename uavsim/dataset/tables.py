@@ -165,17 +165,17 @@ def read_rows(path: Path) -> list[JsonDict]:
 
 def _iter_lines(file: BinaryIO, path: Path) -> Iterator[JsonDict]:
     """Yield rows from a file with one object per line; read the rest at once if it has another layout."""
-    at = file.tell()
+    offset = file.tell()
     while lines := file.readlines(_READ_BYTES):
         is_last = lines[-1].strip() == b"]"
         rows = _rows_of_lines(lines[:-1] if is_last else lines)
         if rows is None:
-            yield from _rest(file, path, at=at)
+            yield from _rest(file, path, offset=offset)
             return
         yield from rows
         if is_last:
             return
-        at += sum(map(len, lines))
+        offset += sum(map(len, lines))
     raise DatasetError(f"{path}: truncated table")
 
 
@@ -188,8 +188,8 @@ def _rows_of_lines(lines: list[bytes]) -> list[JsonDict] | None:
     return rows if all(isinstance(row, dict) for row in rows) else None
 
 
-def _rest(file: BinaryIO, path: Path, *, at: int) -> Iterator[JsonDict]:
-    file.seek(at)
+def _rest(file: BinaryIO, path: Path, *, offset: int) -> Iterator[JsonDict]:
+    file.seek(offset)
     rows = parse_json(b"[" + file.read())
     if not all(isinstance(row, dict) for row in rows):
         raise DatasetError(f"{path}: not a JSON array of objects")

@@ -212,15 +212,15 @@ def _size(head: bytes, source: ImageSource) -> tuple[int, int]:
 
 
 def _jpeg_size(head: bytes, source: ImageSource) -> tuple[int, int]:
-    at = 2
-    while at + 9 <= len(head) and head[at] == 0xFF:
-        marker, length = head[at + 1], int.from_bytes(head[at + 2 : at + 4], "big")
+    offset = 2
+    while offset + 9 <= len(head) and head[offset] == 0xFF:
+        marker, length = head[offset + 1], int.from_bytes(head[offset + 2 : offset + 4], "big")
         if marker in _JPEG_FRAME_MARKERS:
-            height, width = struct.unpack(">HH", head[at + 5 : at + 9])
+            height, width = struct.unpack(">HH", head[offset + 5 : offset + 9])
             return int(width), int(height)
         if marker in _JPEG_BARE_MARKERS or (marker != 0xFF and length < 2):  # libjpeg would find another frame
             break
-        at += 1 if marker == 0xFF else 2 + length
+        offset += 1 if marker == 0xFF else 2 + length
     raise DatasetError(f"{name_of(source)}: JPEG without a frame header")
 
 

@@ -46,24 +46,24 @@ def _trace_ray(eye: Any, way: Any, begin: float, end: float, size: Any, flat: An
     on_z = 1 if way[2] > 0.0 else -1
     on_y = size[2] if way[1] > 0.0 else -size[2]
     on_x = size[1] * size[2] if way[0] > 0.0 else -size[1] * size[2]
-    at = (x * size[1] + y) * size[2] + z
+    cell = (x * size[1] + y) * size[2] + z
     while True:
         leaves = min(next_x, next_y, next_z)
         if counts:
             if leaves >= end:
                 return
-            if flat[at] < 255:
-                flat[at] += 1
+            if flat[cell] < 255:
+                flat[cell] += 1
         else:
-            flat[at] |= bit
+            flat[cell] |= bit
         if leaves >= far:
             return
         if next_x == leaves:
-            at, next_x, left_x = at + on_x, next_x + per_x, left_x - 1
+            cell, next_x, left_x = cell + on_x, next_x + per_x, left_x - 1
         elif next_y == leaves:
-            at, next_y, left_y = at + on_y, next_y + per_y, left_y - 1
+            cell, next_y, left_y = cell + on_y, next_y + per_y, left_y - 1
         else:
-            at, next_z, left_z = at + on_z, next_z + per_z, left_z - 1
+            cell, next_z, left_z = cell + on_z, next_z + per_z, left_z - 1
         if left_x < 0 or left_y < 0 or left_z < 0:
             return
 

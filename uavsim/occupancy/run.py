@@ -155,8 +155,8 @@ def grids_of(shape: GridShape, *, cameras: Sequence[str], lidars: Sequence[str],
     if not known:
         raise InputError(f"the dataset has no {shape.frame} for this grid; choose another grid")
     if of:
-        what = "agent" if sensors is None else f"agent or channel of a {shape.frame}"
-        return list(dict.fromkeys(name for one in of for name in pick(known, one, what=what)))
+        owner_kind = "agent" if sensors is None else f"agent or channel of a {shape.frame}"
+        return list(dict.fromkeys(name for one in of for name in pick(known, one, what=owner_kind)))
     if shape.frame == "agent":
         return list(known)
     return ["swarm"] if sensors is None else list(sensors if shape.frame == "camera" else sensors[:1])

@@ -235,10 +235,10 @@ def _of_most(keys: AnyArray, counts: AnyArray) -> tuple[AnyArray, AnyArray, UInt
     voxels: AnyArray = np.zeros((count, 3), dtype=np.int32)
     hits: AnyArray = np.zeros(count, dtype=np.int32)
     kinds: UInt8Array = np.zeros(count, dtype=np.uint8)
-    at = 0
+    start = 0
     for low, high in pairwise(edges):
         part = _most_of_part(keys[low:high], counts[low:high].astype(np.int64))
-        rows = slice(at, at := at + len(part[1]))
+        rows = slice(start, start := start + len(part[1]))
         voxels[rows], hits[rows], kinds[rows] = part
     return voxels, hits, kinds
 

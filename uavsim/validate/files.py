@@ -120,10 +120,10 @@ def names_plain(evidence: Evidence) -> Iterator[Finding]:
     named = [("scene", name) for name in data["scene"]["name"]]
     named += [("channel", name) for name in data["sensor"]["channel"]]
     named += [("split", name) for name in data.splits]
-    for what, name in named:
+    for kind, name in named:
         fault = part_fault(name)
         if fault:
-            yield Finding("files.name", f"{what} {name[:200]!a} {fault}")
+            yield Finding("files.name", f"{kind} {name[:200]!a} {fault}")
     for name in data["category"]["name"]:
         fault = name_fault(name)
         if fault:

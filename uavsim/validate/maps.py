@@ -64,10 +64,10 @@ def _faults(tables: JsonDict) -> Iterator[str]:
         if upside_down:
             yield f"has {upside_down} buildings whose roof lies below their ground"
         lanes = tokens["lane"] | tokens["lane_connector"]
-        for what, named, known in _references(tables, tokens, lanes):
+        for kind, named, known in _references(tables, tokens, lanes):
             lost = sorted(set(named) - known)
             if lost:
-                yield f"names {len(lost)} unknown {what}, first {lost[0]}"
+                yield f"names {len(lost)} unknown {kind}, first {lost[0]}"
         unled = lanes - tables["arcline_path_3"].keys()
         if unled:
             yield f"has {len(unled)} lanes without a centre line, first {min(unled)}"
@@ -90,8 +90,8 @@ def _references(tables: JsonDict, tokens: dict[str, set[str]], lanes: set[str]) 
     rows = [row for name in (*_POLYGONS, _BUILDINGS) for row in tables.get(name, [])]
     yield "polygons", (*areas, *(row["polygon_token"] for row in rows)), tokens["polygon"]
     yield "lines", (row["line_token"] for name in _LINES for row in tables[name]), tokens["line"]
-    ways = tables["connectivity"]
-    yield "lanes", (*ways, *(key for row in ways.values() for key in (*row["incoming"], *row["outgoing"]))), lanes
+    links = tables["connectivity"]
+    yield "lanes", (*links, *(key for row in links.values() for key in (*row["incoming"], *row["outgoing"]))), lanes
     yield "lanes", tables["arcline_path_3"], lanes
     lights = (key for row in tables["stop_line"] for key in row["traffic_light_tokens"])
     yield "traffic lights", lights, tokens["traffic_light"]
@@ -138,6 +138,6 @@ def _in_ring(ring_m: FloatArray, points_m: FloatArray) -> BoolArray:
     (x0, y0), (x1, y1) = ring_m.T, np.roll(ring_m, -1, axis=0).T
     for number, (x, y) in enumerate(points_m.tolist()):
         crosses = (y0 > y) != (y1 > y)
-        at = x0[crosses] + (y - y0[crosses]) * (x1[crosses] - x0[crosses]) / (y1[crosses] - y0[crosses])
-        odd[number] = bool(np.count_nonzero(at > x) % 2)
+        crossing_x = x0[crosses] + (y - y0[crosses]) * (x1[crosses] - x0[crosses]) / (y1[crosses] - y0[crosses])
+        odd[number] = bool(np.count_nonzero(crossing_x > x) % 2)
     return odd

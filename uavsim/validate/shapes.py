@@ -270,9 +270,9 @@ def _ground_of_town(evidence: Evidence, rows: IntArray) -> Iterator[Finding]:
     step = np.abs(ground[near, 2] - ground[:, None, 2]) - slope[:, None] * reach
     best = np.where(other, step, np.inf).min(axis=1)
     off = (other.sum(axis=1) >= 3) & (best > GROUND_STEP_M)
-    for at in np.flatnonzero(off).tolist():
-        row = int(rows[at])
-        lower = float(np.median(ground[near[at][other[at]], 2]) - ground[at, 2])
+    for n in np.flatnonzero(off).tolist():
+        row = int(rows[n])
+        lower = float(np.median(ground[near[n][other[n]], 2]) - ground[n, 2])
         message = f"box's lower face is {abs(lower):.1f} m {'below' if lower > 0 else 'above'} the ground around it"
         yield box_finding(data, row, "shape.ground", message, below_m=round(lower, 3))
 

@@ -70,7 +70,7 @@ def _aside_m(data: DataSet, found: Records, rows: IntArray) -> float:
     """Return the largest distance between readings and ego poses of the same time, metres."""
     images = data["sample_data"]
     times_us, pose = images["timestamp"][rows], images["ego_pose_token"][rows]
-    at = np.minimum(np.searchsorted(found["timestamp_us"], times_us), len(found) - 1)
-    same = (found["timestamp_us"][at] == times_us) & (pose >= 0)
-    off_m = data["ego_pose"]["translation"][pose[same]] - found[_PLACE][at[same]]
+    reading = np.minimum(np.searchsorted(found["timestamp_us"], times_us), len(found) - 1)
+    same = (found["timestamp_us"][reading] == times_us) & (pose >= 0)
+    off_m = data["ego_pose"]["translation"][pose[same]] - found[_PLACE][reading[same]]
     return float(np.abs(off_m).max(initial=0.0))

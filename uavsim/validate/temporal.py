@@ -114,9 +114,12 @@ def _even(data: DataSet, name: str, group: IntArray, time: IntArray) -> Iterator
         message = f"{name}: steps vary from {low} to {high}, the dataset has no fixed interval"
         yield Finding("temporal.interval", message, severity="warning", numbers={"low": low, "high": high})
         return
-    for at in bad.tolist():
-        row = int(order[at + 1])
-        message = f"{name}: {int(step[at])} after the previous one, the usual step is {usual}"
+    for step_number in bad.tolist():
+        row = int(order[step_number + 1])
+        message = f"{name}: {int(step[step_number])} after the previous one, the usual step is {usual}"
         yield Finding(
-            "temporal.interval", message, numbers={"step": int(step[at]), "usual": usual}, **data.locate(name, row)
+            "temporal.interval",
+            message,
+            numbers={"step": int(step[step_number]), "usual": usual},
+            **data.locate(name, row),
         )

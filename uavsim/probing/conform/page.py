@@ -32,10 +32,10 @@ def page_of(tested: AnswerFile, reference: AnswerFile, found: list[Compared]) ->
     counts = Counter(result for _, result, _ in groups)
     head = ", ".join(f"{counts[v]} {v}" for v in ("as here", "other", "not there") if counts[v])
     title = f"{tested.simulator} {tested.server}, {tested.town}"
-    who = html_text(f"{reference.simulator} {reference.server}, {reference.town}")
+    reference_name = html_text(f"{reference.simulator} {reference.server}, {reference.town}")
     clients = f"client {tested.client}" + (f", AirSim {tested.airsim}" if tested.airsim else "")
     lines = [
-        f"<h1>{html_text(title)}</h1><p>Beside the answers of {who}: of {len(groups)} capabilities {head}. "
+        f"<h1>{html_text(title)}</h1><p>Beside the answers of {reference_name}: of {len(groups)} capabilities {head}. "
         f"Asked {html_text(tested.started)} in {tested.seconds:.0f} s with {html_text(clients)}.</p>",
         _table(
             ["capability", "result", "questions that differ"],

@@ -49,10 +49,10 @@ def ask_everything(
     if airsim:
         require("airsim", Endpoint.parse(airsim, what="--airsim"))
     started, start = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime()), time.monotonic()
-    who = _ask("who", carla, airsim, limit_s=_WHO_S, python=python)
-    if "error" in who:
-        raise SimulatorError(f"{who['error']} (server: {carla})")
-    del who["answers"]
+    server_info = _ask("who", carla, airsim, limit_s=_WHO_S, python=python)
+    if "error" in server_info:
+        raise SimulatorError(f"{server_info['error']} (server: {carla})")
+    del server_info["answers"]
     known: dict[tuple[str, str], Answer] = {}  # of equal questions, the last answer
     probes = [*CARLA, *(f"airsim-{name}" for name in AIRSIM)] if airsim else [*CARLA]
     if airsim:
@@ -69,7 +69,7 @@ def ask_everything(
             answers = [_unfinished(name, NOT_ASKED)]
         known |= {(a.capability, a.question): a for a in answers}
         seconds = round(time.monotonic() - start, 1)
-        answer_file = AnswerFile(**who, started=started, seconds=seconds, answers=tuple(known.values()))
+        answer_file = AnswerFile(**server_info, started=started, seconds=seconds, answers=tuple(known.values()))
         heard(name, answer_file, time.monotonic() - began)
     return answer_file
 

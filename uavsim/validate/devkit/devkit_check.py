@@ -236,7 +236,7 @@ def _lidar_drawings(nusc: NuScenes, channels: list[str], folder: Path) -> list[P
     sample = nusc.sample[0]
     drone = channels[0].rpartition("_id_")[2]
     camera = next(c for c in sorted(sample["data"]) if c.startswith("CAM") and c.endswith(f"_id_{drone}"))
-    files = [folder / f"lidar_{what}.png" for what in ("above", "lidarseg", "depth", "classes")]
+    files = [folder / f"lidar_{name}.png" for name in ("above", "lidarseg", "depth", "classes")]
     above: dict[str, Any] = {"verbose": False, "underlay_map": False, "axes_limit": 100}
     for path, classes in ((files[0], False), (files[1], True)):
         nusc.render_sample_data(sample["data"]["LIDAR_TOP"], out_path=str(path), show_lidarseg=classes, **above)

@@ -121,8 +121,8 @@ def _stamps_of(site: Site, kind: str) -> Iterator[Answer]:
         got_frames = [r.frame for r in readings]
         yield ask.equal(f"readings of {kind} in {_SENSOR_TICKS} ticks", len(readings))
         yield ask.equal(f"frames of {kind}: one a tick, in order", got_frames == sorted(times))
-    got = {r.frame: r.timestamp for r in readings}
-    off = [abs(got[f] - times[f]) for f in got if f in times]
+    stamp_of_frame = {r.frame: r.timestamp for r in readings}
+    off = [abs(stamp_of_frame[f] - times[f]) for f in stamp_of_frame if f in times]
     yield ask.at_most(f"stamps of {kind} against the tick's time, worst", max(off, default=0.0), 1e-6, unit="s")
 
 

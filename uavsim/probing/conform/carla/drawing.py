@@ -36,17 +36,17 @@ def drawing(site: Site) -> Iterator[Answer]:
     site.tick()
     began = cameras[0].first(1, after=first - 1)[0].frame
     yield ask.equal("ticks after listen() that send nothing", int(began - first))
-    after_s, came = [], 0
+    after_s, late_images = [], 0
     for _ in range(_STOPS):
         frame = site.tick()
         for camera in cameras:
             camera.of(frame)
             camera.sensor.stop()
         after_s.append(max(_ticks_s(site, _TICKS)))
-        came += sum(len(camera.drain()) for camera in cameras)
+        late_images += sum(len(camera.drain()) for camera in cameras)
         cameras = [ProbeCamera(sensor) for sensor in sensors]
         site.tick()
-    yield ask.equal("images after stop()", came)
+    yield ask.equal("images after stop()", late_images)
     # A busy host slows single rounds; a camera that draws once more slows each round after stop().
     quiet_s, slowest_s = statistics.median(idle_s), min(after_s)
     yield ask.uncompared(f"the slowest of {_TICKS} ticks without listeners", quiet_s * 1e3, unit="ms")

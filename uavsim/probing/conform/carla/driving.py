@@ -56,10 +56,10 @@ def _pedal(site: Site) -> tuple[float, float, float]:
     car.apply_control(carla.VehicleControl(brake=1.0))
     for _ in range(60):
         site.tick()
-    ways = speed, start.distance(middle), middle.distance(car.get_location())
+    distances = speed, start.distance(middle), middle.distance(car.get_location())
     site.clear()
     site.tick()
-    return ways
+    return distances
 
 
 def _ackermann(site: Site) -> float:

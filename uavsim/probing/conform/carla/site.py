@@ -148,12 +148,12 @@ class ProbeCamera:
 
     def first(self, number: int, *, after: int) -> list[Any]:
         """Return at most ``number`` readings of frames after ``after`` in order of arrival."""
-        came: list[Any] = []
+        readings: list[Any] = []
         with contextlib.suppress(queue.Empty):
-            while len(came) < number:
+            while len(readings) < number:
                 reading = self._readings.get(timeout=_READING_S)
-                came += [reading] if reading.frame > after else []
-        return came
+                readings += [reading] if reading.frame > after else []
+        return readings
 
     def drain(self) -> list[Any]:
         """Return and remove all readings in the queue."""
