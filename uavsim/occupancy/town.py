@@ -164,13 +164,11 @@ def join_scans(paths: Sequence[Path]) -> Town:
     for path in paths:
         scan = _Scan.load(path)
         low, high = np.minimum(low, scan.first), np.maximum(high, scan.first + scan.passed.shape)
-        index = np.searchsorted(keys, scan.keys)
-        known = np.append(keys, -1)[index] == scan.keys
-        hits[index[known]] += scan.hits[known]
-        keys, hits = (
-            np.insert(keys, index[~known], scan.keys[~known]),
-            np.insert(hits, index[~known], scan.hits[~known]),
-        )
+        slot = np.searchsorted(keys, scan.keys)
+        known = np.append(keys, -1)[slot] == scan.keys
+        hits[slot[known]] += scan.hits[known]
+        keys = np.insert(keys, slot[~known], scan.keys[~known])
+        hits = np.insert(hits, slot[~known], scan.hits[~known])
     if np.prod((high - low).astype(float)) > _MOST_AIR_BYTES:
         raise DatasetError(f"{paths[0].parent}: the scans are kilometres apart; delete them to scan the scenes again")
     passed: AnyArray = np.zeros(high - low, dtype=np.uint8)

@@ -15,7 +15,7 @@ def scenes_have_cases(data: DataSet) -> Iterator[Finding]:
     scenes = data["corner_case"]["scene_token"] if "corner_case" in data.tables else np.zeros(0, np.int64)
     count = np.bincount(scenes[scenes >= 0], minlength=len(data["scene"]))
     for row in np.flatnonzero(count == 0).tolist():
-        yield Finding("cases.none", "the dataset has corner cases, but not this scene", **data.scene_place(row))
+        yield Finding("cases.none", "scene without a corner case", **data.scene_place(row))
 
 
 def everything_tagged(data: DataSet) -> Iterator[Finding]:
