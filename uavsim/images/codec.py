@@ -268,7 +268,7 @@ def _sound(source: ImageSource) -> bytes:
         )
     if data.startswith(_PNG_SIGNATURE):
         if not png.has_whole_chunks(data):
-            raise DatasetError(f"{name_of(source)}: not a readable image: a chunk ends after the file")
+            raise DatasetError(f"{name_of(source)}: not a readable image: a chunk goes past the file's end")
     elif data.count(_JPEG_SCAN) > _MOST_SCANS:
         raise DatasetError(f"{name_of(source)}: not a readable image: more than {_MOST_SCANS} scans")
     return data
