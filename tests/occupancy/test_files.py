@@ -248,7 +248,7 @@ def test_labels_of_unchanged_tables_are_kept(street_set: Dataset, tmp_path: Path
         ({"format": "oc3d"}, "unknown format 'oc3d'; did you mean 'occ3d'"),
         ({"grid": "swram"}, "did you mean 'swarm'"),
         ({"of": ("9",)}, "unknown agent '9'; known: 0, v1"),
-        ({"format": "occ3d", "cameras": True}, "only --format parquet"),
+        ({"format": "occ3d", "cameras": True}, "needs --format parquet"),
         ({"format": "occufly", "grid": "swarm"}, "of a camera's frustum"),
         ({"format": "surroundocc", "lidars": ()}, "in the frame of a lidar needs one"),
     ],

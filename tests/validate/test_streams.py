@@ -64,7 +64,7 @@ WRONG: dict[str, tuple[Callable[[Records], Records], str, str]] = {
     "one lost": (lambda rows: rows[:-1], "streams.readings", "100 readings, count is 101"),
     "late": (late, "streams.readings", "readings are 4999 to 5001 us apart, rate_hz is 200"),
     "unknown": (unknown, "streams.readings", "gyroscope_radps is not finite"),
-    "shifted": (shifted, "streams.place", "up to 0.010 m from the poses of the same instants"),
+    "shifted": (shifted, "streams.place", "up to 0.010 m from the poses at its time"),
 }
 PLANTED = {"no parquet": "streams.file", **{name: code for name, (_, code, _) in WRONG.items()}}
 
