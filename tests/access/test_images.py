@@ -26,7 +26,7 @@ def first_image(root: Path) -> Image:
 
 
 @pytest.mark.parametrize("width", [2**70, 2**25, 0, -5, True, "160", 160.0, None, [160]])
-def test_a_size_that_no_image_has_is_refused(root: Path, width: object) -> None:
+def test_implausible_image_size_is_refused(root: Path, width: object) -> None:
     table = root / "v1.0-mini/sample_data.json"
     rows = json.loads(table.read_text())
     for row in rows:
@@ -37,7 +37,7 @@ def test_a_size_that_no_image_has_is_refused(root: Path, width: object) -> None:
 
 
 @pytest.mark.parametrize("kind", ["rgb", "instance", "depth"])
-def test_an_image_of_another_size_than_its_row_says_is_not_decoded(
+def test_image_with_another_size_than_its_row_is_not_decoded(
     root: Path, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     image = first_image(root)

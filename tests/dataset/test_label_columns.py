@@ -64,7 +64,7 @@ def test_a_dataset_may_ask_for_an_installed_column() -> None:
     assert Labels(columns=("acme_height",)).columns == ("acme_height",)
 
 
-def test_a_built_in_column_is_not_asked_for_twice() -> None:
+def test_built_in_column_cannot_be_requested() -> None:
     with pytest.raises(InputError, match="'uav_seen_by' is always written"):
         AnnotateOptions(columns=("uav_seen_by",))
     with pytest.raises(ValueError, match="'uav_seen_by' is always written"):

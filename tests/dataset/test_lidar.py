@@ -95,7 +95,7 @@ def test_round_trip_keeps_every_byte(root: Path, tmp_path: Path) -> None:
     assert [name for name in before if before[name] != after[name]] == []
 
 
-def test_a_second_version_has_label_files_of_its_own(tmp_path: Path) -> None:
+def test_test_version_has_separate_label_files(tmp_path: Path) -> None:
     """v1.0-trainval holds the test scenes too, and the devkit counts the files in each version's folder."""
     root = make_dataset(
         tmp_path / "set", scenes=2, lidar=True, version="v1.0-trainval", second_split="uav_test", **SMALL

@@ -72,7 +72,7 @@ def test_the_folder_holds_the_tables_and_nothing_else(strict: Path, uav3d: Path)
     assert {path.name for path in (uav3d / "v1.0-mini").iterdir()} == known | carried
 
 
-def test_owners_are_read_before_what_they_own() -> None:
+def test_owner_tables_come_before_their_rows() -> None:
     for name in DIALECTS.names():
         tables = (*TABLES, *DIALECTS.pick(name).tables)
         for number, table in enumerate(tables):

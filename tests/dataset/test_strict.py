@@ -162,7 +162,7 @@ def test_classes_attributes_and_sizes(fragment: Fragment) -> None:
         assert attribute[instance] == [attribute_token(name)]
 
 
-def test_rows_hold_nothing_of_this_run(labels: SceneLabels, fragment: Fragment) -> None:
+def test_rows_do_not_depend_on_the_run(labels: SceneLabels, fragment: Fragment) -> None:
     text = repr(fragment.rows)
     for info in labels.actors:
         assert f"'{info.info.simulator_actor_id}'" not in text

@@ -76,7 +76,7 @@ def scenes_are_drawn(monkeypatch: pytest.MonkeyPatch, *, count: int) -> list[Req
     return requests
 
 
-def test_a_short_run_is_measured_and_leaves_nothing(paper: Paper, tmp_path: Path, monkeypatch) -> None:
+def test_forecast_measures_a_short_run_and_leaves_no_files(paper: Paper, tmp_path: Path, monkeypatch) -> None:
     requests = scenes_are_drawn(monkeypatch, count=6)
     reported = forecast_of(paper(), console=QUIET)
     assert reported.scenes == 6

@@ -115,7 +115,7 @@ def log_on_no_map(disk: Disk) -> None:
 
 
 @defect("referential.name", scene=None)
-def category_of_no_one(disk: Disk) -> None:
+def unknown_category(disk: Disk) -> None:
     with disk.rows("category") as categories:
         next(c for c in categories if c["name"] == "vehicle.truck")["name"] = "vehicle.tesla.cybertruck"
 
@@ -173,7 +173,7 @@ def scene_leaked(disk: Disk) -> None:
 
 
 @defect("splits.unknown", scene="scene_99", sample=None)
-def split_names_a_scene_that_is_not_there(disk: Disk) -> None:
+def split_names_an_unknown_scene(disk: Disk) -> None:
     splits = json.loads(disk.path("splits").read_text())
     splits["uav_val"].append("scene_99")
     disk.write("splits", splits)

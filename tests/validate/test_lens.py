@@ -25,7 +25,7 @@ def opencv(points: FloatArray, lens: Lens) -> FloatArray:
 
 
 @both
-def test_every_pixel_s_ray_is_where_opencv_has_it(lens: Lens) -> None:
+def test_rays_agree_with_opencv(lens: Lens) -> None:
     rays = lens.rays(*SIZE)
     v, u = np.indices(SIZE[::-1]) + 0.5
     points = np.concatenate([rays, np.ones((*rays.shape[:2], 1))], axis=-1).reshape(-1, 3)
@@ -36,7 +36,7 @@ def test_every_pixel_s_ray_is_where_opencv_has_it(lens: Lens) -> None:
 
 
 @both
-def test_the_slopes_are_those_of_the_bending(lens: Lens) -> None:
+def test_slopes_are_the_derivatives_of_the_distortion(lens: Lens) -> None:
     x, y = np.random.default_rng(2).uniform(-0.6, 0.6, (2, 50))
     *_, a, b, c = lens._bend(x, y)
     step = 1e-6

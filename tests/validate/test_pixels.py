@@ -47,9 +47,7 @@ def test_only_an_agents_own_pixels_of_itself_may_be_left_out(clean: Path, tmp_pa
 @pytest.mark.parametrize(
     ("visible", "is_too_large"), [([30, 30, 60, -10, 70, 70, 140, 10], False), ([20, 20, 40, -6, 80, 80, 160, 6], True)]
 )
-def test_a_thing_across_the_image_whose_ends_are_hidden_is_not_too_large(
-    visible: list[int], is_too_large: bool
-) -> None:
+def test_object_across_the_image_with_hidden_ends_is_not_too_large(visible: list[int], is_too_large: bool) -> None:
     """The outline is 100 px wide and high, 200 and 20 px along the diagonals: its ends are hidden, or it is smaller."""
     outline = np.tile([0.0, 0, 0, -10, 100, 100, 200, 10], (3, 1))
     rows, visible_px = np.arange(3), np.full(3, 900)

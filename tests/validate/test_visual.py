@@ -45,7 +45,7 @@ def test_an_image_of_the_next_tick_is_found(busy: slice) -> None:
     assert findings(luma, image_ids=car_at(20), next_ids=car_at(90)) == ["visual.other_tick"]
 
 
-def test_an_image_whose_borders_are_smoothed_into_the_next_pixel_is_of_its_tick() -> None:
+def test_image_with_smoothed_borders_belongs_to_its_tick() -> None:
     """A car moves by less than a pixel: of the step at its sides, 31 are on its mask's border and 41 beside it."""
     beyond = np.arange(280) - np.arange(120)[:, None]  # columns to the right of a slanting line
     ids, after = (np.where((beyond >= at) & (beyond < at + 60), 7, 0).astype(np.uint16) for at in (40, 41))
@@ -86,7 +86,7 @@ STANDS, MOVES = 0, 1
     ],
     ids=str,
 )
-def test_the_same_image_again_is_frozen_where_something_in_sight_moved(
+def test_repeated_image_is_frozen_if_a_visible_object_moved(
     before: dict[int, int], after: dict[int, int], frozen: bool
 ) -> None:
     assert frozen_views(("a", before), ("a", after)) == [1] * frozen

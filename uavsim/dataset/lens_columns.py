@@ -52,7 +52,7 @@ def shutter_ticks(plan: ScenePlan, frame: RecordedFrame) -> list[ShutterTickRow]
     return rows
 
 
-def kept_columns(row: CalibratedSensorRow) -> LensColumns:
+def copied_columns(row: CalibratedSensorRow) -> LensColumns:
     """Return the lens and shutter columns of a row."""
     return cast("LensColumns", {name: value for name, value in row.items() if name in LensColumns.__annotations__})
 

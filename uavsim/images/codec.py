@@ -267,7 +267,7 @@ def _sound(source: ImageSource) -> bytes:
             f"{name_of(source)}: {width} x {height} pixels in {len(data)} bytes; an image has {MOST_PIXELS:,} at most"
         )
     if data.startswith(_PNG_SIGNATURE):
-        if not png.has_whole_chunks(data):
+        if not png.has_complete_chunks(data):
             raise DatasetError(f"{name_of(source)}: not a readable image: a chunk goes past the file's end")
     elif data.count(_JPEG_SCAN) > _MOST_SCANS:
         raise DatasetError(f"{name_of(source)}: not a readable image: more than {_MOST_SCANS} scans")

@@ -130,7 +130,7 @@ def fingerprint(data: bytes) -> str:
     return f"{len(data)}-{isal_zlib.crc32(data):08x}-{isal_zlib.adler32(data):08x}"
 
 
-def has_whole_chunks(data: bytes) -> bool:
+def has_complete_chunks(data: bytes) -> bool:
     """Return whether every chunk of a PNG lies within the file: readers allocate as much memory as a chunk reports."""
     offset = len(_SIGNATURE)
     for _ in range(_MOST_CHUNKS):

@@ -77,7 +77,7 @@ def _look_at_file(frame: FrameTask, files: DataFolder) -> tuple[FrameLook, bytes
         look.state = "missing"
         return look, b""
     look.digest = codec.fingerprint(data)
-    look.state = _whole(data)
+    look.state = _file_state(data)
     try:
         look.found_px = codec.image_size(data)
     except DatasetError:
@@ -87,7 +87,7 @@ def _look_at_file(frame: FrameTask, files: DataFolder) -> tuple[FrameLook, bytes
     return look, data
 
 
-def _whole(data: bytes) -> FileState:
+def _file_state(data: bytes) -> FileState:
     """Return whether a PNG or JPEG has its end; decoders silently fill missing rows."""
     for start, (end, within) in _ENDS.items():
         if data.startswith(start):
@@ -119,7 +119,7 @@ def _look_at_mask(look: FrameLook, frame: FrameTask, files: DataFolder) -> _Edge
     except DatasetError:
         look.mask_state = "missing"
         return None
-    look.mask_state = _whole(data)
+    look.mask_state = _file_state(data)
     if look.mask_state != "good":
         return None
     try:

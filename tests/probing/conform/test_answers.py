@@ -24,7 +24,7 @@ def file_of(*answers: Answer) -> AnswerFile:
     )
 
 
-def test_a_file_comes_back_as_written(tmp_path: Path) -> None:
+def test_answers_file_round_trip(tmp_path: Path) -> None:
     written = file_of(
         ASK.near("a", [1.0, 2.5], 0.1, unit="m"), ASK.holds_all("b", ["y", "x"]), ASK.absent("c", "no such thing")
     )
@@ -38,7 +38,7 @@ def test_the_stored_answers_hold_every_capability() -> None:
     assert not [a for a in read_answers(REFERENCE).answers if a.question == "asked to the end"]
 
 
-def test_numbers_that_are_none_are_near_nothing() -> None:
+def test_non_finite_numbers_become_a_sentinel() -> None:
     assert ASK.near("a", float("nan"), 0.1).value == -1e9
     assert ASK.near("a", [float("inf"), 1.0], 0.1).value == [-1e9, 1.0]
 
@@ -78,7 +78,7 @@ def test_a_huge_file_is_not_read(tmp_path: Path) -> None:
         read_answers(tmp_path / "a.json")
 
 
-def test_a_fifo_is_not_waited_for(tmp_path: Path) -> None:
+def test_fifo_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "a.json")
     with pytest.raises(InputError, match="not a regular file"):
         read_answers(tmp_path / "a.json")

@@ -25,7 +25,7 @@ TOGETHER = [
 """Independent behaviours with the probes that detect them; test_run.py tests the defaults."""
 
 
-def test_every_behaviour_is_asked_for() -> None:
+def test_every_behaviour_is_tested() -> None:
     assert {name for names, _, _ in TOGETHER for name in names} == BEHAVIOURS.keys()
 
 

@@ -14,7 +14,7 @@ from uavsim.dataset.dialects.uav3d.format import (
     image_path,
 )
 from uavsim.dataset.euler_safe import ned_quaternions
-from uavsim.dataset.lens_columns import kept_columns
+from uavsim.dataset.lens_columns import copied_columns
 from uavsim.dataset.reader import SceneRows
 from uavsim.dataset.rows import (
     CalibratedSensorRow,
@@ -151,7 +151,7 @@ def _calibrated_sensors(
             "translation": position_m,
             "rotation": rotation,
             "camera_intrinsic": calibrated[row["calibrated_sensor_token"]]["camera_intrinsic"],
-            **kept_columns(calibrated[row["calibrated_sensor_token"]]),
+            **copied_columns(calibrated[row["calibrated_sensor_token"]]),
         }
         for row, position_m, rotation in zip(cameras, positions_m, rotations, strict=True)
     ]

@@ -34,7 +34,7 @@ def strict_scene(scene: SceneRows, *, channel_of_sensor: dict[str, str], name_of
     made["instance"] = [_instance(row, name_of_category) for row in rows["instance"]]
     made["sample_annotation"] = _annotations(rows["sample_annotation"])
     if "strict_ego_pose" in rows:
-        images = [_kept_sample_data(row, factor) for row in rows["sample_data"]]
+        images = [_strict_sample_data(row, factor) for row in rows["sample_data"]]
         made["sample_data"] = images + rows["strict_sample_data"]
         made["layer"] = [*LAYER.of(rows), *rows.get("strict_layer", ())]
         made["lidarseg"] = rows.get("strict_lidarseg", [])
@@ -86,7 +86,7 @@ def _annotation(row: JsonDict, rotation: list[float], origin: list[float], centr
     return made
 
 
-def _kept_sample_data(row: JsonDict, factor: int) -> JsonDict:
+def _strict_sample_data(row: JsonDict, factor: int) -> JsonDict:
     made = {**row, "timestamp": row["timestamp"] // factor}
     made["ego_pose_token"] = made.pop("uav_ego_pose_token")
     made["calibrated_sensor_token"] = made.pop("uav_calibrated_sensor_token")
