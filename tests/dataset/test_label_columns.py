@@ -31,10 +31,10 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     adds = {"acme_height": "acme_columns:height", "acme_short": "acme_columns:too_short"}
     site = install_plugin(tmp_path, "acme_columns", group="uavsim.label_columns", adds=adds, source=SOURCE)
     known = label_columns.COLUMNS
-    anew: Registry = Registry("label_columns", {n: known.pick(n) for n in known.builtin}, what="label column")
+    extended: Registry = Registry("label_columns", {n: known.pick(n) for n in known.builtin}, what="label column")
     monkeypatch.syspath_prepend(site)
-    for room in ("dataset.strict_boxes", "records.label_columns"):
-        monkeypatch.setattr(f"uavsim.{room}.COLUMNS", anew)
+    for module in ("dataset.strict_boxes", "records.label_columns"):
+        monkeypatch.setattr(f"uavsim.{module}.COLUMNS", extended)
 
 
 @pytest.mark.usefixtures("installed")

@@ -67,10 +67,10 @@ def test_projected_corners_are_those_of_the_simulators_own_formula(fragment: Fra
             if (truth[2] < 1).any():
                 continue
             focal = np.array(sensor["camera_intrinsic"])
-            mine = np.sort((focal @ optical / optical[2])[:2].round(7), axis=1)
-            theirs = np.sort((focal @ truth / truth[2])[:2].round(7), axis=1)
+            projected_px = np.sort((focal @ optical / optical[2])[:2].round(7), axis=1)
+            expected_px = np.sort((focal @ truth / truth[2])[:2].round(7), axis=1)
             if box["uav_blueprint"] != "vehicle.diamondback.century":  # its size is from our table
-                np.testing.assert_allclose(mine, theirs, atol=1e-6)
+                np.testing.assert_allclose(projected_px, expected_px, atol=1e-6)
                 compared += 1
     assert compared > 150
 

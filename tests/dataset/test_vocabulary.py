@@ -26,9 +26,9 @@ def test_rows_are_found_by_the_tokens_of_their_names():
 
 def test_category_rows_are_in_index_order_with_point_labels():
     assert [row["index"] for row in category_rows(with_lidarseg=True)] == list(range(32))
-    ours = {row["name"]: row for row in category_rows()}
-    whole = {row["name"]: row for row in category_rows(with_lidarseg=True)}
-    assert all(whole[name] == row for name, row in ours.items())
+    common_rows = {row["name"]: row for row in category_rows()}
+    all_rows = {row["name"]: row for row in category_rows(with_lidarseg=True)}
+    assert all(all_rows[name] == row for name, row in common_rows.items())
 
 
 def test_the_tags_of_our_classes_are_called_as_carla_calls_them():

@@ -76,8 +76,8 @@ def last_sample_is_not_last(disk: Disk) -> None:
 @defect("referential.instance", sample=None, scene="scene_02")
 def instance_in_two_scenes(disk: Disk) -> None:
     with disk.rows("sample_annotation") as boxes:
-        mine = disk.box_of(boxes, VAN)["instance_token"]
-        disk.box_of(boxes, VAN, 2, "scene_02")["instance_token"] = mine
+        van_token = disk.box_of(boxes, VAN)["instance_token"]
+        disk.box_of(boxes, VAN, 2, "scene_02")["instance_token"] = van_token
 
 
 @defect("referential.attributes")

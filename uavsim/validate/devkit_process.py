@@ -16,7 +16,7 @@ PYTHON_VARIABLE: Final = "UAVSIM_JUDGE_PYTHON"
 PROGRAMS: Final = Path(__file__).with_name("devkit")
 _CHECKOUT: Final = Path(__file__).resolve().parents[2]
 _TIMEOUT_S: Final = 6 * 3600
-_REPORTED: Final = frozenset({0, 4})  # valid and invalid; any other code is a failure of the judge
+_REPORTED: Final = frozenset({0, 4})  # valid and invalid; any other code is a failure of the program
 
 
 def devkit_report(root: Path, version: str, *, images: Path | None = None) -> JsonDict:
@@ -31,8 +31,8 @@ def devkit_report(root: Path, version: str, *, images: Path | None = None) -> Js
         ``{"ok": bool, "checks": {name: {"ok": bool, ...}}}``.
 
     Raises:
-        InputError: the judge's environment is not installed.
-        SystemFailure: the judge crashed.
+        InputError: the devkit environment is not installed.
+        SystemFailure: the devkit program crashed.
     """
     arguments = [str(root.resolve()), version]
     arguments += ["--images", str(images.resolve())] if images else []
@@ -51,7 +51,7 @@ def problems_of(report: JsonDict) -> list[str]:
 
 
 def judge_python() -> Path:
-    """Return the interpreter of the judge's environment.
+    """Return the interpreter of the devkit environment.
 
     Raises:
         InputError: the environment is not installed.
@@ -63,11 +63,11 @@ def judge_python() -> Path:
 
 
 def run_judge(name: str, *arguments: str, folder: Path = PROGRAMS) -> JsonDict:
-    """Run ``<folder>/<name>.py`` in the judges' environment and return its report.
+    """Run ``<folder>/<name>.py`` in the devkit environment and return its report.
 
     Raises:
-        InputError: the judge's environment is not installed.
-        SystemFailure: the judge crashed, hung, or printed no report.
+        InputError: the devkit environment is not installed.
+        SystemFailure: the devkit program crashed, hung, or printed no report.
     """
     command = [str(judge_python()), str(folder / f"{name}.py"), *arguments]
     environment = {k: v for k, v in os.environ.items() if k not in {"PYTHONPATH", "VIRTUAL_ENV"}}

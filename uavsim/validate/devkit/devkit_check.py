@@ -313,7 +313,7 @@ def _evaluate(
         result = work / "truth.json"
         result.write_text(json.dumps(truth))
         dataroot = Path(options.dataroot)
-        with metrics.shown_with_split(dataroot, options.version, scenes, work) as linked:
+        with metrics.linked_with_split(dataroot, options.version, scenes, work) as linked:
             root, split = (dataroot, options.split) if options.split else (linked, metrics.OWN_SPLIT)
             report = metrics.evaluate(nusc, result, work, task=task, version=options.version, root=root, split=split)
     note = f"nothing to compare: no such object within {metrics.EVALUATION_RANGE_M:g} m of the first drone"

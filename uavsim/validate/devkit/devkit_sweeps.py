@@ -1,4 +1,4 @@
-"""Check of radar sweeps that the devkit accumulates for detectors; runs in the judge's environment."""
+"""Check of radar sweeps that the devkit accumulates for detectors; runs in the devkit environment."""
 
 from __future__ import annotations
 
