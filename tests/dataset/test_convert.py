@@ -50,7 +50,7 @@ def test_release_units(strict: Path, tmp_path: Path) -> None:
 
 def test_tables_of_others_convert_too(uav3d: Path, tmp_path: Path) -> None:
     """Tables as in UAV3D's release: without uavsim's columns, in any order, in one line."""
-    release_like = tmp_path / "theirs"
+    release_like = tmp_path / "release"
     shutil.copytree(uav3d, release_like)
     folder = release_like / "v1.0-mini"
     for extra in ("uav_dataset", "camera_pose", "layer", "visibility_detail"):
