@@ -71,7 +71,7 @@ def test_missing_or_invalid_prediction_is_refused(written: Path, tmp_path: Path)
         evaluate_occupancy(EvaluationRequest(written, tmp_path))
     for token in tokens:
         np.savez(tmp_path / f"{token}.npz", semantics=np.zeros((2, 2, 2), np.uint8))
-    with pytest.raises(InputError, match=r"semantics are uint8 \(2, 2, 2\), not whole numbers"):
+    with pytest.raises(InputError, match=r"semantics is uint8 \(2, 2, 2\), expected integers"):
         evaluate_occupancy(EvaluationRequest(written, tmp_path))
     for wrong in (np.full((1, 1, 1), 256 + FREE), np.full((1, 1, 1), -1), np.zeros((1, 1, 1), np.float32)):
         for path in written.rglob("*.*"):

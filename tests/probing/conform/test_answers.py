@@ -44,7 +44,7 @@ def test_non_finite_numbers_become_a_sentinel() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("[]", "the file"),
         ("{", "the file"),
