@@ -119,7 +119,7 @@ def test_missing_table_is_named_and_other_data_are_read(foreign: Path, tmp_path:
 def test_folders_that_are_no_dataset(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such folder"):
         uavsim.open(tmp_path / "nowhere")
-    with pytest.raises(DatasetError, match="no dataset"):
+    with pytest.raises(DatasetError, match="not a dataset"):
         uavsim.open(tmp_path)
     (tmp_path / ".uavsim").mkdir()
     with pytest.raises(DatasetError, match="uavsim status"):

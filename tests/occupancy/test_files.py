@@ -72,8 +72,8 @@ def test_damaged_file_is_refused(tmp_path: Path) -> None:
 def test_small_file_of_a_huge_grid_is_refused_before_allocation(tmp_path: Path) -> None:
     about, path = _about([4, 4, 4]), tmp_path / "x.parquet"
     for size, layers, said in (
-        ([9999] * 3, [b"1"], "more than 10,000,000 voxels"),
-        ([4, 4, 4], [b"1" * 16], "1 layers"),
+        ([9999] * 3, [b"1"], "the limit is 10,000,000 voxels"),
+        ([4, 4, 4], [b"1" * 16], "1 layers for"),
         ([4, 4, 4], [b"1" * (1 << 22)] * 4, "unpacked bytes for arrays"),
         ([1000, 100, 10], [b"1" * 100_000] * 1000, "semantics has a layer without 1,000 bytes"),
         ([2, 2, 2], [b"\x20" * 4] * 2, "a voxel has class 32; classes are 0 to 17"),

@@ -78,5 +78,5 @@ def test_missing_or_invalid_prediction_is_refused(written: Path, tmp_path: Path)
             token = path.parent.name if path.name == "labels.npz" else path.stem
             size = read_occ3d(path)[0].shape if path.suffix == ".npz" else read_voxels(path)[0]["semantics"].shape
             np.savez(tmp_path / f"{token}.npz", semantics=np.broadcast_to(wrong, size))
-        with pytest.raises(InputError, match=r"a voxel has class (273|-1)|semantics are float32"):
+        with pytest.raises(InputError, match=r"a voxel has class (273|-1)|semantics is float32"):
             evaluate_occupancy(EvaluationRequest(written, tmp_path))

@@ -145,7 +145,7 @@ def validate(root: Path, *, pixels: bool | None = None) -> ValidationSummary:
         look = decodes((root / version / "sample_data.json").stat().st_size, asked=pixels)
         report = validate_version(root, version, pixels=look)
         errors += report.errors
-        lines += [f"{f.code} {f.place}: {f.message}" for f in report.findings if f.severity == "error"]
+        lines += [f"{f.code} {f.place_text}: {f.message}" for f in report.findings if f.severity == "error"]
         facts[version] = {**report.facts, "images decoded": look}
     return ValidationSummary(errors=errors, facts=facts, lines=tuple(lines[:20]))
 

@@ -106,7 +106,7 @@ def thumbnails(data: Dataset, report: Report, *, most: int) -> list[Thumbnail]:
             jpeg = _jpeg(image.pixels(), text, width_px=_THUMBNAIL_PX)
         except DatasetError:
             continue  # the finding itself is listed elsewhere
-        found.append(Thumbnail(finding.code, finding.place, finding.message, jpeg))
+        found.append(Thumbnail(finding.code, finding.place_text, finding.message, jpeg))
     return found
 
 
