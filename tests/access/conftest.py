@@ -32,7 +32,7 @@ def foreign(strict: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     for folder in ("samples", "sweeps", "maps"):
         shutil.copytree(strict / folder, out / folder)
     (out / "v1.0-mini").mkdir()
-    ours = {
+    uavsim_tables = {
         "layer",
         "camera_pose",
         "visibility_detail",
@@ -43,7 +43,7 @@ def foreign(strict: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         "splits",
     }
     for path in (strict / "v1.0-mini").glob("*.json"):
-        if path.stem not in ours:
+        if path.stem not in uavsim_tables:
             rows = json.loads(path.read_text())
             plain = [{k: v for k, v in row.items() if not k.startswith("uav_")} for row in rows]
             (out / "v1.0-mini" / path.name).write_text(json.dumps(plain[::-1] if path.stem == "ego_pose" else plain))

@@ -60,9 +60,9 @@ def test_images_of_all_cameras_are_returned() -> None:
 
 
 def test_agent_without_clock_is_refused() -> None:
-    with pytest.raises(InputError, match=r"no agent '7' has a clock here; it is one of 0, 1"):
+    with pytest.raises(InputError, match=r"agent '7' has no clock; agents with clocks: 0, 1"):
         known("7", 100)
-    with pytest.raises(InputError, match="no agent '0'"):
+    with pytest.raises(InputError, match="agent '0' has no clock"):
         newest_known([], {}, agent="0", timestamp_us=1)
 
 

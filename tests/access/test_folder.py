@@ -15,10 +15,10 @@ from uavsim.validate import validate_dataset
 
 
 def test_both_dialects_give_the_same_arrays(strict: Path, uav3d: Path) -> None:
-    ours, theirs = uavsim.open(strict), uavsim.open(uav3d)
-    assert (ours.dialect_name, theirs.dialect_name) == ("strict", "uav3d")
-    assert ours.scene_names == theirs.scene_names == ("scene_00", "scene_01")
-    for a, b in zip(ours.samples(), theirs.samples(), strict=True):
+    strict_data, uav3d_data = uavsim.open(strict), uavsim.open(uav3d)
+    assert (strict_data.dialect_name, uav3d_data.dialect_name) == ("strict", "uav3d")
+    assert strict_data.scene_names == uav3d_data.scene_names == ("scene_00", "scene_01")
+    for a, b in zip(strict_data.samples(), uav3d_data.samples(), strict=True):
         assert a.token == b.token
         assert [i.channel for i in a.images] == [i.channel for i in b.images]
         assert [i.filename for i in a.images] != [i.filename for i in b.images]
@@ -119,7 +119,7 @@ def test_missing_table_is_named_and_other_data_are_read(foreign: Path, tmp_path:
 def test_folders_that_are_no_dataset(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such folder"):
         uavsim.open(tmp_path / "nowhere")
-    with pytest.raises(DatasetError, match="no dataset"):
+    with pytest.raises(DatasetError, match="not a dataset"):
         uavsim.open(tmp_path)
     (tmp_path / ".uavsim").mkdir()
     with pytest.raises(DatasetError, match="uavsim status"):

@@ -10,7 +10,7 @@ import pytest
 
 import uavsim
 from uavsim.access import Image
-from uavsim.access.shown import boxes_shown
+from uavsim.access.box_selection import visible_boxes
 from uavsim.errors import DatasetError
 from uavsim.geometry.lens import Lens
 from uavsim.images import codec
@@ -26,7 +26,7 @@ def first_image(root: Path) -> Image:
 
 
 @pytest.mark.parametrize("width", [2**70, 2**25, 0, -5, True, "160", 160.0, None, [160]])
-def test_a_size_that_no_image_has_is_refused(root: Path, width: object) -> None:
+def test_implausible_image_size_is_refused(root: Path, width: object) -> None:
     table = root / "v1.0-mini/sample_data.json"
     rows = json.loads(table.read_text())
     for row in rows:
@@ -37,7 +37,7 @@ def test_a_size_that_no_image_has_is_refused(root: Path, width: object) -> None:
 
 
 @pytest.mark.parametrize("kind", ["rgb", "instance", "depth"])
-def test_an_image_of_another_size_than_its_row_says_is_not_decoded(
+def test_image_with_another_size_than_its_row_is_not_decoded(
     root: Path, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     image = first_image(root)
@@ -60,16 +60,16 @@ def test_a_damaged_image_is_named(root: Path, kind: str) -> None:
         read()
 
 
-def test_boxes_that_reach_out_of_a_lenss_sight_are_shown(strict: Path) -> None:
+def test_boxes_that_extend_out_of_a_lenss_view_are_visible(strict: Path) -> None:
     """The lens has no distortion, and its view ends at the centre of the box nearest to the axis."""
     first = next(uavsim.open(strict).samples())
     boxes, image = first.boxes, first.images[0]
-    shown = boxes_shown(boxes, image)
-    optical_m = image.map_SE3_optical.apply_inverse(boxes.map_SE3_box.translation_m[shown])
+    visible = visible_boxes(boxes, image)
+    optical_m = image.map_SE3_optical.apply_inverse(boxes.map_SE3_box.translation_m[visible])
     focal_px = image.intrinsic[0, 0]
     side_px = int(np.hypot(*(optical_m[:, :2] / optical_m[:, 2:]).T).min() * focal_px * np.sqrt(2.0))
     lens = Lens("brown_conrady", (0.0,) * 4, (focal_px, focal_px), (side_px / 2, side_px / 2), (side_px, side_px))
     seen_through = replace(image, lens=lens)
-    assert np.isnan(seen_through.project(boxes.corners_map_m[shown])).any(axis=(1, 2)).all()
-    assert len(shown) > 1
-    assert boxes_shown(boxes, seen_through).tolist() == shown.tolist()
+    assert np.isnan(seen_through.project(boxes.corners_map_m[visible])).any(axis=(1, 2)).all()
+    assert len(visible) > 1
+    assert visible_boxes(boxes, seen_through).tolist() == visible.tolist()

@@ -188,7 +188,7 @@ def _shot(folder, plan, spec, channel, drone, k, at, matrix, poses, cast, town, 
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(data)
     for row in range(len(cast)):
-        if _may_be_seen(poses[row][0], at, matrix, spec):
+        if _may_be_visible(poses[row][0], at, matrix, spec):
             lone = _look(nothing, view, _movers(cast, poses, [row]))
             alone[k, channel, row + 1] = int((lone.ids == row + 1).sum())
     files = {"rgb": "rgb.png", **{name: path for name, path in names.items() if name in spec.modalities}}
@@ -200,7 +200,7 @@ def _straight_down(matrix):
     return 0.0, -90.0, float(np.degrees(np.arctan2(-matrix[0, 1], matrix[1, 1])))
 
 
-def _may_be_seen(at, camera, matrix, spec) -> bool:
+def _may_be_visible(at, camera, matrix, spec) -> bool:
     ahead, right, up = matrix.T @ (at - camera)
     reach = 8.0
     return (

@@ -56,10 +56,10 @@ def plainly_fitted(fill: np.ndarray, views: Intervals) -> np.ndarray:
     """Return (N,) fills by the algorithm of the module's docstring, for all pairs of views at once."""
     nearby = nearness(views.towards, views.towards) * views.weight
     for _ in range(5):
-        shown = np.clip(fill, views.low, views.high)
-        fill_of_all = np.minimum(fill * (views.weight @ shown + 150) / (views.weight @ fill + 150), 1.0)
-        shown = np.clip(fill_of_all, views.low, views.high)
-        fill = (nearby @ shown + 150 * fill_of_all) / (nearby.sum(axis=1) + 150)
+        clipped = np.clip(fill, views.low, views.high)
+        fill_of_all = np.minimum(fill * (views.weight @ clipped + 150) / (views.weight @ fill + 150), 1.0)
+        clipped = np.clip(fill_of_all, views.low, views.high)
+        fill = (nearby @ clipped + 150 * fill_of_all) / (nearby.sum(axis=1) + 150)
     return fill
 
 

@@ -124,10 +124,10 @@ def test_bounds_hold_bent_edges(lens: Lens) -> None:
     corners = eye.map_SE3_optical.apply_inverse(cuboid.corners(solids.map_SE3_box, size_lwh_m=2 * solids.half_m))
     along = np.linspace(0.0, 1.0, 2001)[:, None, None, None]
     dense = [lens.project((c[:, None] * along + c * (1 - along)).reshape(-1, 3), beyond=True) for c in corners]
-    wanted = np.array([[*pixels.min(axis=0), *pixels.max(axis=0)] for pixels in dense])
-    np.testing.assert_allclose(found.bounds_px, wanted, atol=0.05)
+    expected_px = np.array([[*pixels.min(axis=0), *pixels.max(axis=0)] for pixels in dense])
+    np.testing.assert_allclose(found.bounds_px, expected_px, atol=0.05)
     straight = np.array([[*p.min(axis=0), *p.max(axis=0)] for p in (lens.project(c, beyond=True) for c in corners)])
-    assert np.abs(straight - wanted).max() > 1.5
+    assert np.abs(straight - expected_px).max() > 1.5
 
 
 @pytest.mark.parametrize("lens", [BROWN, replace(FISHEYE, focal_px=(75.0, 75.0))], ids=["brown", "fisheye"])
@@ -138,13 +138,13 @@ def test_truncation_counts_the_pixels_of_the_lens(lens: Lens) -> None:
     nothing = [CameraImages(np.zeros((80, width), np.uint16), np.ones((80, width), np.uint8)) for width in (120, 140)]
     eye = camera(lens)
     wide = PlacedCamera.of(eye.map_SE3_optical, CameraParams(140, 80, 90.0, more))
-    seen, all_of_it = (
+    cut_view, full_view = (
         measure_view(plate, np.array([1]), c, image) for c, image in zip((eye, wide), nothing, strict=True)
     )
-    assert all_of_it.truncation[0] == 0.0
-    share = 1 - int(seen.silhouette_px[0]) / int(all_of_it.silhouette_px[0])
+    assert full_view.truncation[0] == 0.0
+    share = 1 - int(cut_view.silhouette_px[0]) / int(full_view.silhouette_px[0])
     assert 0.2 < share < 0.8
-    assert seen.truncation[0] == pytest.approx(share, abs=0.03)
+    assert cut_view.truncation[0] == pytest.approx(share, abs=0.03)
 
 
 def test_cameras_with_and_without_lenses_together() -> None:

@@ -82,19 +82,19 @@ def test_road_users_without_a_box_are_ignore_regions(tmp_path: Path) -> None:
     car = Mover("vehicle.nissan.micra", "car", 14, (1.8, 0.85, 0.75), (0, 0, 0.7), (2, 2, 0), (0, 0, 40))
     recording = make_recording(tmp_path, movers=[car], samples=1, **SMALL)
     rows = scene_fragment(annotate(recording, options=AnnotateOptions(classes=("bus",)))).rows
-    shown = {
+    car_pixels = {
         reading.channel: tags == 14
         for reading in recording.frames[0].cameras
         for _, tags in [codec.mask_ids_and_tags(recording.folder / reading.files["instance"])]
     }
-    assert any(pixels.any() for pixels in shown.values())
+    assert any(pixels.any() for pixels in car_pixels.values())
     channel_of = {row["token"]: row["filename"].split("/")[1] for row in rows["sample_data"]}
     for row in rows["ignore_region"]:
         x0, y0, x1, y1 = row["box"]
-        pixels = shown[channel_of[row["sample_data_token"]]]
+        pixels = car_pixels[channel_of[row["sample_data_token"]]]
         assert pixels[y0:y1, x0:x1].sum() == row["pixels"]
         pixels[y0:y1, x0:x1] = False
-    assert not any(pixels.any() for pixels in shown.values())
+    assert not any(pixels.any() for pixels in car_pixels.values())
 
 
 def test_box_that_enters_during_the_exposure_is_counted(tmp_path: Path) -> None:
@@ -131,9 +131,9 @@ def test_labels_are_repeatable_and_equal_from_the_dataset(recording: Recording, 
     first, second = (scene_fragment(annotate(recording)).rows for _ in range(2))
     assert first == second
     root = make_dataset(tmp_path / "set", scenes=1, samples=2, drones=1, size_px=(64, 36))
-    there = make_recording(tmp_path / "raw", samples=2, drones=1, size_px=(64, 36))
-    moved = in_dataset(there, root)
-    assert scene_fragment(annotate(moved)).rows == scene_fragment(annotate(there)).rows
+    original = make_recording(tmp_path / "raw", samples=2, drones=1, size_px=(64, 36))
+    moved = in_dataset(original, root)
+    assert scene_fragment(annotate(moved)).rows == scene_fragment(annotate(original)).rows
 
 
 def test_missing_and_wrong_masks_are_reported(tmp_path: Path) -> None:
@@ -179,10 +179,10 @@ def test_virtual_lidar_points_are_the_ground_and_the_cars(recording: Recording) 
     forward = np.array([np.cos(yaw), np.sin(yaw)]) @ [6 - 2, 2.5 + 1]
     left = -(np.array([-np.sin(yaw), np.cos(yaw)]) @ [6 - 2, 2.5 + 1])
     on_cars = near[near[:, 3] == 14]
-    there = on_cars[np.hypot(on_cars[:, 0] - forward, on_cars[:, 1] - left) < 2.6]
-    assert len(there) >= 4
-    assert (there[:, 2] > -0.1).all()
-    assert there[:, 2].max() < 1.7
+    on_first_car = on_cars[np.hypot(on_cars[:, 0] - forward, on_cars[:, 1] - left) < 2.6]
+    assert len(on_first_car) >= 4
+    assert (on_first_car[:, 2] > -0.1).all()
+    assert on_first_car[:, 2].max() < 1.7
     moves = write_label_files(recording)
     assert len(moves) == 3
     for old, new in moves.items():
@@ -199,13 +199,13 @@ def test_unlisted_town_vehicles_give_a_note(recording: Recording) -> None:
         return IgnoredLabels(zeros, zeros, np.zeros((len(of), 4), np.int64), pixels, tags)
 
     plan = replace(recording.plan, ingredients={**recording.plan.ingredients, "parked": ParkedPlan()})
-    asked, car, walker, far = replace(recording, plan=plan), (500, 14), (500, 12), (20, 14)
-    assert unlisted_vehicles(asked, regions(car, walker, far)).startswith(f"{UNLISTED} (get_environment_objects")
-    assert "yet 1 regions" in unlisted_vehicles(asked, regions(car, walker, far))
-    assert unlisted_vehicles(asked, regions(walker, far)) == ""
+    with_parked, car, walker, far = replace(recording, plan=plan), (500, 14), (500, 12), (20, 14)
+    assert unlisted_vehicles(with_parked, regions(car, walker, far)).startswith(f"{UNLISTED} (get_environment_objects")
+    assert "yet 1 regions" in unlisted_vehicles(with_parked, regions(car, walker, far))
+    assert unlisted_vehicles(with_parked, regions(walker, far)) == ""
     assert unlisted_vehicles(recording, regions(car)) == ""  # labels of parked vehicles were not requested
     actors = (replace(recording.actors[0], kind="environment"), *recording.actors[1:])
-    assert unlisted_vehicles(replace(asked, actors=actors), regions(car)) == ""
+    assert unlisted_vehicles(replace(with_parked, actors=actors), regions(car)) == ""
 
 
 def test_box_near_any_drone_is_in_range() -> None:

@@ -37,10 +37,10 @@ def test_visible_pixels_equal_the_masks(city: City, labels: SceneLabels) -> None
             ids, _ = codec.mask_ids_and_tags(city.recording.folder / shot.files["instance"])
             boxed = labels.boxes.instance_id[labels.boxes.sample_index == frame.sample_index]
             found = np.intersect1d(np.unique(ids[ids > 0]), boxed)  # objects out of range have no box
-            there = {(frame.sample_index, shot.channel, int(i)): int((ids == i).sum()) for i in found}
-            assert there.items() <= counted.items()
+            pixels = {(frame.sample_index, shot.channel, int(i)): int((ids == i).sum()) for i in found}
+            assert pixels.items() <= counted.items()
             others = {
-                k: n for k, n in counted.items() if k[:2] == (frame.sample_index, shot.channel) and k not in there
+                k: n for k, n in counted.items() if k[:2] == (frame.sample_index, shot.channel) and k not in pixels
             }
             assert not any(others.values())
 

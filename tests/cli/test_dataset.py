@@ -58,6 +58,9 @@ def test_a_rig_without_a_view_of_the_ground_is_refused_before_a_write(strict: Pa
     table = source / "v1.0-mini/sensor.json"
     renamed = [{**row, "channel": row["channel"].replace("BOTTOM", "AHEAD")} for row in read_rows(table)]
     table.write_text(json.dumps(renamed))
-    with pytest.raises(InputError, match=r"sensor\.json: the rig has no camera CAMERA_BOTTOM_id_0.*give --no-infos"):
+    with pytest.raises(
+        InputError,
+        match=r"sensor\.json: the rig has no camera CAMERA_BOTTOM_id_0.*convert only the tables with --no-infos",
+    ):
         run("convert", source, tmp_path / "out", "--dialect", "uav3d")
     assert not (tmp_path / "out").exists()

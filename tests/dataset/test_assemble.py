@@ -37,7 +37,7 @@ def test_foreign_ones_are_refused() -> None:
 def test_a_damaged_head_is_reported(fragment: Fragment) -> None:
     value = msgpack.unpackb(pack_fragment(fragment), raw=False)
     del value["head"]["town"]
-    with pytest.raises(DatasetError, match="not the table rows of a scene: KeyError 'town'"):
+    with pytest.raises(DatasetError, match="not a packed fragment: KeyError 'town'"):
         open_fragment(msgpack.packb(value))
 
 
@@ -76,7 +76,7 @@ def test_a_table_handed_over_in_steps_is_the_same(tmp_path: Path, monkeypatch: p
     assert (tmp_path / "stepped.json").read_bytes() == (tmp_path / "whole.json").read_bytes()
 
 
-def test_scenes_out_of_order_or_none_leave_nothing_behind(fragment: Fragment, tmp_path: Path) -> None:
+def test_failed_assembly_leaves_no_files(fragment: Fragment, tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="no scene"):
         assemble(tmp_path, [])
     twice = [pack_fragment(renamed(fragment, "scene_01", 1)), pack_fragment(fragment)]

@@ -50,9 +50,9 @@ def test_release_units(strict: Path, tmp_path: Path) -> None:
 
 def test_tables_of_others_convert_too(uav3d: Path, tmp_path: Path) -> None:
     """Tables as in UAV3D's release: without uavsim's columns, in any order, in one line."""
-    theirs = tmp_path / "theirs"
-    shutil.copytree(uav3d, theirs)
-    folder = theirs / "v1.0-mini"
+    release_like = tmp_path / "release"
+    shutil.copytree(uav3d, release_like)
+    folder = release_like / "v1.0-mini"
     for extra in ("uav_dataset", "camera_pose", "layer", "visibility_detail"):
         (folder / f"{extra}.json").unlink()
     for path in folder.glob("strict_*.json"):
@@ -61,15 +61,15 @@ def test_tables_of_others_convert_too(uav3d: Path, tmp_path: Path) -> None:
         if path.name != "splits.json":
             plain = [{k: v for k, v in row.items() if not k.startswith("uav_")} for row in read_rows(path)]
             path.write_text(json.dumps(plain if path.stem in {"scene", "sample"} else plain[::-1]))
-    convert(theirs, tmp_path / "strict", dialect="strict")
+    convert(release_like, tmp_path / "strict", dialect="strict")
     made = open_dataset(tmp_path / "strict")
-    ours = {row["token"]: row for row in read_rows(uav3d / "v1.0-mini/sample_annotation.json")}
+    strict_boxes = {row["token"]: row for row in read_rows(uav3d / "v1.0-mini/sample_annotation.json")}
     for row in read_rows(made.folder / "sample_annotation.json"):
-        x, y, z = ours[row["token"]]["uav_box_translation"]
+        x, y, z = strict_boxes[row["token"]]["uav_box_translation"]
         dx, dy, dz = np.array(row["translation"]) - [x, y, z]
         assert np.hypot(dx, dy) < 0.3  # the offset of the box is not in their tables
         assert abs(dz) < 2.2
-        length, width, height = ours[row["token"]]["size"]
+        length, width, height = strict_boxes[row["token"]]["size"]
         assert row["size"] == [width, length, height]
     lidar = [row for row in read_rows(made.folder / "sample_data.json") if not row["height"]]
     assert len(lidar) == 4

@@ -20,7 +20,7 @@ def test_the_first_flight_is_as_it_is():
     assert in_generation(made, 0) is made
 
 
-def test_the_third_flight_marks_every_file_and_nothing_else():
+def test_generation_two_marks_file_names_only():
     made = fragment(None)
     again = in_generation(made, 2)
     assert [row["filename"] for rows in again.rows.values() for row in rows if "filename" in row] == [

@@ -31,16 +31,16 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     adds = {"acme_height": "acme_columns:height", "acme_short": "acme_columns:too_short"}
     site = install_plugin(tmp_path, "acme_columns", group="uavsim.label_columns", adds=adds, source=SOURCE)
     known = label_columns.COLUMNS
-    anew: Registry = Registry("label_columns", {n: known.pick(n) for n in known.builtin}, what="label column")
+    extended: Registry = Registry("label_columns", {n: known.pick(n) for n in known.builtin}, what="label column")
     monkeypatch.syspath_prepend(site)
-    for room in ("dataset.strict_boxes", "records.label_columns"):
-        monkeypatch.setattr(f"uavsim.{room}.COLUMNS", anew)
+    for module in ("dataset.strict_boxes", "records.label_columns"):
+        monkeypatch.setattr(f"uavsim.{module}.COLUMNS", extended)
 
 
 @pytest.mark.usefixtures("installed")
-def test_a_column_is_written_where_it_is_asked_for(recording: Recording, labels: SceneLabels) -> None:
-    asked = annotate(recording, options=AnnotateOptions(columns=("acme_height",)))
-    rows = scene_fragment(asked).rows["sample_annotation"]
+def test_additional_column_is_written_on_request(recording: Recording, labels: SceneLabels) -> None:
+    with_column = annotate(recording, options=AnnotateOptions(columns=("acme_height",)))
+    rows = scene_fragment(with_column).rows["sample_annotation"]
     assert [row["acme_height"] for row in rows] == [round(row["translation"][2], 3) for row in rows]
     assert list(rows[0])[-1] == "acme_height"
     assert "acme_height" not in scene_fragment(labels).rows["sample_annotation"][0]
@@ -64,7 +64,7 @@ def test_a_dataset_may_ask_for_an_installed_column() -> None:
     assert Labels(columns=("acme_height",)).columns == ("acme_height",)
 
 
-def test_a_built_in_column_is_not_asked_for_twice() -> None:
+def test_built_in_column_cannot_be_requested() -> None:
     with pytest.raises(InputError, match="'uav_seen_by' is always written"):
         AnnotateOptions(columns=("uav_seen_by",))
     with pytest.raises(ValueError, match="'uav_seen_by' is always written"):

@@ -67,15 +67,15 @@ def test_lidar_top_is_drone_0s_turn_on_the_ground(root: Path) -> None:
     data, poses = table(root, "sample_data"), {row["token"]: row for row in table(root, "ego_pose")}
     mounts = {row["token"]: row for row in table(root, "calibrated_sensor")}
 
-    def placed(channel: str) -> np.ndarray:
+    def points_map_m(channel: str) -> np.ndarray:
         row = next(r for r in data if f"/{channel}/" in r["filename"] and r["is_key_frame"])
         chain = [mounts[row["calibrated_sensor_token"]], poses[row["ego_pose_token"]]]
-        place = points.decode_points(root / row["filename"])[:, :3].astype(float)
-        for one in chain:
-            place = SE3(np.array(one["rotation"]), np.array(one["translation"])).apply(place)
-        return place
+        points_m = points.decode_points(root / row["filename"])[:, :3].astype(float)
+        for mount in chain:
+            points_m = SE3(np.array(mount["rotation"]), np.array(mount["translation"])).apply(points_m)
+        return points_m
 
-    np.testing.assert_allclose(placed("LIDAR_TOP"), placed("LIDAR_id_0"), atol=1e-4)
+    np.testing.assert_allclose(points_map_m("LIDAR_TOP"), points_map_m("LIDAR_id_0"), atol=1e-4)
 
 
 def test_the_validator_accepts_it(root: Path) -> None:
@@ -95,7 +95,7 @@ def test_round_trip_keeps_every_byte(root: Path, tmp_path: Path) -> None:
     assert [name for name in before if before[name] != after[name]] == []
 
 
-def test_a_second_version_has_label_files_of_its_own(tmp_path: Path) -> None:
+def test_test_version_has_separate_label_files(tmp_path: Path) -> None:
     """v1.0-trainval holds the test scenes too, and the devkit counts the files in each version's folder."""
     root = make_dataset(
         tmp_path / "set", scenes=2, lidar=True, version="v1.0-trainval", second_split="uav_test", **SMALL

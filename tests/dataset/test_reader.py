@@ -26,7 +26,7 @@ def test_a_stray_row_is_reported(tmp_path: Path) -> None:
         list(open_dataset(root).scenes())
 
 
-def test_names_that_are_not_there(strict: Path, tmp_path: Path) -> None:
+def test_unknown_names(strict: Path, tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match=r"v1\.0-mini"):
         open_dataset(strict, "v1.0-mimi")
     with pytest.raises(InputError, match="no such folder"):

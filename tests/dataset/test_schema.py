@@ -72,12 +72,12 @@ def test_the_folder_holds_the_tables_and_nothing_else(strict: Path, uav3d: Path)
     assert {path.name for path in (uav3d / "v1.0-mini").iterdir()} == known | carried
 
 
-def test_owners_are_read_before_what_they_own() -> None:
+def test_owner_tables_come_before_their_rows() -> None:
     for name in DIALECTS.names():
         tables = (*TABLES, *DIALECTS.pick(name).tables)
-        for place, table in enumerate(tables):
+        for number, table in enumerate(tables):
             assert (table.owner is not None) == (table.scope == "scene"), table.name
-            before = {earlier.name: columns_of(earlier.row) for earlier in tables[:place]}
+            before = {earlier.name: columns_of(earlier.row) for earlier in tables[:number]}
             for owner, column in table.owner.named_in if table.owner else ():
                 rows = {
                     **before,

@@ -67,10 +67,10 @@ def test_projected_corners_are_those_of_the_simulators_own_formula(fragment: Fra
             if (truth[2] < 1).any():
                 continue
             focal = np.array(sensor["camera_intrinsic"])
-            mine = np.sort((focal @ optical / optical[2])[:2].round(7), axis=1)
-            theirs = np.sort((focal @ truth / truth[2])[:2].round(7), axis=1)
+            projected_px = np.sort((focal @ optical / optical[2])[:2].round(7), axis=1)
+            expected_px = np.sort((focal @ truth / truth[2])[:2].round(7), axis=1)
             if box["uav_blueprint"] != "vehicle.diamondback.century":  # its size is from our table
-                np.testing.assert_allclose(mine, theirs, atol=1e-6)
+                np.testing.assert_allclose(projected_px, expected_px, atol=1e-6)
                 compared += 1
     assert compared > 150
 
@@ -109,8 +109,8 @@ def test_num_lidar_pts_counts_pixels_and_is_a_plain_int(fragment: Fragment) -> N
     for row, detail in zip(fragment.rows["sample_annotation"], fragment.rows["visibility_detail"], strict=True):
         assert detail["token"] == row["token"]
         assert sum(view["visible_px"] for view in detail["views"]) == row["num_lidar_pts"]
-        seen = {int(view["channel"][-1]) for view in detail["views"] if view["visible_px"]}
-        assert sorted(seen) == row["uav_seen_by"] == detail["seen_by"]
+        drones = {int(view["channel"][-1]) for view in detail["views"] if view["visible_px"]}
+        assert sorted(drones) == row["uav_seen_by"] == detail["seen_by"]
 
 
 def test_visibility_details_do_not_depend_on_the_batch_size(
@@ -162,7 +162,7 @@ def test_classes_attributes_and_sizes(fragment: Fragment) -> None:
         assert attribute[instance] == [attribute_token(name)]
 
 
-def test_rows_hold_nothing_of_this_run(labels: SceneLabels, fragment: Fragment) -> None:
+def test_rows_do_not_depend_on_the_run(labels: SceneLabels, fragment: Fragment) -> None:
     text = repr(fragment.rows)
     for info in labels.actors:
         assert f"'{info.info.simulator_actor_id}'" not in text

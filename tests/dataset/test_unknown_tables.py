@@ -47,9 +47,9 @@ def test_a_fragment_with_rows_of_an_unknown_table_is_not_assembled(fragment: Fra
 
 @pytest.mark.usefixtures("bare")
 def test_rows_of_every_table_of_ours_are_assembled_without_its_ingredient(fragment: Fragment, tmp_path: Path) -> None:
-    ours = {table.name: [ROW] for table in INGREDIENT_TABLES}
-    (version,) = assemble(tmp_path, [pack_fragment(replace(fragment, rows={**fragment.rows, **ours}))])
-    for name in ours:
+    ingredient_rows = {table.name: [ROW] for table in INGREDIENT_TABLES}
+    (version,) = assemble(tmp_path, [pack_fragment(replace(fragment, rows={**fragment.rows, **ingredient_rows}))])
+    for name in ingredient_rows:
         assert version.row_count[name] == 1
         assert read_rows(tmp_path / f"v1.0-mini/{name}.json") == [ROW]
 

@@ -14,7 +14,7 @@ from uavsim.dataset.vocabulary import (
 from uavsim.records.classes import CLASSES
 
 
-def test_every_row_of_every_table_has_a_token_of_its_own():
+def test_tokens_are_unique_in_each_table():
     rows = [*category_rows(with_lidarseg=True), *attribute_rows(), *semantic_tag_rows(), *visibility_rows()]
     assert len({row["token"] for row in rows}) == len(rows)
 
@@ -24,11 +24,11 @@ def test_rows_are_found_by_the_tokens_of_their_names():
     assert [row["token"] for row in attribute_rows()] == [attribute_token(name) for name, _ in ATTRIBUTES]
 
 
-def test_with_point_labels_a_categorys_place_is_its_index():
+def test_category_rows_are_in_index_order_with_point_labels():
     assert [row["index"] for row in category_rows(with_lidarseg=True)] == list(range(32))
-    ours = {row["name"]: row for row in category_rows()}
-    whole = {row["name"]: row for row in category_rows(with_lidarseg=True)}
-    assert all(whole[name] == row for name, row in ours.items())
+    common_rows = {row["name"]: row for row in category_rows()}
+    all_rows = {row["name"]: row for row in category_rows(with_lidarseg=True)}
+    assert all(all_rows[name] == row for name, row in common_rows.items())
 
 
 def test_the_tags_of_our_classes_are_called_as_carla_calls_them():

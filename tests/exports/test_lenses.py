@@ -87,14 +87,14 @@ def test_nerfstudio_refuses_two_camera_models(strict: Path, lenses: Path, tmp_pa
 @pytest.mark.parametrize("kind", ["airv2x", "mmdet3d", "opv2v"])
 def test_pinhole_formats_refuse_lenses(kind: str, lenses: Path, tmp_path: Path) -> None:
     with pytest.raises(
-        DatasetError, match=r"CAMERA_\w+_id_\d sees through a lens \(\w+\), which cannot be said there; "
+        DatasetError, match=r"CAMERA_\w+_id_\d has a lens \(\w+\), which a pinhole matrix cannot describe; "
     ):
         EXPORTERS.pick(kind)(ExportRequest(lenses, tmp_path, split="uav_val"))
 
 
 def test_uav3d_keeps_lenses_and_its_infos_refuse_them(lenses: Path, tmp_path: Path) -> None:
     folder = in_uav3d(lenses, tmp_path / "uav3d")
-    with pytest.raises(DatasetError, match="UAV3D's infos know no lens"):
+    with pytest.raises(DatasetError, match="UAV3D's info files cannot represent the lens"):
         write_uav3d_infos(folder, tmp_path / "infos", options=InfoOptions())
     for one, other in zip(uavsim.open(lenses), uavsim.open(folder), strict=True):
         for image, converted in zip(one.samples[0].images, other.samples[0].images, strict=True):
@@ -115,6 +115,6 @@ def test_projection_uses_the_lens(strict: Path, lenses: Path) -> None:
 def test_unknown_lens_is_refused(strict: Path, tmp_path: Path) -> None:
     unknown = {"uav_lens": "kannala", "uav_distortion": [0.0] * 4}
     with pytest.raises(
-        DatasetError, match="no lens 'kannala' with 4 coefficients is known here: brown_conrady, equidistant"
+        DatasetError, match="unknown lens 'kannala' with 4 coefficients; known: brown_conrady, equidistant"
     ):
         _ = uavsim.open(with_lenses(strict, tmp_path / "own", lambda _: unknown)).scene("scene_00").samples[0].images

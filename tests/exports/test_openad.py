@@ -53,7 +53,7 @@ def test_props_have_their_nuscenes_category_and_no_attribute(rare: Path) -> None
 
 
 def test_uav3d_dialect_refuses_corner_cases(rare: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="UAV3D's tools count every box as a car"):
+    with pytest.raises(InputError, match="UAV3D's tools would count as cars"):
         convert(rare, tmp_path / "uav3d", dialect="uav3d")
 
 

@@ -68,8 +68,8 @@ def test_visibility_by_the_devkits_rule():
     px[2] = -50.0
     deep[3, 0, 2] = 0.05  # a corner at the lens
     deep[4, :, 2] = 0.9  # all nearer than 1 m
-    seen = cuboid.boxes_in_image(deep, px, width_px=800, height_px=450)
-    assert seen.tolist() == [True, True, False, False, False]
+    visible = cuboid.boxes_in_image(deep, px, width_px=800, height_px=450)
+    assert visible.tolist() == [True, True, False, False, False]
 
 
 def test_hull_worked_on_paper():

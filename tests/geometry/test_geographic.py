@@ -24,9 +24,11 @@ ROAD = """<road name="" length="10" id="1" junction="-1"><planView><geometry s="
 )
 def test_origin_equals_carlas_client(reference: str, origin_deg: tuple[float, float]) -> None:
     town = f'<OpenDRIVE><header revMajor="1" revMinor="4">{reference}</header>{ROAD}</OpenDRIVE>'
-    theirs = carla.Map("town", town).transform_to_geolocation(carla.Location())
+    carla_location = carla.Map("town", town).transform_to_geolocation(carla.Location())
     assert origin_of_reference(reference_in(town)) == (*origin_deg, 0.0)
-    assert (theirs.latitude, theirs.longitude, theirs.altitude) == pytest.approx((*origin_deg, 0.0))
+    assert (carla_location.latitude, carla_location.longitude, carla_location.altitude) == pytest.approx(
+        (*origin_deg, 0.0)
+    )
 
 
 def test_hundred_metres_north_east_and_up() -> None:

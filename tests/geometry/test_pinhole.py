@@ -17,7 +17,7 @@ def test_uav3d_camera():
 
 @pytest.mark.parametrize(("w", "h", "fov"), [(0, 450, 90), (800, -1, 90), (800, 450, 0), (800, 450, 180)])
 def test_no_such_camera(w, h, fov):
-    with pytest.raises(FrameError, match="no such camera"):
+    with pytest.raises(FrameError, match="invalid camera"):
         pinhole.intrinsic(width_px=w, height_px=h, fov_deg=fov)
 
 
@@ -30,8 +30,8 @@ def test_field_of_view_ends_at_the_image_edge(width, fov):
 
 def test_opencv_intrinsic_counts_from_the_first_pixels_centre():
     first = pinhole.rays(np.array([0.5, 0.5]), intrinsic=K)
-    seen = cv2.projectPoints(first, np.zeros(3), np.zeros(3), pinhole.intrinsic_of_opencv(K), None)[0]
-    np.testing.assert_allclose(seen.ravel(), [0.0, 0.0], atol=1e-9)
+    pixels_opencv = cv2.projectPoints(first, np.zeros(3), np.zeros(3), pinhole.intrinsic_of_opencv(K), None)[0]
+    np.testing.assert_allclose(pixels_opencv.ravel(), [0.0, 0.0], atol=1e-9)
 
 
 def test_projection_worked_on_paper():

@@ -201,7 +201,7 @@ def test_reflections_are_refused(a: SE3, axis: int) -> None:
         (np.eye(3), np.zeros(3), "from_rotation takes matrices"),
         (np.array(1.0), np.zeros(3), "needs quaternions"),
         (np.array([1.0, 0, 0, 0]), np.zeros(4), "translations"),
-        (np.tile([1.0, 0, 0, 0], (2, 1)), np.zeros((3, 3)), "no batch"),
+        (np.tile([1.0, 0, 0, 0], (2, 1)), np.zeros((3, 3)), "do not broadcast"),
     ],
 )
 def test_quaternions_that_are_not_unit_are_refused(quat: np.ndarray, translation: np.ndarray, said: str) -> None:

@@ -31,9 +31,9 @@ def test_matrix_is_carlas_own(euler):
 @given(eulers_deg)
 def test_map_rotation_is_carlas_mirrored(euler):
     euler = float32(euler)
-    ours = quaternion.to_matrix(unreal.map_q_flu_from_ue_euler(euler))
-    np.testing.assert_allclose(ours, FLIP @ carla_matrix(euler)[:3, :3] @ FLIP, atol=2e-6)
-    assert np.linalg.det(ours) == pytest.approx(1.0)
+    rotation = quaternion.to_matrix(unreal.map_q_flu_from_ue_euler(euler))
+    np.testing.assert_allclose(rotation, FLIP @ carla_matrix(euler)[:3, :3] @ FLIP, atol=2e-6)
+    assert np.linalg.det(rotation) == pytest.approx(1.0)
 
 
 @given(eulers_deg, many_vectors_m)
@@ -41,8 +41,8 @@ def test_body_points_match_carla(euler, points):
     euler, points = float32(euler), float32(points / 100)
     ue = points @ carla_matrix(euler)[:3, :3].T
     q = unreal.map_q_flu_from_ue_euler(euler)
-    ours = quaternion.rotate(q, unreal.map_vector_from_ue(points))  # a body's flu is its ue with y flipped too
-    np.testing.assert_allclose(ours, unreal.map_vector_from_ue(ue), atol=1e-4)
+    rotated = quaternion.rotate(q, unreal.map_vector_from_ue(points))  # a body's flu is its ue with y flipped too
+    np.testing.assert_allclose(rotated, unreal.map_vector_from_ue(ue), atol=1e-4)
 
 
 @given(st.floats(-180, 180), st.floats(-89, 89), st.floats(-180, 180))

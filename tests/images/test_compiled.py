@@ -19,7 +19,7 @@ print(repr((numba.config.CACHE_DIR, os.environ.get(compiled.CACHE_VARIABLE), str
 """
 
 
-def kept_in(home: Path, **variables: str) -> tuple[str, str | None, str]:
+def cache_folders_in(home: Path, **variables: str) -> tuple[str, str | None, str]:
     """Return numba's cache folder in a new process, the variable that its children inherit, and our own folder."""
     env = {name: value for name, value in os.environ.items() if name != compiled.CACHE_VARIABLE}
     env |= {"XDG_CACHE_HOME": str(home)} | variables
@@ -30,9 +30,9 @@ def kept_in(home: Path, **variables: str) -> tuple[str, str | None, str]:
 
 
 def test_kernels_are_cached_per_user_and_children_choose_their_own_folder(tmp_path: Path):
-    folder, inherited, own = kept_in(tmp_path)
-    assert folder == own
-    assert Path(own).parent == tmp_path / "uavsim"
+    folder, inherited, own_folder = cache_folders_in(tmp_path)
+    assert folder == own_folder
+    assert Path(own_folder).parent == tmp_path / "uavsim"
     assert inherited is None
 
 
@@ -45,15 +45,15 @@ def test_folder_depends_on_kernel_sources(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_numba_cache_dir_of_the_user_is_kept(tmp_path: Path):
     named = str(tmp_path / "own")
-    folder, inherited, own = kept_in(tmp_path, **{compiled.CACHE_VARIABLE: named})
+    folder, inherited, own_folder = cache_folders_in(tmp_path, **{compiled.CACHE_VARIABLE: named})
     assert (folder, inherited) == (named, named)
-    assert not Path(own).exists()
+    assert not Path(own_folder).exists()
 
 
 def test_folder_writable_by_others_is_not_used(tmp_path: Path):
-    own = Path(kept_in(tmp_path)[2])
-    own.chmod(0o777)
-    folder, inherited, _ = kept_in(tmp_path)
-    assert folder != str(own)
+    own_folder = Path(cache_folders_in(tmp_path)[2])
+    own_folder.chmod(0o777)
+    folder, inherited, _ = cache_folders_in(tmp_path)
+    assert folder != str(own_folder)
     assert inherited == folder  # a temporary folder that children share
     assert not Path(folder).exists()

@@ -33,5 +33,5 @@ def test_numpy_reads_the_file() -> None:
 def test_wrong_counts_and_damaged_headers_are_refused() -> None:
     data = encode_events(np.zeros(2, EVENT))
     for wrong in (data[:-1], data[:-13], data.replace(b"(2,)", b"(9,)"), b"", data[:20], np.zeros(3).tobytes()):
-        with pytest.raises(DatasetError, match="no whole file of events"):
+        with pytest.raises(DatasetError, match="not a complete event file"):
             decode_events(wrong)

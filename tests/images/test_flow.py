@@ -26,7 +26,7 @@ def test_flow_round_trip_is_exact(flow_px: np.ndarray) -> None:
 
 @pytest.mark.parametrize("cut", [1, 8])
 def test_truncated_file_is_refused(cut: int) -> None:
-    with pytest.raises(DatasetError, match="not a whole"):
+    with pytest.raises(DatasetError, match="not a complete"):
         decode_flow(encode_flow(np.zeros((2, 2, 2), np.float32))[:-cut])
-    with pytest.raises(DatasetError, match="not a whole"):
+    with pytest.raises(DatasetError, match="not a complete"):
         decode_flow(b"PIEH")

@@ -108,8 +108,8 @@ def test_split_decodes_carlas_instance_encoding(bgra: np.ndarray):
 
 @given(arrays.arrays(np.uint16, (7, 9)), arrays.arrays(np.uint8, (7, 9)))
 def test_decode_equals_codec(ids: np.ndarray, tags: np.ndarray):
-    ours = codec.encode_mask_ids(ids, tags)
-    for data in (ours, codec.encode_mask_ids(ids, tags, level=5)):
+    encoded = codec.encode_mask_ids(ids, tags)
+    for data in (encoded, codec.encode_mask_ids(ids, tags, level=5)):
         found = mask_pixels.decode(data)
         np.testing.assert_array_equal(found[0], ids)
         np.testing.assert_array_equal(found[1], tags)

@@ -28,7 +28,7 @@ def test_empty_cloud_is_an_empty_file() -> None:
 
 
 def test_partial_point_is_refused() -> None:
-    with pytest.raises(DatasetError, match="no whole number of points"):
+    with pytest.raises(DatasetError, match="not a whole number of points"):
         points.decode_points(b"\0" * 21)
 
 

@@ -37,5 +37,5 @@ def test_file_has_nuscenes_layout() -> None:
     "damage", [lambda d: d[:-40], lambda d: d.replace(b" rcs", b" abc"), lambda _: b"", lambda d: d * 2]
 )
 def test_other_files_are_refused(damage) -> None:
-    with pytest.raises(DatasetError, match="no radar file"):
+    with pytest.raises(DatasetError, match="not a nuScenes radar file"):
         radar.decode_radar(damage(radar.encode_radar(_detections(3))))

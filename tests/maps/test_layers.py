@@ -126,7 +126,7 @@ def test_raster_of_lines_and_unknown_layer(town):
     assert np.flatnonzero(line.any(axis=1)).tolist() in ([19, 20], [20], [19])
     with pytest.raises(UnknownNameError, match="did you mean 'ped_crossing'"):
         bev_of_map(town, ["ped_crosing"], frame)
-    with pytest.raises(InputError, match="no raster of 20 m x 20 m at 0 m a pixel"):
+    with pytest.raises(InputError, match="a raster of 20 m x 20 m with 0 m per pixel has no pixels"):
         BevFrame((0.0, 0.0), 0.0, size_m=(20.0, 20.0), metres_per_px=0.0)
 
 

@@ -25,11 +25,11 @@ def street_set(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
 
 
 @pytest.fixture(scope="session")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def scan_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the shared folder of scans."""
     return tmp_path_factory.mktemp("scans")
 
 
 @pytest.fixture(scope="session")
-def labeller(street_set: Dataset, kept: Path) -> Labeller:
-    return Labeller.of(street_set, "Town10HD", GRIDS["swarm"], scans=(), kept=kept)
+def labeller(street_set: Dataset, scan_folder: Path) -> Labeller:
+    return Labeller.of(street_set, "Town10HD", GRIDS["swarm"], scans=(), scan_folder=scan_folder)

@@ -33,10 +33,10 @@ from uavsim.viewing.view import ViewRequest, write_recording
 
 
 @pytest.fixture
-def write(street_set: Dataset, kept: Path):
+def write(street_set: Dataset, scan_folder: Path):
     def written(out: Path, name: str, **choices) -> list[str]:
-        how = FORMATS[name]
-        return [file for file, _ in write_voxels(street_set, out, how, GRIDS[how.grid], **{"kept": kept, **choices})]
+        grid, options = GRIDS[FORMATS[name].grid], {"scan_folder": scan_folder, **choices}
+        return [file for file, _ in write_voxels(street_set, out, FORMATS[name], grid, **options)]
 
     return written
 
@@ -59,23 +59,23 @@ def test_parquet_file_holds_classes_instances_visibility_and_motion(
 
 
 def _about(size: list[int]) -> JsonDict:
-    place = {"voxel_m": 1.0, "low_m": [0, 0, 0], "map_quat_wxyz_grid": [1, 0, 0, 0], "map_from_grid_m": [0, 0, 0]}
-    return {"types": {"semantics": "|u1"}, "grid": {"size": size, **place}, "seers": []}
+    grid = {"voxel_m": 1.0, "low_m": [0, 0, 0], "map_quat_wxyz_grid": [1, 0, 0, 0], "map_from_grid_m": [0, 0, 0]}
+    return {"types": {"semantics": "|u1"}, "grid": {"size": size, **grid}, "seers": []}
 
 
 def test_damaged_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.parquet").write_bytes(b"PAR1 and more")
-    with pytest.raises(DatasetError, match=r"x\.parquet: no file of voxels"):
+    with pytest.raises(DatasetError, match=r"x\.parquet: not a voxel file"):
         read_voxels(tmp_path / "x.parquet")
 
 
 def test_small_file_of_a_huge_grid_is_refused_before_allocation(tmp_path: Path) -> None:
     about, path = _about([4, 4, 4]), tmp_path / "x.parquet"
     for size, layers, said in (
-        ([9999] * 3, [b"1"], "more than 10,000,000 voxels"),
-        ([4, 4, 4], [b"1" * 16], "1 layers"),
-        ([4, 4, 4], [b"1" * (1 << 22)] * 4, "it holds"),
-        ([1000, 100, 10], [b"1" * 100_000] * 1000, "semantics holds a layer that is not of 1,000 bytes"),
+        ([9999] * 3, [b"1"], "the limit is 10,000,000 voxels"),
+        ([4, 4, 4], [b"1" * 16], "1 layers for"),
+        ([4, 4, 4], [b"1" * (1 << 22)] * 4, "unpacked bytes for arrays"),
+        ([1000, 100, 10], [b"1" * 100_000] * 1000, "semantics has a layer without 1,000 bytes"),
         ([2, 2, 2], [b"\x20" * 4] * 2, "a voxel has class 32; classes are 0 to 17"),
     ):
         about["grid"]["size"] = size
@@ -112,7 +112,7 @@ def test_small_npz_of_a_huge_array_is_refused_before_allocation(tmp_path: Path) 
         archive.writestr("semantics.npy", head.getvalue() + b"0123")
     with pytest.raises(DatasetError, match="larger than"):
         read_npz(tmp_path / "x.npz", {"semantics": ArrayKind("u", (None,))})
-    with pytest.raises(DatasetError, match="no file of the arrays other"):
+    with pytest.raises(DatasetError, match="cannot read the arrays other"):
         read_npz(tmp_path / "x.npz", {"other": ArrayKind("u", (None,))})
 
 
@@ -176,9 +176,9 @@ def test_uniocc_flow_leads_to_the_next_sample(write, tmp_path: Path) -> None:
     first, second = frames
     flow, label = first["occ_flow_forward"], first["occ_label"]
     occupied = np.argwhere(label != 10)
-    there = np.floor(occupied + 0.5 + flow[label != 10]).astype(int)
-    inside = ((there >= 0) & (there < label.shape)).all(axis=1)
-    met = second["occ_label"][tuple(there[inside].T)] != 10
+    next_voxels = np.floor(occupied + 0.5 + flow[label != 10]).astype(int)
+    inside = ((next_voxels >= 0) & (next_voxels < label.shape)).all(axis=1)
+    met = second["occ_label"][tuple(next_voxels[inside].T)] != 10
     assert met.mean() > 0.9  # a voxel's middle may leave a surface that is one voxel thick
     assert not second["occ_flow_forward"].any()
     assert not first["occ_flow_backward"].any()
@@ -188,8 +188,8 @@ def test_uniocc_flow_leads_to_the_next_sample(write, tmp_path: Path) -> None:
 
 
 def test_occufly_masks_match_the_classes(street_set: Dataset, labeller: Labeller) -> None:
-    own = dataclasses.replace(labeller, shape=GRIDS["occufly"])
-    label = own.label(street_set.scene("scene_00"), 1, "CAMERA_BOTTOM_id_0")
+    occufly_labeller = dataclasses.replace(labeller, shape=GRIDS["occufly"])
+    label = occufly_labeller.label(street_set.scene("scene_00"), 1, "CAMERA_BOTTOM_id_0")
     files = FORMATS["occufly"].files(label)
     root = "OccuFly_Dataset/scene_00_CAMERA_BOTTOM_id_0/25"  # metres above the plane
     semantics = np.frombuffer(files[f"{root}/ground_truth/000001/000001.label"], np.uint8).reshape(192, 128, 128)
@@ -210,7 +210,7 @@ def test_occufly_masks_match_the_classes(street_set: Dataset, labeller: Labeller
 
 
 def test_viewer_shows_occupied_voxels(write, street_set: Dataset, tmp_path: Path) -> None:
-    (name, *_) = write(tmp_path, "parquet", of=["1"], kept=tmp_path / "kept")
+    (name, *_) = write(tmp_path, "parquet", of=["1"], scan_folder=tmp_path / "kept")
     assert list((tmp_path / "kept").iterdir())
     arrays, about = read_voxels(tmp_path / name)
     first, second = street_set.scene("scene_00").samples
@@ -248,9 +248,9 @@ def test_labels_of_unchanged_tables_are_kept(street_set: Dataset, tmp_path: Path
         ({"format": "oc3d"}, "unknown format 'oc3d'; did you mean 'occ3d'"),
         ({"grid": "swram"}, "did you mean 'swarm'"),
         ({"of": ("9",)}, "unknown agent '9'; known: 0, v1"),
-        ({"format": "occ3d", "cameras": True}, "only --format parquet"),
-        ({"format": "occufly", "grid": "swarm"}, "of a camera's frustum"),
-        ({"format": "surroundocc", "lidars": ()}, "in the frame of a lidar needs one"),
+        ({"format": "occ3d", "cameras": True}, "needs --format parquet"),
+        ({"format": "occufly", "grid": "swarm"}, "OccuFly needs a grid"),
+        ({"format": "surroundocc", "lidars": ()}, "the dataset has no lidar"),
     ],
 )
 def test_invalid_occupancy_labels_are_refused(wrong: JsonDict, said: str) -> None:
@@ -291,8 +291,9 @@ def test_custom_grid_is_validated() -> None:
     values = {"frame": "agent", "size": [8, 8, 4], "voxel_m": 0.5, "low_m": [-2, -2, -1]}
     assert grid_of_values(values, name="g.yaml").size == (8, 8, 4)
     for wrong, said in (
-        ({"voxel_m": 0}, "no grid of"), ({"size": [8, 8]}, "three numbers"), ({"frame": "car"}, "no frame 'car'"),
-        ({"size": [4000, 4000, 400]}, "more than"), ({"colour": 1}, "has the keys"),
+        ({"voxel_m": 0}, "invalid grid: size"), ({"size": [8, 8]}, "three numbers"),
+        ({"frame": "car"}, "unknown grid frame 'car'"),
+        ({"size": [4000, 4000, 400]}, "more than"), ({"colour": 1}, "needs the keys"),
     ):  # fmt: skip
         with pytest.raises(InputError, match=said):
             grid_of_values({**values, **wrong}, name="g.yaml")

@@ -55,10 +55,10 @@ def test_cells_that_images_see_through_are_carved():
     """A camera 10 m above a box of 2 m sees its left half, and the ground in place of its right half."""
     depth, ids = np.full((40, 40), 12.0, np.float32), np.zeros((40, 40), np.uint16)
     depth[:, :20], ids[:, :20] = 9.0, 7
-    through, shown = np.zeros((2, 2, 2), np.uint32), np.zeros((2, 2, 2), np.uint32)
+    through, surface = np.zeros((2, 2, 2), np.uint32), np.zeros((2, 2, 2), np.uint32)
     down = np.array([[1.0, 0, 0], [0, -1, 0], [0, 0, -1]])  # optical x is the box's x, optical z its minus z
     pinhole = np.array([100.0, 100.0, 20.0, 20.0])
-    kernels.carve(depth, ids, 7, down, np.array([0.0, 0, 10]), pinhole, np.array([1.0, 1, 0.5]), through, shown)
+    kernels.carve(depth, ids, 7, down, np.array([0.0, 0, 10]), pinhole, np.array([1.0, 1, 0.5]), through, surface)
     assert (through[0] == 0).all()
     assert (through[1] == 1).all()
 

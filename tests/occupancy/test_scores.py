@@ -45,10 +45,10 @@ def test_empty_grids_score_nan() -> None:
 
 
 @pytest.fixture(scope="module", params=["parquet", "occ3d"])
-def written(request, street_set: Dataset, kept: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def written(request, street_set: Dataset, scan_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("truth")
-    how, of = FORMATS[request.param], ["0"] if request.param == "occ3d" else []
-    assert list(write_voxels(street_set, out, how, GRIDS[how.grid], of=of, kept=kept))
+    voxel_format, of = FORMATS[request.param], ["0"] if request.param == "occ3d" else []
+    assert list(write_voxels(street_set, out, voxel_format, GRIDS[voxel_format.grid], of=of, scan_folder=scan_folder))
     return out
 
 
@@ -67,16 +67,16 @@ def test_missing_or_invalid_prediction_is_refused(written: Path, tmp_path: Path)
     tokens = {path.parent.name for path in written.rglob("labels.npz")} | {p.stem for p in written.rglob("*.parquet")}
     for token in tokens:
         (tmp_path / f"{token}.npz").write_bytes(b"no zip")
-    with pytest.raises(InputError, match=r"\.npz: no file of the arrays semantics"):
+    with pytest.raises(InputError, match=r"\.npz: cannot read the arrays semantics"):
         evaluate_occupancy(EvaluationRequest(written, tmp_path))
     for token in tokens:
         np.savez(tmp_path / f"{token}.npz", semantics=np.zeros((2, 2, 2), np.uint8))
-    with pytest.raises(InputError, match=r"semantics are uint8 \(2, 2, 2\), not whole numbers"):
+    with pytest.raises(InputError, match=r"semantics is uint8 \(2, 2, 2\), expected integers"):
         evaluate_occupancy(EvaluationRequest(written, tmp_path))
     for wrong in (np.full((1, 1, 1), 256 + FREE), np.full((1, 1, 1), -1), np.zeros((1, 1, 1), np.float32)):
         for path in written.rglob("*.*"):
             token = path.parent.name if path.name == "labels.npz" else path.stem
             size = read_occ3d(path)[0].shape if path.suffix == ".npz" else read_voxels(path)[0]["semantics"].shape
             np.savez(tmp_path / f"{token}.npz", semantics=np.broadcast_to(wrong, size))
-        with pytest.raises(InputError, match=r"a voxel has class (273|-1)|semantics are float32"):
+        with pytest.raises(InputError, match=r"a voxel has class (273|-1)|semantics is float32"):
             evaluate_occupancy(EvaluationRequest(written, tmp_path))

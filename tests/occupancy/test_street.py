@@ -78,10 +78,10 @@ def test_every_visible_box_has_voxels_of_its_class(near: Labeller, street_set: D
     inside = voxels.grid.holds(voxels.grid.voxels_of(sample.boxes.map_SE3_box.translation_m))
     assert inside.sum() >= 8
     for row in np.flatnonzero(inside).tolist():
-        own = voxels.semantics[voxels.instance == row + 1]
-        assert len(own) > 0, row
+        classes = voxels.semantics[voxels.instance == row + 1]
+        assert len(classes) > 0, row
         if sample.boxes.categories[row] in kinds:
-            assert (own == kinds[sample.boxes.categories[row]]).all()
+            assert (classes == kinds[sample.boxes.categories[row]]).all()
 
 
 def test_one_drone_sees_a_subset_of_the_swarm(near: Labeller, street_set: Dataset) -> None:
@@ -118,10 +118,10 @@ def test_flow_of_a_car_is_its_speed_and_static_voxels_rest(near: Labeller, stree
 
 
 def test_scan_is_cached_and_read_again(street_set: Dataset, labeller: Labeller, tmp_path) -> None:
-    again = Labeller.of(street_set, "Town10HD", GRIDS["swarm"], scans=(), kept=tmp_path)
+    again = Labeller.of(street_set, "Town10HD", GRIDS["swarm"], scans=(), scan_folder=tmp_path)
     (file,) = tmp_path.iterdir()
     stamp = file.stat().st_mtime_ns
-    read = Labeller.of(street_set, "Town10HD", GRIDS["swarm"], scans=(), kept=tmp_path)
+    read = Labeller.of(street_set, "Town10HD", GRIDS["swarm"], scans=(), scan_folder=tmp_path)
     assert file.stat().st_mtime_ns == stamp
     for name in ("voxels", "hits", "classes", "passed", "first"):
         np.testing.assert_array_equal(getattr(read.town, name), getattr(again.town, name))
@@ -136,5 +136,5 @@ def test_scans_are_summed(street_set: Dataset, labeller: Labeller, tmp_path) -> 
     np.testing.assert_array_equal(twice.classes, labeller.town.classes)
     (file,) = tmp_path.iterdir()
     file.write_bytes(b"PK")
-    with pytest.raises(DatasetError, match="no scan of a scene"):
+    with pytest.raises(DatasetError, match="invalid scan"):
         scan_town([street_set], "Town10HD", tmp_path)

@@ -8,30 +8,30 @@ PAGE = (Path(__file__).parents[2] / "docs/simulators.md").read_text()
 
 
 def facts(
-    *, returns: bool = False, moves_m: float = 1.234, paused_m: float | None = 0.0, late: bool = True
+    *, returns: bool = False, moves_m: float = 1.234, paused_m: float | None = 0.0, returns_late: bool = True
 ) -> EngineFacts:
     return EngineFacts(
         returns_without_tick=returns,
-        returns_within_ticks=late,
+        returns_within_ticks=returns_late,
         car_moves_m=moves_m,
         paused_moves_m=paused_m,
     )
 
 
 @pytest.mark.parametrize(
-    ("seen", "way"),
+    ("measured", "way"),
     [
         (facts(), "ticks"),
         (facts(returns=True, paused_m=1.234), "free"),
         (facts(paused_m=1.234), "none"),
         (facts(paused_m=None), "none"),
         (facts(moves_m=0.0), "none"),
-        (facts(late=False), "none"),
+        (facts(returns_late=False), "none"),
     ],
 )
-def test_a_way_is_picked_only_where_it_was_seen_to_hold(seen: EngineFacts, way: str) -> None:
-    assert seen.way == way
-    found, remedy = seen.lines
+def test_capture_method_follows_the_measured_facts(measured: EngineFacts, way: str) -> None:
+    assert measured.way == way
+    found, remedy = measured.lines
     assert found in PAGE
     assert bool(remedy) == (way == "none")
     assert remedy in PAGE

@@ -63,28 +63,28 @@ def test_simulators_side_by_side_share_the_scenes(paper: Paper) -> None:
 
 def scenes_are_drawn(monkeypatch: pytest.MonkeyPatch, *, count: int) -> list[Request]:
     """Return the list of resolved requests: the run has ``count`` scenes, the probe its named scenes."""
-    asked: list[Request] = []
+    requests: list[Request] = []
 
     def resolved(request: Request, on_top: OnTop) -> Job:
         del on_top
-        asked.append(request)
+        requests.append(request)
         named = len(request.scenes.split("-")) if request.scenes and "-" in request.scenes else None
         return paper_job(request.model_copy(update={"scenes": str(named or count)}))
 
     monkeypatch.setattr(forecast, "resolve", resolved)
     monkeypatch.setattr("uavsim.run.context.resolve", resolved)
-    return asked
+    return requests
 
 
-def test_a_short_run_is_measured_and_leaves_nothing(paper: Paper, tmp_path: Path, monkeypatch) -> None:
-    asked = scenes_are_drawn(monkeypatch, count=6)
+def test_forecast_measures_a_short_run_and_leaves_no_files(paper: Paper, tmp_path: Path, monkeypatch) -> None:
+    requests = scenes_are_drawn(monkeypatch, count=6)
     reported = forecast_of(paper(), console=QUIET)
     assert reported.scenes == 6
     assert reported.simulators == 1
     assert reported.seconds > 0
     assert reported.size_bytes > 0
     assert not (tmp_path / "out").exists()
-    assert asked[-1].samples == 4
+    assert requests[-1].samples == 4
     assert json.loads(json.dumps(reported.as_json()))["scenes"] == 6
 
 

@@ -37,7 +37,7 @@ def test_a_card_that_is_nearly_full_while_a_server_renders(
     assert [one.level for one in cards()] == [level]
 
 
-def test_without_a_driver_nothing_is_claimed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cards_without_a_driver_give_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     assert said() == []
     assert [one.found for one in cards()] == ["no NVIDIA driver answers here"]

@@ -43,7 +43,7 @@ def test_visible_boxes_are_drawn_at_their_map_position_in_their_mask_colour(scen
     page = draw_swarm_map(scene, None, ground_z_m=0.0, size_px=SIZE_PX)
     assert page.shape == (SIZE_PX[1], SIZE_PX[0], 3)
     boxes = scene.samples[0].boxes
-    boxes = boxes.pick(boxes.seen)
+    boxes = boxes.pick(boxes.visible)
     assert len(boxes) > 0
     colours = np.array(overlay.object_colours(mask_ids(boxes)))
     x, y = np.rint(pixels_of(scene, boxes.map_SE3_box.translation_m, ground_z_m=0.0)).astype(int).T
@@ -63,29 +63,29 @@ def test_drones_are_drawn_at_their_map_position(scene: Scene) -> None:
 def test_preview_flies_one_sample_and_leaves_no_other_files(paper, tmp_path, monkeypatch, capsys) -> None:
     requests: list[Request] = []
 
-    def made(request: Request, **_: object):
+    def small_job(request: Request, **_: object):
         requests.append(request)
         return paper_job(request.model_copy(update={"scenes": "1"}))
 
-    monkeypatch.setattr("uavsim.run.context.resolve", made)
+    monkeypatch.setattr("uavsim.run.context.resolve", small_job)
     monkeypatch.setattr("uavsim.probing.preview.resolve", lambda request, _: paper_job(request))
     ready = paper()
     (tmp_path / "run.yaml").write_text(json.dumps(ready.run.model_dump(mode="json")))
     monkeypatch.chdir(tmp_path)
     preview(dataset="tiny", run=str(tmp_path / "run.yaml"), png=Path("p.png"), as_json=True)
     assert (requests[0].samples, requests[0].settle, requests[0].scenes) == (1, False, "0")
-    shown = json.loads(capsys.readouterr().out)
-    assert shown["scene"] == "scene_00"
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["scene"] == "scene_00"
     assert codec.decode_rgb(Path("p.png").read_bytes()).shape[0] > 1000
     assert {path.name for path in tmp_path.iterdir()} <= {"p.png", "run.yaml", "faults.json", "log"}
 
 
-@pytest.mark.parametrize("place", ["/proc/p.png", "/dev/null/p.png", "folder.png"])
-def test_unwritable_image_path_is_refused_before_the_flight(place: str, tmp_path: Path, monkeypatch) -> None:
+@pytest.mark.parametrize("png_path", ["/proc/p.png", "/dev/null/p.png", "folder.png"])
+def test_unwritable_image_path_is_refused_before_the_flight(png_path: str, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "folder.png").mkdir()
-    with pytest.raises(InputError, match=f"--png {place}: "):
-        preview(dataset="smoke", png=Path(place))
+    with pytest.raises(InputError, match=f"--png {png_path}: "):
+        preview(dataset="smoke", png=Path(png_path))
 
 
 def test_another_kind_of_image_is_refused() -> None:

@@ -27,7 +27,7 @@ def labelled(folder: Path, rig: str, labels: str = "labels: {occupancy: {format:
 
 
 def test_a_rig_without_depth_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"uav3d\.yaml:8: labels\.occupancy: camera FRONT takes no depth"):
+    with pytest.raises(InputError, match=r"uav3d\.yaml:8: labels\.occupancy: camera FRONT has no depth"):
         resolve(labelled(tmp_path, "uav3d"), ON_TOP)
 
 

@@ -82,8 +82,8 @@ class Disk:
         return next(row for row in self.read("scene") if row["name"] == name)
 
     def sample(self, index: int = SAMPLE, scene: str = SCENE) -> Row:
-        own = [row for row in self.read("sample") if row["scene_token"] == self.scene(scene)["token"]]
-        return sorted(own, key=lambda row: row["timestamp"])[index]
+        scene_samples = [row for row in self.read("sample") if row["scene_token"] == self.scene(scene)["token"]]
+        return sorted(scene_samples, key=lambda row: row["timestamp"])[index]
 
     def data_token(self, channel: str, index: int = SAMPLE, scene: str = SCENE) -> str:
         return self._data(channel, index, scene)["token"]

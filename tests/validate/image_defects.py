@@ -101,7 +101,7 @@ def format_reported_wrongly(disk: Disk) -> None:
 
 
 @defect("pixels.unlabelled", channel=FRONT)
-def car_of_nobody(disk: Disk) -> None:
+def car_without_box(disk: Disk) -> None:
     ids, tags = codec.mask_ids_and_tags(disk.mask(FRONT))
     ids[:4, :4], tags[:4, :4] = 0, 14
     disk.replace(disk.mask(FRONT), codec.encode_mask_ids(ids, tags))

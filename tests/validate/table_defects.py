@@ -76,8 +76,8 @@ def last_sample_is_not_last(disk: Disk) -> None:
 @defect("referential.instance", sample=None, scene="scene_02")
 def instance_in_two_scenes(disk: Disk) -> None:
     with disk.rows("sample_annotation") as boxes:
-        mine = disk.box_of(boxes, VAN)["instance_token"]
-        disk.box_of(boxes, VAN, 2, "scene_02")["instance_token"] = mine
+        van_token = disk.box_of(boxes, VAN)["instance_token"]
+        disk.box_of(boxes, VAN, 2, "scene_02")["instance_token"] = van_token
 
 
 @defect("referential.attributes")
@@ -115,7 +115,7 @@ def log_on_no_map(disk: Disk) -> None:
 
 
 @defect("referential.name", scene=None)
-def category_of_no_one(disk: Disk) -> None:
+def unknown_category(disk: Disk) -> None:
     with disk.rows("category") as categories:
         next(c for c in categories if c["name"] == "vehicle.truck")["name"] = "vehicle.tesla.cybertruck"
 
@@ -173,7 +173,7 @@ def scene_leaked(disk: Disk) -> None:
 
 
 @defect("splits.unknown", scene="scene_99", sample=None)
-def split_names_a_scene_that_is_not_there(disk: Disk) -> None:
+def split_names_an_unknown_scene(disk: Disk) -> None:
     splits = json.loads(disk.path("splits").read_text())
     splits["uav_val"].append("scene_99")
     disk.write("splits", splits)
@@ -187,10 +187,10 @@ def few_vehicles_spawned(disk: Disk) -> None:
 
 @defect("coverage.empty", sample=None)
 def scene_without_boxes(disk: Disk) -> None:
-    own = {row["token"] for row in disk.read("sample") if row["scene_token"] == disk.scene()["token"]}
-    kept = [box for box in disk.read("sample_annotation") if box["sample_token"] not in own]
-    tracks = {box["instance_token"] for box in kept}
-    disk.write("sample_annotation", kept)
+    sample_tokens = {row["token"] for row in disk.read("sample") if row["scene_token"] == disk.scene()["token"]}
+    remaining = [box for box in disk.read("sample_annotation") if box["sample_token"] not in sample_tokens]
+    tracks = {box["instance_token"] for box in remaining}
+    disk.write("sample_annotation", remaining)
     disk.write("instance", [row for row in disk.read("instance") if row["token"] in tracks])
 
 

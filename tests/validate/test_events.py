@@ -51,8 +51,8 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def found(root: Path, wanted: Callable[[Finding], bool] = lambda f: f.code.startswith("events")) -> list[Finding]:
-    return [finding for finding in validate_version(root, "v1.0-mini", workers=1).findings if wanted(finding)]
+def found(root: Path, selects: Callable[[Finding], bool] = lambda f: f.code.startswith("events")) -> list[Finding]:
+    return [finding for finding in validate_version(root, "v1.0-mini", workers=1).findings if selects(finding)]
 
 
 def test_valid_events_have_no_finding(root: Path) -> None:

@@ -34,35 +34,35 @@ def first_images_off(*cameras: list[float], steady: bool | None = None) -> list[
     return [cast("float", one.numbers["stops"]) for one in found]
 
 
-def test_cameras_that_come_to_rest_together_began_unsettled() -> None:
+def test_cameras_that_settle_together_are_reported() -> None:
     """The median of the last four is 0.25."""
-    seen = [[stops + 0.04 * (n % 2) for stops in SETTLING] for n in range(5)]
-    assert first_images_off(*seen) == pytest.approx([1.55] * 5)
-    assert first_images_off(*[[-stops for stops in camera] for camera in seen]) == pytest.approx([-1.55] * 5)
+    stops_seen = [[stops + 0.04 * (n % 2) for stops in SETTLING] for n in range(5)]
+    assert first_images_off(*stops_seen) == pytest.approx([1.55] * 5)
+    assert first_images_off(*[[-stops for stops in camera] for camera in stops_seen]) == pytest.approx([-1.55] * 5)
 
 
-def test_a_camera_alone_has_to_be_a_stop_off() -> None:
+def test_single_camera_needs_a_difference_of_one_stop() -> None:
     assert first_images_off(SETTLING) == pytest.approx([1.55])
     assert not first_images_off([stops / 2 for stops in SETTLING])
 
 
-def test_light_that_goes_on_changing_is_weather() -> None:
+def test_continuously_changing_light_is_not_reported() -> None:
     assert not first_images_off(*[[-0.3 * n for n in range(8)]] * 5)
     assert not first_images_off(*[[0.0, 0.0, 0.0, 0.16, 0.21, 0.05, -0.4]] * 5)
 
 
 def test_many_cameras_under_a_steady_sky_need_not_come_to_rest() -> None:
     """Over-exposed images hide the first steps. The median of the last two is -0.935."""
-    seen = [0.0, -0.24, -0.52, -0.81, -1.06]
-    assert first_images_off(*[seen] * 8, steady=True) == pytest.approx([0.935] * 8, abs=0.01)
-    assert not first_images_off(*[seen] * 8, steady=False)
-    assert not first_images_off(*[seen] * 7, steady=True)
+    stops_seen = [0.0, -0.24, -0.52, -0.81, -1.06]
+    assert first_images_off(*[stops_seen] * 8, steady=True) == pytest.approx([0.935] * 8, abs=0.01)
+    assert not first_images_off(*[stops_seen] * 8, steady=False)
+    assert not first_images_off(*[stops_seen] * 7, steady=True)
 
 
 def test_many_cameras_under_a_steady_sky_show_a_third_of_a_stop() -> None:
-    seen = [0.36, 0.22, 0.12, 0.05, 0.0]
-    assert first_images_off(*[seen] * 8, steady=True) == pytest.approx([0.335] * 8, abs=0.01)
-    assert not first_images_off(*[seen] * 8)
+    stops_seen = [0.36, 0.22, 0.12, 0.05, 0.0]
+    assert first_images_off(*[stops_seen] * 8, steady=True) == pytest.approx([0.335] * 8, abs=0.01)
+    assert not first_images_off(*[stops_seen] * 8)
 
 
 def test_cameras_that_see_different_things_do_not_agree() -> None:

@@ -12,16 +12,16 @@ def report(**values):
     return replace(EMPTY, **values)
 
 
-def test_place_joins_scene_sample_and_channel():
-    assert Finding("a.b", "wrong").place == "dataset"
-    assert Finding("a.b", "wrong", scene="s", sample="0123456789", channel="C").place == "s / 01234567 / C"
-    assert Finding("a.b", "wrong", channel="C").place == "C"
+def test_place_text_joins_scene_sample_and_channel():
+    assert Finding("a.b", "wrong").place_text == "dataset"
+    assert Finding("a.b", "wrong", scene="s", sample="0123456789", channel="C").place_text == "s / 01234567 / C"
+    assert Finding("a.b", "wrong", channel="C").place_text == "C"
 
 
 def test_excess_findings_are_counted_but_not_listed():
     many = [Finding("a.b", str(n)) for n in range(MAX_PER_CODE + 5)]
-    kept, counts, errors = collect([*many, Finding("c.d", "odd", severity="warning")])
-    assert [finding.message for finding in kept[-2:]] == [str(MAX_PER_CODE - 1), "odd"]
+    listed, counts, errors = collect([*many, Finding("c.d", "odd", severity="warning")])
+    assert [finding.message for finding in listed[-2:]] == [str(MAX_PER_CODE - 1), "odd"]
     assert counts == {"a.b": MAX_PER_CODE + 5, "c.d": 1}
     assert errors == MAX_PER_CODE + 5
 

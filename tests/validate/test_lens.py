@@ -25,25 +25,25 @@ def opencv(points: FloatArray, lens: Lens) -> FloatArray:
 
 
 @both
-def test_every_pixel_s_ray_is_where_opencv_has_it(lens: Lens) -> None:
+def test_rays_agree_with_opencv(lens: Lens) -> None:
     rays = lens.rays(*SIZE)
     v, u = np.indices(SIZE[::-1]) + 0.5
     points = np.concatenate([rays, np.ones((*rays.shape[:2], 1))], axis=-1).reshape(-1, 3)
-    wanted = np.stack([u, v], axis=-1).reshape(-1, 2)
-    np.testing.assert_allclose(opencv(points, lens), wanted, atol=1e-6)
-    np.testing.assert_allclose(lens.pixels(points * 5.0), wanted, atol=1e-6)
+    expected_px = np.stack([u, v], axis=-1).reshape(-1, 2)
+    np.testing.assert_allclose(opencv(points, lens), expected_px, atol=1e-6)
+    np.testing.assert_allclose(lens.pixels(points * 5.0), expected_px, atol=1e-6)
     assert list(lens_faults(lens, *SIZE)) == []
 
 
 @both
-def test_the_slopes_are_those_of_the_bending(lens: Lens) -> None:
+def test_slopes_are_the_derivatives_of_the_distortion(lens: Lens) -> None:
     x, y = np.random.default_rng(2).uniform(-0.6, 0.6, (2, 50))
     *_, a, b, c = lens._bend(x, y)
     step = 1e-6
-    for (dx, dy), wanted in (((step, 0.0), (a, b)), ((0.0, step), (b, c))):
+    for (dx, dy), slopes in (((step, 0.0), (a, b)), ((0.0, step), (b, c))):
         ahead, behind = lens._bend(x + dx, y + dy), lens._bend(x - dx, y - dy)
         for n in (0, 1):
-            np.testing.assert_allclose((ahead[n] - behind[n]) / (2 * step), wanted[n], atol=1e-8)
+            np.testing.assert_allclose((ahead[n] - behind[n]) / (2 * step), slopes[n], atol=1e-8)
 
 
 @pytest.mark.parametrize(

@@ -54,16 +54,16 @@ def test_valid_map_has_no_finding(clean: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda t: t["polygon"][0]["exterior_node_tokens"].append("z"), "names 1 nodes that are not there, z first"),
+        (lambda t: t["polygon"][0]["exterior_node_tokens"].append("z"), "names 1 unknown nodes, first z"),
         (
             lambda t: t["lane"].append({"token": "x", "polygon_token": "y"}),
-            "names 1 polygons that are not there, y first",
+            "names 1 unknown polygons, first y",
         ),
-        (lambda t: t["arcline_path_3"].clear(), "has 1 lanes without a centre line, lane first"),
-        (lambda t: t["connectivity"]["lane"]["outgoing"].append("q"), "names 1 lanes that are not there, q first"),
+        (lambda t: t["arcline_path_3"].clear(), "has 1 lanes without a centre line, first lane"),
+        (lambda t: t["connectivity"]["lane"]["outgoing"].append("q"), "names 1 unknown lanes, first q"),
         (
             lambda t: t.update(building=[{"token": "b", "polygon_token": "y", "uav_height_m": [0, 9]}]),
-            "names 1 polygons that are not there, y first",
+            "names 1 unknown polygons, first y",
         ),
         (
             lambda t: t.update(building=[{"token": "b", "polygon_token": "p", "uav_height_m": [9, 0]}]),
@@ -82,7 +82,7 @@ def test_damaged_map_is_found(clean: Path, tmp_path: Path, change: Callable[[Jso
 
 def test_invalid_map_is_found(clean: Path, tmp_path: Path) -> None:
     ((code, message),) = found(clean, tmp_path, [1])
-    assert (code, message.endswith("is no JSON object")) == ("maps.expansion", True)
+    assert (code, message.endswith("is not a JSON object")) == ("maps.expansion", True)
 
 
 def test_a_map_of_another_frame_is_found(clean: Path, tmp_path: Path) -> None:

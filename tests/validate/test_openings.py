@@ -49,16 +49,16 @@ def openings() -> Iterator[list[str]]:
 def outside(opened: list[str], root: Path) -> list[str]:
     """Return paths outside of the dataset, Python and this repository's code."""
     repository = Path(__file__).parents[2]
-    own: tuple[Path, ...] = (
+    allowed: tuple[Path, ...] = (
         root,
         Path(sys.prefix),
         Path(sys.base_prefix),
         Path(sysconfig.get_path("stdlib")),
         Path("/proc/self"),
     )
-    own += (repository / "uavsim", repository / "tests")
+    allowed += (repository / "uavsim", repository / "tests")
     reals = [os.path.realpath(name) for name in opened]
-    inside = tuple(f"{os.path.realpath(folder)}{os.sep}" for folder in own)
+    inside = tuple(f"{os.path.realpath(folder)}{os.sep}" for folder in allowed)
     return [real for real in reals if not f"{real}{os.sep}".startswith(inside)]
 
 

@@ -47,13 +47,11 @@ def test_only_an_agents_own_pixels_of_itself_may_be_left_out(clean: Path, tmp_pa
 @pytest.mark.parametrize(
     ("visible", "is_too_large"), [([30, 30, 60, -10, 70, 70, 140, 10], False), ([20, 20, 40, -6, 80, 80, 160, 6], True)]
 )
-def test_a_thing_across_the_image_whose_ends_are_hidden_is_not_too_large(
-    visible: list[int], is_too_large: bool
-) -> None:
+def test_object_across_the_image_with_hidden_ends_is_not_too_large(visible: list[int], is_too_large: bool) -> None:
     """The outline is 100 px wide and high, 200 and 20 px along the diagonals: its ends are hidden, or it is smaller."""
     outline = np.tile([0.0, 0, 0, -10, 100, 100, 200, 10], (3, 1))
-    rows, seen = np.arange(3), np.full(3, 900)
-    pairs = Pairs(rows, rows, seen, seen, np.tile(visible, (3, 1)), outline, np.zeros(3, bool), rows)
+    rows, visible_px = np.arange(3), np.full(3, 900)
+    pairs = Pairs(rows, rows, visible_px, visible_px, np.tile(visible, (3, 1)), outline, np.zeros(3, bool), rows)
     three = type("Three", (dict,), {"__len__": lambda _self: 3})
     table = type("Data", (dict,), {"annotation_place": lambda _self, _row: {}})(
         sample_annotation=three(instance_token=np.zeros(3, np.int64)), instance=SimpleNamespace(tokens=["car"])

@@ -51,7 +51,7 @@ class Columns(dict[str, np.ndarray]):
 class Places(dict[str, Any]):
     scene_of_annotation = np.arange(3)
 
-    def place(self, table: str, row: int) -> FindingPlace:
+    def locate(self, table: str, row: int) -> FindingPlace:
         return {"scene": f"scene of {table} {row}"}
 
     def annotation_place(self, row: int) -> FindingPlace:

@@ -61,10 +61,10 @@ def unknown(rows: Records) -> Records:
 
 
 WRONG: dict[str, tuple[Callable[[Records], Records], str, str]] = {
-    "one lost": (lambda rows: rows[:-1], "streams.readings", "100 readings, its row says 101"),
-    "late": (late, "streams.readings", "readings are 4999 to 5001 us apart, not as 200 Hz has it"),
+    "one lost": (lambda rows: rows[:-1], "streams.readings", "100 readings, count is 101"),
+    "late": (late, "streams.readings", "readings are 4999 to 5001 us apart, rate_hz is 200"),
     "unknown": (unknown, "streams.readings", "gyroscope_radps is not finite"),
-    "shifted": (shifted, "streams.place", "up to 0.010 m from the poses of the same instants"),
+    "shifted": (shifted, "streams.place", "up to 0.010 m from the poses at its time"),
 }
 PLANTED = {"no parquet": "streams.file", **{name: code for name, (_, code, _) in WRONG.items()}}
 
@@ -89,7 +89,7 @@ def test_a_row_without_a_rate_is_found(clean: Path, tmp_path: Path) -> None:
         rows[0]["rate_hz"] = 0
     ((code, message),) = found(root)
     assert code == "streams.readings"
-    assert "its row says 0 Hz" in message
+    assert "rate_hz is 0" in message
 
 
 def test_a_file_that_is_no_parquet_is_found(clean: Path, tmp_path: Path) -> None:

@@ -38,9 +38,9 @@ def test_planted_defect_is_reported_with_code_and_place(name: str, clean: Path, 
     json.dumps(report.as_json(), allow_nan=False)
 
     def is_expected(finding: Finding) -> bool:
-        place = finding.code == defect.code and finding.scene == (defect.scene or "")
-        place &= not defect.channel or finding.channel == defect.channel
-        return place and (not sample or finding.sample == sample)
+        matches = finding.code == defect.code and finding.scene == (defect.scene or "")
+        matches &= not defect.channel or finding.channel == defect.channel
+        return matches and (not sample or finding.sample == sample)
 
-    reported = "\n".join(f"{f.code} {f.place}: {f.message}" for f in report.findings)
+    reported = "\n".join(f"{f.code} {f.place_text}: {f.message}" for f in report.findings)
     assert any(map(is_expected, report.findings)), f"{defect.code} not among:\n{reported}"

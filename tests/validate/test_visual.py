@@ -26,9 +26,9 @@ def street(car_column: int, *, busy: slice) -> np.ndarray:
     return luma
 
 
-def findings(luma: np.ndarray, own: np.ndarray, after: np.ndarray) -> list[str]:
+def findings(luma: np.ndarray, image_ids: np.ndarray, next_ids: np.ndarray) -> list[str]:
     looks = [FrameLook(row=0, digest="a"), FrameLook(row=1, digest="b")]
-    _compare_edges(looks, [luma, None], [_Edges(*border_pairs(ids)) for ids in (own, after)], 0)
+    _compare_edges(looks, [luma, None], [_Edges(*border_pairs(ids)) for ids in (image_ids, next_ids)], 0)
     data = SimpleNamespace(data_place=lambda _row: {})
     evidence = SimpleNamespace(looks=looks, data=data)
     return [found.code for found in of_this_tick(cast("object", evidence))]  # type: ignore[arg-type]
@@ -36,23 +36,23 @@ def findings(luma: np.ndarray, own: np.ndarray, after: np.ndarray) -> list[str]:
 
 def test_borders_in_a_rich_texture_are_no_better_fit() -> None:
     luma = street(20, busy=slice(110, 220))
-    assert not findings(luma, own=car_at(20), after=car_at(130))
+    assert not findings(luma, image_ids=car_at(20), next_ids=car_at(130))
 
 
 @pytest.mark.parametrize("busy", [slice(0, 0), slice(170, 220)])
 def test_an_image_of_the_next_tick_is_found(busy: slice) -> None:
     luma = street(90, busy=busy)
-    assert findings(luma, own=car_at(20), after=car_at(90)) == ["visual.other_tick"]
+    assert findings(luma, image_ids=car_at(20), next_ids=car_at(90)) == ["visual.other_tick"]
 
 
-def test_an_image_whose_borders_are_smoothed_into_the_next_pixel_is_of_its_tick() -> None:
+def test_image_with_smoothed_borders_belongs_to_its_tick() -> None:
     """A car moves by less than a pixel: of the step at its sides, 31 are on its mask's border and 41 beside it."""
     beyond = np.arange(280) - np.arange(120)[:, None]  # columns to the right of a slanting line
-    own, after = (np.where((beyond >= at) & (beyond < at + 60), 7, 0).astype(np.uint16) for at in (40, 41))
+    ids, after = (np.where((beyond >= at) & (beyond < at + 60), 7, 0).astype(np.uint16) for at in (40, 41))
     luma = np.where(after == 7, 92, 20).astype(np.uint8)
-    assert findings(luma, own=own, after=after) == ["visual.other_tick"]
+    assert findings(luma, image_ids=ids, next_ids=after) == ["visual.other_tick"]
     luma[beyond == 40], luma[beyond == 100] = 51, 61
-    assert not findings(luma, own=own, after=after)
+    assert not findings(luma, image_ids=ids, next_ids=after)
 
 
 def test_few_borders_are_no_better_fit() -> None:
@@ -65,7 +65,7 @@ def test_few_borders_are_no_better_fit() -> None:
     luma[10:40, 205:] = 255
     few = np.zeros((60, 220), np.uint16)
     few[10:40, 205:] = 7
-    assert not findings(luma, own=car_at(20), after=few)
+    assert not findings(luma, image_ids=car_at(20), next_ids=few)
 
 
 STANDS, MOVES = 0, 1
@@ -86,7 +86,7 @@ STANDS, MOVES = 0, 1
     ],
     ids=str,
 )
-def test_the_same_image_again_is_frozen_where_something_in_sight_moved(
+def test_repeated_image_is_frozen_if_a_visible_object_moved(
     before: dict[int, int], after: dict[int, int], frozen: bool
 ) -> None:
     assert frozen_views(("a", before), ("a", after)) == [1] * frozen
@@ -101,7 +101,7 @@ def test_sweeps_have_no_boxes_so_keyframes_are_compared(first: str, second: str,
     assert frozen_views((first, {MOVES: 5}), ("a", None), (second, {3: 9})) == frozen
 
 
-def frozen_views(*shown: tuple[str, dict[int, int] | None]) -> list[int]:
+def frozen_views(*views: tuple[str, dict[int, int] | None]) -> list[int]:
     """Return the frozen views by digests and boxes (row: left edge); a sweep has None."""
     table = {
         "instance_token": np.array([0, 1, 0, 1, 2]),
@@ -116,11 +116,11 @@ def frozen_views(*shown: tuple[str, dict[int, int] | None]) -> list[int]:
             box_row=np.array(list(boxes or ()), np.int64),
             mask_box_px=np.array([[x, 0, x + 3, 3] for x in (boxes or {}).values()], np.int64).reshape(-1, 4),
         )
-        for n, (digest, boxes) in enumerate(shown)
+        for n, (digest, boxes) in enumerate(views)
     ]
     count = len(looks)
     cameras = SimpleNamespace(position_m=np.zeros((count, 3)), rotation=np.tile(np.eye(3), (count, 1, 1)))
-    images = {"is_key_frame": np.array([boxes is not None for _, boxes in shown])}
+    images = {"is_key_frame": np.array([boxes is not None for _, boxes in views])}
     data = type("Data", (dict,), {"data_place": lambda _self, row: {"scene": str(row)}})(
         sample_annotation=table, sample_data=images
     )

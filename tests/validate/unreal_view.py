@@ -32,7 +32,7 @@ def corners_ue(box: dict[str, Any]) -> np.ndarray:
 
 def project_ue(points: np.ndarray, camera: dict[str, Any], intrinsic: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return (N, 2) pixels and (N,) depths, metres, of (N, 3) points in CARLA's frame."""
-    inside = (points - np.array(camera["translation"]) * FLIP_Y) @ ue_matrix(*camera["euler_deg"])
-    seen = np.stack([inside[:, 1], -inside[:, 2], inside[:, 0]], axis=1)
-    pixels = seen @ intrinsic.T
-    return pixels[:, :2] / pixels[:, 2:], seen[:, 2]
+    camera_ue = (points - np.array(camera["translation"]) * FLIP_Y) @ ue_matrix(*camera["euler_deg"])
+    optical = np.stack([camera_ue[:, 1], -camera_ue[:, 2], camera_ue[:, 0]], axis=1)
+    pixels = optical @ intrinsic.T
+    return pixels[:, :2] / pixels[:, 2:], optical[:, 2]

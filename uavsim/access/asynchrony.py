@@ -47,23 +47,23 @@ def newest_known(
     agents = [str(row["agent"]) for row in rows.get("clock", ())]
     if agent not in agents:
         known = ", ".join(agents)
-        raise InputError(f"no agent {agent!r} has a clock here" + (f"; it is one of {known}" if known else ""))
-    stamped = {row["sample_data_token"]: int(row["agent_timestamp"]) for row in rows.get("clock_reading", ())}
-    fired: dict[tuple[str, int], list[Image]] = {}
+        raise InputError(f"agent {agent!r} has no clock" + (f"; agents with clocks: {known}" if known else ""))
+    agent_stamp_us = {row["sample_data_token"]: int(row["agent_timestamp"]) for row in rows.get("clock_reading", ())}
+    sent_images: dict[tuple[str, int], list[Image]] = {}
     for image in images:
-        if image.token in stamped:
-            fired.setdefault((agent_id(image.channel), image.timestamp_us), []).append(image)
-    arrivals = {key: key[1] for key in fired if key[0] == agent}
+        if image.token in agent_stamp_us:
+            sent_images.setdefault((agent_id(image.channel), image.timestamp_us), []).append(image)
+    arrivals = {key: key[1] for key in sent_images if key[0] == agent}
     for row in rows.get("message", ()):
         if row["receiver"] == agent and row["arrival"]:
             arrivals[str(row["sender"]), int(row["timestamp"])] = int(row["arrival"])
     clock = next(row for row in rows["clock"] if row["agent"] == agent)
     since_us = timestamp_us - min(image.timestamp_us for image in images)
-    shown_us = timestamp_us + since_us * float(clock["drift_ppm"]) * 1e-6 + float(clock["offset_us"])
+    agent_now_us = timestamp_us + since_us * float(clock["drift_ppm"]) * 1e-6 + float(clock["offset_us"])
     found: dict[str, KnownImages] = {}
     for key in sorted(arrivals):  # by agent, then by time: later images replace earlier ones
-        if arrivals[key] <= timestamp_us and key in fired:
-            taken = tuple(fired[key])
-            stamp_us = stamped[taken[0].token]
-            found[key[0]] = KnownImages(key[0], taken, key[1], stamp_us, arrivals[key], round(shown_us - stamp_us))
+        if arrivals[key] <= timestamp_us and key in sent_images:
+            newest = tuple(sent_images[key])
+            stamp_us = agent_stamp_us[newest[0].token]
+            found[key[0]] = KnownImages(key[0], newest, key[1], stamp_us, arrivals[key], round(agent_now_us - stamp_us))
     return found

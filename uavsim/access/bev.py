@@ -35,14 +35,14 @@ def bev_of_boxes(boxes: Boxes, classes: Sequence[str], frame: BevFrame) -> BoolA
         classes: names of categories, or their first words: ``vehicle`` includes all that begin with ``vehicle.``.
         frame: position, heading and resolution of the raster.
     """
-    found: BoolArray = np.zeros((len(classes), *frame.size_px[::-1]), dtype=np.bool_)
+    rasters: BoolArray = np.zeros((len(classes), *frame.size_px[::-1]), dtype=np.bool_)
     corners = boxes.corners_map_m[:, [2, 3, 7, 6], :2]  # corners of the bottom face, in order
-    for channel, name in zip(found, classes, strict=True):
-        own = [c for c, kind in zip(corners, boxes.categories, strict=True) if f"{kind}.".startswith(f"{name}.")]
+    for channel, name in zip(rasters, classes, strict=True):
+        quads = [c for c, kind in zip(corners, boxes.categories, strict=True) if f"{kind}.".startswith(f"{name}.")]
         mask: UInt8Array = np.zeros(channel.shape, dtype=np.uint8)
-        draw.draw_polygons(mask, [frame.px(corner) for corner in own], colour=_INK)
+        draw.draw_polygons(mask, [frame.px(corner) for corner in quads], colour=_INK)
         channel[:] = mask > _SHARE
-    return found
+    return rasters
 
 
 def _raster(shapes: Sequence[Sequence[FloatArray]], frame: BevFrame, layer: str) -> BoolArray:

@@ -59,7 +59,7 @@ class Boxes:
         return cuboid.corners(self.map_SE3_box, size_lwh_m=self.size_lwh_m)
 
     @property
-    def seen(self) -> AnyArray:
+    def visible(self) -> AnyArray:
         """(N,) bool, True if a camera or lidar sees the object; the devkit's evaluation drops all others."""
         return np.where(self.visible_px >= 0, self.visible_px > 0, self.lidar_points > 0)
 

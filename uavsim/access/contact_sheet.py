@@ -10,8 +10,8 @@ from typing import Final
 import numpy as np
 
 from uavsim.access import Image, Sample, Scene, open_folder
+from uavsim.access.box_selection import visible_boxes
 from uavsim.access.boxes import mask_ids
-from uavsim.access.shown import boxes_shown
 from uavsim.errors import DatasetError
 from uavsim.files.parse import reading
 from uavsim.files.whole import write_whole
@@ -47,7 +47,7 @@ def draw_contact_sheet(scene: Scene, *, sample: int | None = None) -> UInt8Array
     """Return (H, W, 3) uint8 RGB: the richest image beside its mask; below, all images by drone and camera."""
     number = len(scene) // 2 if sample is None else sample
     if not 0 <= number < len(scene):
-        raise DatasetError(f"scene {scene.name} has samples 0-{len(scene) - 1}, no {number}")
+        raise DatasetError(f"scene {scene.name} has no sample {number}; choose 0-{len(scene) - 1}")
     chosen = scene.samples[number]
     if not chosen.images:
         raise DatasetError(f"scene {scene.name}: sample {number} has no images")
@@ -78,10 +78,10 @@ def richest_image(sample: Sample) -> Image:
     Raises:
         DatasetError: no image exists.
     """
-    existing = [image for image in sample.images if image.there]
+    existing = [image for image in sample.images if image.exists]
     if not existing:
         raise DatasetError(f"{sample.scene_name}: sample {sample.number} has no images")
-    return max(existing, key=lambda image: len(boxes_shown(sample.boxes, image)))
+    return max(existing, key=lambda image: len(visible_boxes(sample.boxes, image)))
 
 
 def with_boxes(sample: Sample, image: Image) -> UInt8Array:
@@ -92,9 +92,9 @@ def with_boxes(sample: Sample, image: Image) -> UInt8Array:
     """
     canvas, boxes = np.ascontiguousarray(image.pixels()), sample.boxes
     height_px, width_px = canvas.shape[:2]
-    shown = boxes_shown(boxes, image)
-    pixels = image.project(boxes.corners_map_m[shown], beyond=True)
+    visible = visible_boxes(boxes, image)
+    pixels = image.project(boxes.corners_map_m[visible], beyond=True)
     inside = np.atleast_1d(pinhole.pixel_in_image(pixels, width_px=width_px, height_px=height_px).any(axis=-1))
-    colours = overlay.object_colours(mask_ids(boxes)[shown[inside]])
+    colours = overlay.object_colours(mask_ids(boxes)[visible[inside]])
     draw.draw_boxes_3d(canvas, pixels[inside], colours=colours, width_px=max(round(width_px / 400), 1))
     return canvas

@@ -15,7 +15,7 @@ from uavsim.access.scenes import Sample, Scene
 from uavsim.access.towns import TownMap
 from uavsim.dataset.collector import collector_paused
 from uavsim.dataset.dialects import STRICT, Conversion, dialect_of
-from uavsim.dataset.reader import DatasetReader, SceneRows, open_dataset
+from uavsim.dataset.reader import DatasetReader, open_dataset
 from uavsim.dataset.rows import DatasetInfo
 from uavsim.dataset.schema import CATEGORY, MAP, REQUIRED, SENSOR, Row, Table, Tables
 from uavsim.errors import DatasetError
@@ -45,7 +45,7 @@ def open_folder(folder: Path | str, version: str | None = None) -> Dataset:
     refuse_unfinished(root)
     if (root / ".uavsim").is_dir() and not any(root.glob("v*/sample.json")):
         refuse_without_tables(root)
-        raise DatasetError(f"{root}: no scene is finished yet; uavsim status {root} says how far it is")
+        raise DatasetError(f"{root}: no scene is finished yet; see uavsim status {root}")
     return Dataset(open_dataset(root, version, required=_NEEDED))
 
 
@@ -110,7 +110,7 @@ class Dataset:
     def category_index(self) -> dict[str, int]:
         """The index of each class: nuScenes', or else its position in the table."""
         rows = self._shared_tables.get(CATEGORY.name, ())
-        return {str(row["name"]): int(row.get("index", place)) for place, row in enumerate(rows)}
+        return {str(row["name"]): int(row.get("index", row_number)) for row_number, row in enumerate(rows)}
 
     @cached_property
     @reads
@@ -139,7 +139,7 @@ class Dataset:
         towns = sorted(self.maps)
         if len(towns) != 1:
             raise DatasetError(
-                f"{self.root}: has scenes in {len(towns)} towns ({', '.join(towns)}); a scene's map is scene.map"
+                f"{self.root}: scenes in {len(towns)} towns ({', '.join(towns)}); use the map of a scene, scene.map"
             )
         return self._shared.road_map(towns[0])
 
@@ -167,7 +167,7 @@ class Dataset:
                     self._cache(scene)
                     if scene.name == name:
                         return scene
-        raise DatasetError(f"{self.root}: scene {name} has gone while it was read")
+        raise DatasetError(f"{self.root}: scene {name} was removed while the dataset was read")
 
     def scenes(self, split: str | None = None) -> Iterator[Scene]:
         """Yield all scenes, or those of a split, in table order, with the rows of one scene in memory.
@@ -186,7 +186,8 @@ class Dataset:
                     yield Scene(rows, self._shared, {})
                 else:
                     after = conversion.scene(rows)
-                    yield Scene(after, self._shared, _stored_names(conversion, rows, after))
+                    stored = {move.new: move.old for move in conversion.files(rows, after) if move.new != move.old}
+                    yield Scene(after, self._shared, stored)
 
     def samples(self, split: str | None = None) -> Iterator[Sample]:
         """Yield all samples of all scenes; see ``scenes``."""
@@ -200,7 +201,7 @@ class Dataset:
 
     def _conversion(self) -> Conversion:
         if self._dialect.to_strict is None:
-            raise DatasetError(f"{self.root}: the dialect {self._dialect.name} cannot be read as nuScenes' own")
+            raise DatasetError(f"{self.root}: the dialect {self._dialect.name} has no conversion to strict")
         return self._dialect.to_strict(self._reader)
 
     @cached_property
@@ -218,7 +219,3 @@ class Dataset:
                 sensors={row["token"]: row for row in self._shared_tables.get(SENSOR.name, ())},
                 category_names={row["token"]: str(row["name"]) for row in self._shared_tables.get(CATEGORY.name, ())},
             )
-
-
-def _stored_names(conversion: Conversion, before: SceneRows, after: SceneRows) -> dict[str, str]:
-    return {move.new: move.old for move in conversion.files(before, after) if move.new != move.old}

@@ -90,7 +90,7 @@ class Image:
         return self.map_SE3_flu @ self.flu_SE3_optical
 
     @property
-    def there(self) -> bool:
+    def exists(self) -> bool:
         """Whether the file exists; a dataset may be downloaded in part."""
         return self.files.fault(self.filename) is None
 
@@ -180,8 +180,8 @@ class Image:
         """
         if self.lens is not None:
             raise DatasetError(
-                f"{self.channel} sees through a lens ({self.lens.model}), which cannot be said there; "
-                "Image.undistorted() gives the image of a pinhole"
+                f"{self.channel} has a lens ({self.lens.model}), which a pinhole matrix cannot describe; "
+                "use Image.undistorted()"
             )
         return self.intrinsic
 
@@ -274,7 +274,7 @@ class ShutterImage:
         middle = shutter.middle_ticks(height)
         poses = self.ticks.map_SE3_optical
         if len(poses) <= middle[-1]:
-            raise DatasetError(f"{self.image.filename}: its shutter has {len(poses)} ticks, not {middle[-1] + 1}")
+            raise DatasetError(f"{self.image.filename}: its shutter has {len(poses)} ticks, expected {middle[-1] + 1}")
         found = np.full((*points.shape[:-1], 2), np.nan)
         nearest_px = np.full(points.shape[:-1], np.inf)
         for tick in np.unique(middle).tolist():
@@ -321,7 +321,7 @@ class LidarScan:
         return self.map_SE3_flu @ self.flu_SE3_sensor
 
     @property
-    def there(self) -> bool:
+    def exists(self) -> bool:
         """Whether the file exists; a dataset may be downloaded in part."""
         return self.files.fault(self.filename) is None
 

@@ -111,8 +111,8 @@ class Scene:
             return [self._tables.scan_of(row, kind) for row, kind in rows if kind is not None]
 
     def _rows_of(self, channel: str) -> list[JsonDict]:
-        own = [row for row in self._rows["sample_data"] if self._tables.channel(row) == channel]
-        return sorted(own, key=lambda row: row["timestamp"])
+        channel_rows = [row for row in self._rows["sample_data"] if self._tables.channel(row) == channel]
+        return sorted(channel_rows, key=lambda row: row["timestamp"])
 
     def boxes_at(self, timestamp_us: int) -> Boxes:
         """Return the boxes at the time of a keyframe or a sweep; boxes of a sweep have no velocities and views.
@@ -127,7 +127,7 @@ class Scene:
             rows = self._tables.sweep_rows(timestamp_us)
             if not rows:
                 raise DatasetError(
-                    f"{self.name}: no boxes at {timestamp_us} us; sweep_annotation has them between keyframes"
+                    f"{self.name}: no boxes at {timestamp_us} us; between keyframes they need sweep_annotation"
                 )
             return self._tables.boxes_of(rows)
 
@@ -163,8 +163,8 @@ class Scene:
         of_sample = {name: self._tables.by_sample(name) for name in ("sample_data", "sample_annotation")}
 
         def sample(number: int, row: JsonDict) -> Sample:
-            own = {name: found.get(row["token"], []) for name, found in of_sample.items()}
-            return Sample(self.name, self._tables, number, row, own)
+            sample_rows = {name: rows_by_token.get(row["token"], []) for name, rows_by_token in of_sample.items()}
+            return Sample(self.name, self._tables, number, row, sample_rows)
 
         return tuple(sample(number, row) for number, row in enumerate(self._rows["sample"]))
 
@@ -172,31 +172,31 @@ class Scene:
     @reads
     def tracks(self) -> tuple[Track, ...]:
         """Tracks of all objects, in order of their first box."""
-        places: dict[str, list[tuple[int, int]]] = {}
+        box_rows: dict[str, list[tuple[int, int]]] = {}
         for sample in self.samples:
             for row, token in enumerate(sample.boxes.instance_tokens):
-                places.setdefault(token, []).append((sample.number, row))
-        return tuple(self._track(token, found) for token, found in places.items())
+                box_rows.setdefault(token, []).append((sample.number, row))
+        return tuple(self._track(token, found) for token, found in box_rows.items())
 
     @reads
     def map_SE3_drones(self) -> dict[int, SE3]:
         """Return (samples,) poses ``map_SE3_flu`` of each drone, by its first camera."""
-        ways: dict[int, list[SE3]] = {}
+        poses_by_drone: dict[int, list[SE3]] = {}
         for sample in self.samples:
             poses = {image.drone_id: image.map_SE3_flu for image in reversed(sample.images)}
             for drone, pose in poses.items():
-                ways.setdefault(drone, []).append(pose)
-        return {drone: SE3.stack(way) for drone, way in sorted(ways.items())}
+                poses_by_drone.setdefault(drone, []).append(pose)
+        return {drone: SE3.stack(drone_poses) for drone, drone_poses in sorted(poses_by_drone.items())}
 
-    def _track(self, token: str, places: list[tuple[int, int]]) -> Track:
-        boxes = [(self.samples[number].boxes, row) for number, row in places]
+    def _track(self, token: str, box_rows: list[tuple[int, int]]) -> Track:
+        boxes = [(self.samples[number].boxes, row) for number, row in box_rows]
         first, row = boxes[0]
         return Track(
             instance_token=token,
             category=first.categories[row],
             instance_id=int(first.instance_id[row]),
-            sample_numbers=np.array([number for number, _ in places], dtype=np.int64),
-            timestamps_us=np.array([self.samples[number].timestamp_us for number, _ in places], dtype=np.int64),
+            sample_numbers=np.array([number for number, _ in box_rows], dtype=np.int64),
+            timestamps_us=np.array([self.samples[number].timestamp_us for number, _ in box_rows], dtype=np.int64),
             map_SE3_box=SE3.stack([b.map_SE3_box[r] for b, r in boxes]),
             size_lwh_m=np.stack([b.size_lwh_m[r] for b, r in boxes]),
             velocity_map_mps=np.stack([b.velocity_map_mps[r] for b, r in boxes]),

@@ -35,7 +35,7 @@ class SensorStream:
         """
         found, _ = from_parquet(self.files.read(self.filename), name=self.filename)
         if "timestamp_us" not in (found.dtype.names or ()):
-            raise DatasetError(f"{self.filename} holds no readings with a timestamp_us")
+            raise DatasetError(f"{self.filename}: no column timestamp_us")
         return found
 
     def model(self) -> JsonDict:

@@ -38,7 +38,7 @@ def torch_dataset(
         base = importlib.import_module("torch.utils.data").Dataset
     except ImportError as error:
         raise InputError(
-            f"torch is not installed: {pip_install()} torch (https://pytorch.org has a build for CPUs)"
+            f"torch is not installed; run {pip_install()} torch (https://pytorch.org has a build for CPUs)"
         ) from error
     scenes = set(pick(data.splits, split, what="split")) if split is not None else set(data.scene_names)
     index = [(name, n) for name, length in data.scene_lengths if name in scenes for n in range(length)]
@@ -74,7 +74,7 @@ def sample_arrays(
     by_channel = {image.channel: image for image in sample.images}
     chosen = [pick(by_channel, name, what="channel") for name in (channels or by_channel)]
     if len({image.size_px for image in chosen}) > 1:
-        raise InputError(f"{sample}: cameras of several sizes do not stack; name those of one size with channels=")
+        raise InputError(f"{sample}: images of several sizes do not stack; select one size with channels=")
     boxes = sample.boxes
     number = {name: k for k, name in enumerate(categories)}
     yaw_rad = quaternion.yaw(boxes.map_SE3_box.quat_wxyz)[:, None]

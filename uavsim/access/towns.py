@@ -28,7 +28,7 @@ def read_road_map(files: DataFolder, town: str) -> RoadMap:
     name = expansion_path(town)
     if part_fault(town) or files.fault(name, most_bytes=LARGEST_MAP_BYTES) == MISSING:
         raise DatasetError(
-            f"{files.root}: {name} is not there; a dataset whose YAML has `maps: [expansion]` has it, or uavsim map writes it"
+            f"{files.root}: {name} is missing; set `maps: [expansion]` in the dataset's YAML, or run uavsim map"
         )
     return read_expansion(files.read(name, most_bytes=LARGEST_MAP_BYTES), name=town)
 
@@ -51,7 +51,7 @@ class TownMap:
     files: DataFolder = field(repr=False)
 
     @property
-    def there(self) -> bool:
+    def exists(self) -> bool:
         """Whether the file exists."""
         return self.files.fault(self.filename) is None
 
@@ -69,5 +69,5 @@ class TownMap:
         Raises:
             DatasetError: the file is damaged.
         """
-        there = self.files.fault(expansion_path(self.town), most_bytes=LARGEST_MAP_BYTES) is None
-        return read_road_map(self.files, self.town) if there else None
+        exists = self.files.fault(expansion_path(self.town), most_bytes=LARGEST_MAP_BYTES) is None
+        return read_road_map(self.files, self.town) if exists else None

@@ -69,7 +69,7 @@ def rows_in_range(states: ActorStates, drones: Sequence[DroneState], ids: IntArr
     Args:
         states: states of N actors.
         drones: drone states at the same tick.
-        ids: instance ids of the labelled actors.
+        ids: (A,) instance ids of the labelled actors.
         range_m: maximum horizontal distance from the nearest drone.
 
     Returns:

@@ -95,7 +95,7 @@ class Intervals:
 
     @classmethod
     def of_views(cls, towards: FloatArray, column: Mapping[str, AnyArray]) -> Intervals:
-        """Compute the bounds from (M, 3) directions and the pixel counts of the views."""
+        """Compute the bounds from (M, 3) directions and (M,) pixel counts of the views."""
         silhouette = np.maximum(column["silhouette_px"], 1).astype(np.float64)
         low = np.minimum(column["visible_px"] / silhouette, 1.0)
         high = np.minimum((column["visible_px"] + column["blockers_px"]) / silhouette, 1.0)
@@ -218,5 +218,5 @@ def amodal_pixels(
     hidden_at_most = visible_px + blockers_px
     trust_fill = visible_px < _TRUST_FILL_BELOW * np.minimum(expected, 1e9)
     trust_fill &= blockers_px < 0.5 * (expected - visible_px)
-    whole = np.where(trust_fill, expected, np.minimum(expected, hidden_at_most))
-    return np.maximum(np.rint(whole).astype(np.int64), visible_px)
+    amodal_px = np.where(trust_fill, expected, np.minimum(expected, hidden_at_most))
+    return np.maximum(np.rint(amodal_px).astype(np.int64), visible_px)

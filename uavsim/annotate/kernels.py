@@ -141,26 +141,26 @@ def hidden_by_others(
             begin, end = left + first, left + last
             spans[v, 0], spans[v, 1] = begin, end
             tags_of, show = tags[v, begin:end], shows[count : count + end - begin]
-            for at in range(len(tags_of)):
-                show[at] = shown_by_tag[tags_of[at]]
+            for pixel in range(len(tags_of)):
+                show[pixel] = shown_by_tag[tags_of[pixel]]
             for run in range(first_run[v], first_run[v + 1]):
-                what = HIDES if away_of_run_m[run] < own_away_m else OTHER
-                if what == HIDES and shown_by_tag[runs[run, 4]] == OVERHANGS:
-                    what = OVERHANGS
+                kind = HIDES if away_of_run_m[run] < own_away_m else OTHER
+                if kind == HIDES and shown_by_tag[runs[run, 4]] == OVERHANGS:
+                    kind = OVERHANGS
                 if runs[run, 3] == own_id:
-                    what = _OWN
+                    kind = _OWN
                 if runs[run, 3] > 0:
-                    for at in range(max(runs[run, 1] - begin, 0), min(runs[run, 2], end) - begin):
-                        show[at] = what
+                    for pixel in range(max(runs[run, 1] - begin, 0), min(runs[run, 2], end) - begin):
+                        show[pixel] = kind
             if has_lens or has_depth:
                 _look_closer(box, v, begin, show, depth_m, pinhole_px)
             count += len(show)
         visible, hiding, overhanging, beside = 0, 0, 0, 0
-        for at in range(count):
-            visible += shows[at] == _OWN
-            hiding += shows[at] == HIDES
-            overhanging += shows[at] == OVERHANGS
-            beside += shows[at] == _BESIDE
+        for pixel in range(count):
+            visible += shows[pixel] == _OWN
+            hiding += shows[pixel] == HIDES
+            overhanging += shows[pixel] == OVERHANGS
+            beside += shows[pixel] == _BESIDE
         silhouette[row], blockers[row] = count - beside, hiding + overhanging
         if not has_depth and len(foot_px) and hiding and visible:  # nothing is behind an invisible object
             blockers[row] -= _stands_behind(
@@ -179,11 +179,11 @@ def _by_line(runs: Any, lines: int, row_of_id: Any, away_m: Any) -> tuple[IntArr
         first_run[line + 1] = run + 1
         away_of_run_m[run] = -1.0
         if row >= 0:
-            away_of_run_m[run], own = away_m[row], own_px[row]
-            if own[0] == 0:
-                own[1], own[2] = begin, line
-            own[0] += end - begin
-            own[1], own[3], own[4] = min(own[1], begin), max(own[3], end), line + 1
+            away_of_run_m[run], box_px = away_m[row], own_px[row]
+            if box_px[0] == 0:
+                box_px[1], box_px[2] = begin, line
+            box_px[0] += end - begin
+            box_px[1], box_px[3], box_px[4] = min(box_px[1], begin), max(box_px[3], end), line + 1
     for line in range(lines):
         first_run[line + 1] = max(first_run[line + 1], first_run[line])
     return first_run, away_of_run_m, own_px
@@ -192,13 +192,13 @@ def _by_line(runs: Any, lines: int, row_of_id: Any, away_m: Any) -> tuple[IntArr
 @kernel
 def _look_closer(box: Any, v: int, first: int, show: Any, depth_m: Any, pinhole_px: Any) -> None:
     """Mark the pixels of a line that miss the box (a bent line may leave and re-enter it), and those that depth decides."""
-    for at in range(len(show)):
-        x, y = _pinhole_pixel(pinhole_px, first + at, v)
+    for pixel in range(len(show)):
+        x, y = _pinhole_pixel(pinhole_px, first + pixel, v)
         enters_m = _enters_m(box, x, y)
         if pinhole_px.shape[0] and enters_m == np.inf:
-            show[at] = _BESIDE
-        elif depth_m.shape[0] and show[at] != _OWN:
-            show[at] = HIDES if depth_m[v, first + at] < enters_m else OTHER
+            show[pixel] = _BESIDE
+        elif depth_m.shape[0] and show[pixel] != _OWN:
+            show[pixel] = HIDES if depth_m[v, first + pixel] < enters_m else OTHER
 
 
 @kernel
@@ -243,8 +243,8 @@ def _met(box: Any, v: int, left: int, step: int, end: int, first: int, last: int
 def rays_that_hit(rays: Any, pinhole_px: FloatArray) -> BoolArray:
     """Return (N,) bool, True where the ray of a pixel, (N, 2) in the pinhole's image, meets the box with (5, 3) rays."""
     met = np.zeros(len(pinhole_px), np.bool_)
-    for at in range(len(pinhole_px)):
-        met[at] = _enters_m(rays, pinhole_px[at, 0], pinhole_px[at, 1]) < np.inf
+    for n in range(len(pinhole_px)):
+        met[n] = _enters_m(rays, pinhole_px[n, 0], pinhole_px[n, 1]) < np.inf
     return met
 
 
@@ -289,10 +289,10 @@ def _stands_behind(spans: Any, top: int, shows: Any, most: int, pixels: int, foo
     the object's pixels, and scenery behind it comes after them.
     """
     radius, across, along = np.empty(most, np.float64), np.empty(most, np.float64), np.empty(most, np.float64)
-    own, at, some, total, nearest, farthest = np.empty(most, np.bool_), 0, 0, 0.0, np.inf, 0.0
+    is_own, pixel, count, total, nearest, farthest = np.empty(most, np.bool_), 0, 0, 0.0, np.inf, 0.0
     for line in range(len(spans)):
         for u in range(spans[line, 0], spans[line, 1]):
-            show, at = shows[at], at + 1
+            show, pixel = shows[pixel], pixel + 1
             if show == _BESIDE:
                 continue
             x, y = _pinhole_pixel(pinhole_px, u, top + line)
@@ -305,26 +305,26 @@ def _stands_behind(spans: Any, top: int, shows: Any, most: int, pixels: int, foo
                 farthest = max(farthest, away)
             else:
                 continue
-            radius[some], across[some], along[some], own[some] = away, x, y, show == _OWN
-            some += 1
-    mean_radius, some = max(total / pixels, 1.0), 0
-    column, first, last = np.empty(len(own), np.int64), np.int64(2**62), -np.int64(2**62)
-    for at in range(len(own)):
-        is_between = radius[at] < farthest if own[at] else radius[at] > nearest
+            radius[count], across[count], along[count], is_own[count] = away, x, y, show == _OWN
+            count += 1
+    mean_radius, count = max(total / pixels, 1.0), 0
+    column, first, last = np.empty(len(is_own), np.int64), np.int64(2**62), -np.int64(2**62)
+    for pixel in range(len(is_own)):
+        is_between = radius[pixel] < farthest if is_own[pixel] else radius[pixel] > nearest
         if is_between:  # other pixels have no effect
-            column[some] = math.floor(math.atan2(along[at], across[at]) * mean_radius)
-            first, last = min(first, column[some]), max(last, column[some])
-            radius[some], own[some] = radius[at], own[at]
-            some += 1
-    if not some:
+            column[count] = math.floor(math.atan2(along[pixel], across[pixel]) * mean_radius)
+            first, last = min(first, column[count]), max(last, column[count])
+            radius[count], is_own[count] = radius[pixel], is_own[pixel]
+            count += 1
+    if not count:
         return 0
     first_own = np.empty(last - first + 1, np.float64)
-    for at in range(len(first_own)):
-        first_own[at] = np.inf
-    for at in range(some):
-        if own[at]:
-            first_own[column[at] - first] = min(first_own[column[at] - first], radius[at])
+    for pixel in range(len(first_own)):
+        first_own[pixel] = np.inf
+    for pixel in range(count):
+        if is_own[pixel]:
+            first_own[column[pixel] - first] = min(first_own[column[pixel] - first], radius[pixel])
     spared = 0
-    for at in range(some):
-        spared += not own[at] and radius[at] > first_own[column[at] - first]
+    for pixel in range(count):
+        spared += not is_own[pixel] and radius[pixel] > first_own[column[pixel] - first]
     return spared

@@ -112,9 +112,9 @@ def _truncation(
     share[cut[straight]] = share_outside(
         rays[cut[straight]], window[straight], stride_px[straight], size[straight, :2].astype(np.int64)
     )
-    for at in np.flatnonzero(bent).tolist():
-        camera = cameras[which[cut[at]]]
-        share[cut[at]] = _share_outside_of_lens(rays[cut[at]], window[at], int(stride_px[at]), camera)
+    for n in np.flatnonzero(bent).tolist():
+        camera = cameras[which[cut[n]]]
+        share[cut[n]] = _share_outside_of_lens(rays[cut[n]], window[n], int(stride_px[n]), camera)
     return share
 
 

@@ -36,10 +36,10 @@ def outline_px(solids: Solids, map_SE3_optical: SE3, intrinsic: FloatArray) -> t
     in_front = optical[..., 2] > _NEAR_M
     any_in_front = np.asarray(in_front.any(axis=1))
     bounds = np.zeros((len(solids), 4))
-    whole = in_front.all(axis=1)
+    uncut = in_front.all(axis=1)
     matrix = np.broadcast_to(intrinsic, (len(solids), 3, 3))
-    _bound(bounds, np.flatnonzero(whole), optical[whole], matrix[whole])
-    cut = any_in_front & ~whole
+    _bound(bounds, np.flatnonzero(uncut), optical[uncut], matrix[uncut])
+    cut = any_in_front & ~uncut
     _bound(bounds, np.flatnonzero(cut), _cut_edges(optical[cut]), matrix[cut])
     return bounds, any_in_front
 
@@ -104,7 +104,7 @@ def rays_of_cameras(solids: Solids, map_SE3_optical: SE3, intrinsic: FloatArray)
 
 
 def map_rays_of_pixels(map_SE3_optical: SE3, intrinsic: FloatArray) -> FloatArray:
-    """Return the (..., 3, 3) matrices from homogeneous pixels to rays in the map frame."""
+    """Return (..., 3, 3) matrices, homogeneous pixels to map rays, of (...) poses and (..., 3, 3) intrinsics."""
     return np.asarray(map_SE3_optical.rotation @ np.linalg.inv(intrinsic))
 
 

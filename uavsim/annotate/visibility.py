@@ -58,7 +58,7 @@ def measure_view(
         camera: camera of the image.
         images: mask, and depth if recorded.
         reach: ``Reach`` of this camera, if known.
-        row_of_id: result of ``rows_of_ids``, if known.
+        row_of_id: (65536,) int32 result of ``rows_of_ids``, if known.
     """
     row_of_id = rows_of_ids(instance_id) if row_of_id is None else row_of_id
     runs = _runs(images) if images.runs is None else images.runs

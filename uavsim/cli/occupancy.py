@@ -51,7 +51,7 @@ def occupancy(
     data, further = open_folder(dataset), [open_folder(folder) for folder in scan or []]
     voxel_format, shape = choices_of(format_, grid, cameras=cameras)
     voxels = write_voxels(
-        data, out, voxel_format, shape, of=of or (), scans=further, scenes=scenes or (), kept=scan_cache
+        data, out, voxel_format, shape, of=of or (), scans=further, scenes=scenes or (), scan_folder=scan_cache
     )
     sizes = dict(voxels)
     if as_json:

@@ -54,7 +54,7 @@ def _good(reports: list[Report], outside: JsonDict) -> bool:
 
 
 def _complaint(folder: Path, reports: list[Report], outside: JsonDict) -> str:
-    errors = [f"{f.code} at {f.place}: {f.message}" for r in reports for f in r.findings if f.severity == "error"]
+    errors = [f"{f.code} at {f.place_text}: {f.message}" for r in reports for f in r.findings if f.severity == "error"]
     reported = [problem for devkit in outside.values() for problem in problems_of(devkit)]
     if errors:
         also = f" and {count(len(reported), 'failed check')} of the devkit" if reported else ""
@@ -79,7 +79,7 @@ def _show(console: Screen, report: Report) -> None:
         for code, found in report.counts.items():
             some = [f for f in report.findings if f.code == code][:_SHOWN_PER_CODE]
             for i, finding in enumerate(some):
-                table.add_row(code if i == 0 else "", str(found) if i == 0 else "", finding.place, finding.message)
+                table.add_row(code if i == 0 else "", str(found) if i == 0 else "", finding.place_text, finding.message)
         console.print(table)
     for check, reason in report.skipped.items():
         console.print(f"  not checked: {check}: {reason}", style="dim")

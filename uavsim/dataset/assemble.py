@@ -121,7 +121,7 @@ class _VersionFolder:
     def add(self, fragment: PackedFragment) -> None:
         head = fragment.head
         if head.scene_index <= self._last_index:
-            raise DatasetError(f"scene {head.scene} (number {head.scene_index}) comes twice or out of order")
+            raise DatasetError(f"scene {head.scene} (number {head.scene_index}) is repeated or out of order")
         refuse_unknown({*fragment.compressed, *fragment.row_count}, where=f"rows of scene {head.scene}")
         self._last_index = head.scene_index
         self._has_props |= head.has_props

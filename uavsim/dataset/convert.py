@@ -57,10 +57,10 @@ def _convert(root: Path, out: ResultPath, *, dialect: str, options: Any) -> list
     versions = sorted(path.parent.name for path in root.glob("v*/sample.json"))
     if not versions:
         refuse_without_tables(root)
-        raise DatasetError(f"{root}: no dataset: no v1.0-*/sample.json in it")
+        raise DatasetError(f"{root}: not a dataset: no v1.0-*/sample.json")
     source = dialect_of(DatasetReader(root, versions[0]))
     if source is target:
-        raise InputError(f"{root}: is in the dialect {dialect} already")
+        raise InputError(f"{root}: already has the dialect {dialect}; choose another --dialect")
     (out / "samples").make_folder()
     written = []
     for version in versions:
@@ -75,7 +75,7 @@ def _conversion(reader: DatasetReader, source: Dialect, target: Dialect, options
         return target.from_strict(reader, target.options() if options is None else options)
     if target is STRICT and source.to_strict is not None:
         return source.to_strict(reader)
-    raise InputError(f"{reader.root}: nothing converts {source.name} to {target.name}; go by --dialect strict")
+    raise InputError(f"{reader.root}: no conversion from {source.name} to {target.name}; convert to strict first")
 
 
 def convert_version(
@@ -147,7 +147,7 @@ class _TableWriters:
         for name, rows in shared.items():
             result.row_count[name] = write_rows(self._folder / f"{name}.json", rows)
         if reader.splits:
-            splits = {name: [s for s in own if s in self._scenes] for name, own in reader.splits.items()}
+            splits = {name: [s for s in scenes if s in self._scenes] for name, scenes in reader.splits.items()}
             write_json(self._folder / SPLITS, splits)
         return result
 

@@ -85,7 +85,7 @@ class PackedFragment:
         except isal_zlib.error as error:  # type: ignore[misc]  # its stub declares an instance
             raise DatasetError(f"the rows of {table} cannot be unpacked: {error}") from error
         if not work.eof:
-            raise DatasetError(f"the rows of {table} are cut short, or too many")
+            raise DatasetError(f"the rows of {table} are truncated or too large")
         return text
 
     def rows(self, table: str) -> list[JsonDict]:
@@ -137,16 +137,16 @@ def open_fragment(data: bytes) -> PackedFragment:
     try:
         value = msgpack.unpackb(data, raw=False, **few_containers(len(data)))
     except (msgpack.UnpackException, ValueError, RecursionError) as error:
-        raise DatasetError(f"not the table rows of a scene: {str(error) or type(error).__name__}") from error
+        raise DatasetError(f"not a packed fragment: {str(error) or type(error).__name__}") from error
     if not isinstance(value, dict) or value.get("format") != _FORMAT:
-        raise DatasetError(f"not the table rows of a scene in this version's form ({_FORMAT}); annotate it again")
+        raise DatasetError(f"not a packed fragment of format {_FORMAT}; annotate the scene again")
     try:
         head, tables, rows = _head(value["head"]), dict(value["tables"]), dict(value["rows"])
     except (KeyError, TypeError, ValueError) as error:
-        raise DatasetError(f"not the table rows of a scene: {type(error).__name__} {error}") from error
+        raise DatasetError(f"not a packed fragment: {type(error).__name__} {error}") from error
     packed = all(isinstance(name, str) and isinstance(data, bytes) for name, data in tables.items())
     if not packed or not all(type(count) is int and count >= 0 for count in rows.values()):
-        raise DatasetError("not the table rows of a scene: tables are no packed rows")
+        raise DatasetError("not a packed fragment: a table is not packed rows")
     return PackedFragment(head=head, compressed=tables, row_count=rows)
 
 

@@ -22,7 +22,7 @@ def file_path(plan: ScenePlan, frame: RecordedFrame, reading: SensorReading, *, 
     return _path(plan, frame, reading.channel, root=root, recorded=reading.files[name])
 
 
-def own_path(plan: ScenePlan, frame: RecordedFrame, reading: SensorReading) -> str:
+def main_file_path(plan: ScenePlan, frame: RecordedFrame, reading: SensorReading) -> str:
     """Return the dataset path of a channel's own file: an image or a point cloud."""
     name = reading.sensor.spec.modalities[0]
     if name not in reading.files:
@@ -45,8 +45,8 @@ def lidarseg_path(plan: ScenePlan, frame: RecordedFrame, *, channel: str, versio
 
     nuScenes' name is ``<token>_lidarseg.bin``; uavsim prepends the scene's name, which identifies the scene's files.
     """
-    own = token(plan.dataset, plan.scene_name, "sample_data", channel, frame.timestamp_us)
-    return f"{LIDARSEG}/{version}/{plan.scene_name}__{own}_lidarseg.bin"
+    data_token = token(plan.dataset, plan.scene_name, "sample_data", channel, frame.timestamp_us)
+    return f"{LIDARSEG}/{version}/{plan.scene_name}__{data_token}_lidarseg.bin"
 
 
 def map_path(town: str) -> str:

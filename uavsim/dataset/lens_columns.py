@@ -34,9 +34,9 @@ def columns_of(camera: CameraParams | None) -> LensColumns:
 def shutter_ticks(plan: ScenePlan, frame: RecordedFrame) -> list[ShutterTickRow]:
     """Return the rows of ``shutter_tick`` for the images of a frame."""
     rows: list[ShutterTickRow] = []
-    own = [(reading.channel, s) for reading in frame.cameras if (s := reading.camera.shutter) is not None]
+    shutter_cameras = [(reading.channel, s) for reading in frame.cameras if (s := reading.camera.shutter) is not None]
     for number, tick in enumerate(frame.shutter):
-        for (channel, shutter), pose in zip(own, tick.map_SE3_optical, strict=True):
+        for (channel, shutter), pose in zip(shutter_cameras, tick.map_SE3_optical, strict=True):
             if number > shutter.steps:
                 continue  # another camera has a longer shutter
             owner = token(plan.dataset, plan.scene_name, "sample_data", channel, frame.timestamp_us)
@@ -52,7 +52,7 @@ def shutter_ticks(plan: ScenePlan, frame: RecordedFrame) -> list[ShutterTickRow]
     return rows
 
 
-def kept_columns(row: CalibratedSensorRow) -> LensColumns:
+def copied_columns(row: CalibratedSensorRow) -> LensColumns:
     """Return the lens and shutter columns of a row."""
     return cast("LensColumns", {name: value for name, value in row.items() if name in LensColumns.__annotations__})
 
@@ -76,6 +76,6 @@ def lens_of(row: Mapping[str, Any], *, size_px: tuple[int, int]) -> Lens | None:
     coefficients = tuple(map(float, row["uav_distortion"]))
     if name not in LENS_MODELS or len(coefficients) not in LENS_MODELS[name].counts:
         known = ", ".join(LENS_MODELS)
-        raise DatasetError(f"no lens {name!r} with {len(coefficients)} coefficients is known here: {known}")
+        raise DatasetError(f"unknown lens {name!r} with {len(coefficients)} coefficients; known: {known}")
     (fx, _, cx), (_, fy, cy) = row["camera_intrinsic"][:2]
     return Lens(name, coefficients, (fx, fy), (cx, cy), size_px)

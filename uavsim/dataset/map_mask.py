@@ -31,7 +31,7 @@ def draw_map_mask(site: TownSite, drivable_map_m: Sequence[FloatArray]) -> bytes
     _, _, x_max, y_max = site.map_bounds_m
     width, height = (round((high - low) / METRES_PER_MAP_PIXEL) for low, high in ((x_min, x_max), (y_min, y_max)))
     if width <= 0 or height <= 0 or width * height > _MOST_PIXELS:
-        raise InputError(f"town {site.name}: no mask of {width} x {height} pixels; check its bounds and mask origin")
+        raise InputError(f"town {site.name}: invalid mask size {width} x {height}; check its bounds and mask origin")
     mask: UInt8Array = np.zeros((height, width), dtype=np.uint8)
     origin = np.array([x_min, y_min])
     pixels = [(np.asarray(p, dtype=np.float64)[:, :2] - origin) / METRES_PER_MAP_PIXEL for p in drivable_map_m]

@@ -51,7 +51,7 @@ def check_splits(files: DataFolder, splits: JsonDict) -> None:
     for split, scenes in splits.items():
         check_part(split, what=f"{files.root}: split")
         if not isinstance(scenes, list):
-            raise DatasetError(f"{files.root}: splits.json: {split} is no list of scene names")
+            raise DatasetError(f"{files.root}: splits.json: {split} is not a list of scene names")
         for scene in scenes:
             check_part(scene, what=f"{files.root}: splits.json: scene")
 

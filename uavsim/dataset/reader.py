@@ -71,7 +71,7 @@ class DatasetReader:
                 raise DatasetError(f"{self.folder / name}: {outside}")
         missing = [name for name in required if not self._path(name).is_file()]
         if missing:
-            raise DatasetError(f"{self.folder}: no dataset: {missing[0]}.json is missing")
+            raise DatasetError(f"{self.folder}: not a dataset: {missing[0]}.json is missing")
         self.tables = [table for table in known if (self.folder / table.file).is_file()]
         """The known tables of the dataset."""
         self._per_scene = scene_tables(self.tables)
@@ -142,7 +142,7 @@ class DatasetReader:
         except ValueError as error:
             raise DatasetError(f"{path}: not JSON: {error}") from error
         if not isinstance(value, dict):
-            raise DatasetError(f"{path}: a JSON object is expected")
+            raise DatasetError(f"{path}: not a JSON object")
         return value
 
     def _in_scene_order(self) -> bool:
@@ -157,7 +157,7 @@ class DatasetReader:
             yield _collect(scene, self._per_scene, lambda table, owns: tables[table.name].take_while(owns))
         left = [name for name, table in tables.items() if not table.exhausted]
         if left:
-            raise DatasetError(f"{self._path(left[0])}: holds a row that belongs to no scene, or out of order")
+            raise DatasetError(f"{self._path(left[0])}: a row belongs to no scene or is out of order")
 
     def _grouped(self) -> Iterator[SceneRows]:
         rows = {t.name: _ByOwner(self._path(t.name), t.owner.column) for t in self._per_scene if t.owner}
@@ -182,16 +182,16 @@ def open_dataset(root: Path, version: str | None = None, *, required: Iterable[s
         raise InputError(f"{root}: no such folder")
     found = sorted(path.parent.name for path in root.glob("v*/sample.json"))
     if not found and (root / "sample.json").is_file():
-        raise DatasetError(f"{root}: holds the tables alone; name the folder above it")
+        raise DatasetError(f"{root}: this is a version folder; give its parent folder")
     if not found:
         refuse_without_tables(root)
-        raise DatasetError(f"{root}: no dataset: no v1.0-*/sample.json in it")
+        raise DatasetError(f"{root}: not a dataset: no v1.0-*/sample.json")
     if version is None and len(found) > 1:
-        raise UnknownNameError(f"{root} holds {', '.join(found)}: name one with --version")
+        raise UnknownNameError(f"{root} has the versions {', '.join(found)}; choose one with --version")
     chosen = version or found[0]
     if chosen not in found:
         raise UnknownNameError(
-            f"{root} holds no version {chosen!r}; did you mean {nearest(chosen, found) or found[0]!r}?"
+            f"{root} has no version {chosen!r}; did you mean {nearest(chosen, found) or found[0]!r}?"
         )
     return DatasetReader(root, chosen, required=required)
 
@@ -232,12 +232,12 @@ class _ByOwner:
     def __init__(self, path: Path, column: str) -> None:
         self._rows: dict[str, list[tuple[int, JsonDict]]] = {}
         with collector_paused():
-            for place, row in enumerate(iter_rows(path)):
-                self._rows.setdefault(str(row.get(column)), []).append((place, row))
+            for row_number, row in enumerate(iter_rows(path)):
+                self._rows.setdefault(str(row.get(column)), []).append((row_number, row))
 
     def of(self, tokens: dict[str, None]) -> list[JsonDict]:
-        placed = [item for token in tokens for item in self._rows.get(token, ())]
-        return [row for _, row in sorted(placed, key=lambda item: item[0])]
+        numbered_rows = [item for token in tokens for item in self._rows.get(token, ())]
+        return [row for _, row in sorted(numbered_rows, key=lambda item: item[0])]
 
 
 def _collect(scene: Any, tables: list[Table[Any]], take: Callable[[Table[Any], _Owns], list[JsonDict]]) -> SceneRows:

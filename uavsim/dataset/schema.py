@@ -38,9 +38,9 @@ class Owner:
     named_in: tuple[tuple[str, str], ...]
 
     @classmethod
-    def by(cls, column: str, *places: str) -> Owner:
+    def by(cls, column: str, *sources: str) -> Owner:
         """Make an owner from ``table.column`` names."""
-        return cls(column, tuple((table, name) for table, _, name in (place.partition(".") for place in places)))
+        return cls(column, tuple((table, name) for table, _, name in (source.partition(".") for source in sources)))
 
 
 @dataclass(frozen=True, slots=True)

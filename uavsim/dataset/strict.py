@@ -74,8 +74,8 @@ def scene_fragment(labels: SceneLabels) -> Fragment:
     tables.rows["ignore_region"] = ignore_rows(labels)
     tables.rows["sweep_annotation"] = sweep_rows(labels, sample_tokens)
     if has_agent_table(plan):
-        own = instances_of_agents(plan, (one.info for one in labels.actors), labels.frames[0].states)
-        tables.rows[AGENT.name] = [_agent_row(labels, agent, own.get(agent, 0)) for agent in plan.agents]
+        instance_of_agent = instances_of_agents(plan, (one.info for one in labels.actors), labels.frames[0].states)
+        tables.rows[AGENT.name] = [_agent_row(labels, agent, instance_of_agent.get(agent, 0)) for agent in plan.agents]
     for used in ingredients_of(plan.ingredients):
         if used.ingredient.rows is not None:
             tables.rows |= used.ingredient.rows.load()(labels, used.record, tables.rows)
@@ -153,20 +153,20 @@ class _SceneTables:
         sample_token: str,
         map_SE3_flu: SE3,
     ) -> None:
-        params, own = reading.sensor.spec.params, modality(reading.sensor.spec.modalities[0])
+        params, main_modality = reading.sensor.spec.params, modality(reading.sensor.spec.modalities[0])
         size_px = (params.width_px, params.height_px) if isinstance(params, CameraParams) else None
         row = self._sample_data(
             frame,
             reading.channel,
-            layout.own_path(self._plan, frame, reading),
-            own.file_suffix(self._plan.images).split(".")[1],
+            layout.main_file_path(self._plan, frame, reading),
+            main_modality.file_suffix(self._plan.images).split(".")[1],
             sample_token=sample_token,
             size_px=size_px or (0, 0),
         )
-        into = self.rows if size_px else self._later
-        into["sample_data"].append(row)
-        into["ego_pose"].append(_ego_pose(frame, state, row["ego_pose_token"], map_SE3_flu=map_SE3_flu))
-        into["layer"] += [
+        tables = self.rows if size_px else self._later
+        tables["sample_data"].append(row)
+        tables["ego_pose"].append(_ego_pose(frame, state, row["ego_pose_token"], map_SE3_flu=map_SE3_flu))
+        tables["layer"] += [
             _layer_row(row["token"], kind=kind, filename=path)
             for kind, path in layout.layers(self._plan, frame, reading)
         ]
@@ -211,12 +211,12 @@ class _SceneTables:
         size_px: tuple[int, int],
     ) -> SampleDataRow:
         width, height = size_px
-        own = token(*self._base, "sample_data", channel, frame.timestamp_us)
+        data_token = token(*self._base, "sample_data", channel, frame.timestamp_us)
         before = self._last.get(channel)
         row: SampleDataRow = {
-            "token": own,
+            "token": data_token,
             "sample_token": sample_token,
-            "ego_pose_token": own,
+            "ego_pose_token": data_token,
             "calibrated_sensor_token": token(*self._base, "calibrated_sensor", channel),
             "timestamp": frame.timestamp_us,
             "is_key_frame": frame.sample_index is not None,
@@ -228,7 +228,7 @@ class _SceneTables:
             "filename": filename,
         }
         if before:
-            before["next"] = own
+            before["next"] = data_token
         self._last[channel] = row
         return row
 
@@ -341,14 +341,14 @@ def _sample_rows(labels: SceneLabels, tokens: list[str]) -> list[SampleRow]:
     around = zip(tokens, ["", *tokens[:-1]], [*tokens[1:], ""], keyframes, strict=True)
     return [
         {
-            "token": own,
+            "token": sample_token,
             "timestamp": frame.timestamp_us,
             "prev": before,
             "next": after,
             "scene_token": scene_token,
             "uav_weather": dict(zip(WEATHER_PARAMETERS, map(float, frame.weather), strict=True)),
         }
-        for own, before, after, frame in around
+        for sample_token, before, after, frame in around
     ]
 
 

@@ -32,13 +32,13 @@ def box_rows(labels: SceneLabels, sample_tokens: list[str]) -> list[SampleAnnota
     """Return the table ``sample_annotation``; sizes are width, length, height."""
     boxes, base = labels.boxes, (labels.plan.dataset, labels.plan.scene_name)
     instance_ids = boxes.instance_id.tolist()
-    own = [token(*base, "annotation", k, i) for k, i in zip(boxes.sample_index.tolist(), instance_ids, strict=True)]
+    tokens = [token(*base, "annotation", k, i) for k, i in zip(boxes.sample_index.tolist(), instance_ids, strict=True)]
     before, after = _neighbours(boxes.instance_id)
     instances = [token(*base, "instance", actor.info.instance_id) for actor in labels.actors]
     sizes = [size_wlh(actor) for actor in labels.actors]
     attributes = [[attribute_token(name)] for name, _ in ATTRIBUTES] + [[]]  # [-1] is "none"
     columns = zip(
-        own,
+        tokens,
         boxes.sample_index.tolist(),
         boxes.actor_row.tolist(),
         before.tolist(),
@@ -52,7 +52,7 @@ def box_rows(labels: SceneLabels, sample_tokens: list[str]) -> list[SampleAnnota
     )
     rows: list[SampleAnnotationRow] = [
         {
-            "token": own_token,
+            "token": box_token,
             "sample_token": sample_tokens[k],
             "instance_token": instances[actor],
             "visibility_token": str(visibility),
@@ -60,12 +60,12 @@ def box_rows(labels: SceneLabels, sample_tokens: list[str]) -> list[SampleAnnota
             "translation": centre,
             "size": sizes[actor],
             "rotation": rotation,
-            "prev": own[prev_row] if prev_row >= 0 else "",
-            "next": own[next_row] if next_row >= 0 else "",
+            "prev": tokens[prev_row] if prev_row >= 0 else "",
+            "next": tokens[next_row] if next_row >= 0 else "",
             "num_lidar_pts": visible_px,
             "num_radar_pts": 0,
         }
-        for own_token, k, actor, prev_row, next_row, visibility, attribute, centre, rotation, visible_px in columns
+        for box_token, k, actor, prev_row, next_row, visibility, attribute, centre, rotation, visible_px in columns
     ]
     _add_columns(rows, labels)
     for kind, counts in boxes.points.items():
@@ -145,39 +145,39 @@ class _DetailRows(Sequence[VisibilityDetailRow]):
         agents = _agent_entries(self._labels) if has_agent_table(plan) else None
         for first in range(0, len(self), _TOGETHER):
             annotations = self._annotations[first : first + _TOGETHER]
-            for row, (annotation, seen) in enumerate(
+            for row, (annotation, views) in enumerate(
                 zip(annotations, self._entries(first, tokens), strict=True), first
             ):
-                made: VisibilityDetailRow = {
+                detail: VisibilityDetailRow = {
                     "token": annotation["token"],
                     "sample_annotation_token": annotation["token"],
                     "seen_by": annotation["uav_seen_by"],
-                    "views": seen,
+                    "views": views,
                 }
                 if agents is not None:
-                    made["agents"] = agents[row]
-                yield made
+                    detail["agents"] = agents[row]
+                yield detail
 
     def _entries(self, first: int, sample_data: Sequence[Sequence[str]]) -> list[list[ViewEntry]]:
         """Return the entries of ``_TOGETHER`` boxes from ``first`` on; views are sorted by box."""
         views, plan = self._labels.views, self._labels.plan
         last = min(first + _TOGETHER, len(self))
-        own = slice(*np.searchsorted(views.box_row, (first, last)).tolist())
-        box_row, channels = views.box_row[own], plan.channels
-        through = {s.channel for s in plan.sensors if shutter_of(s.spec) is not None}
+        view_rows = slice(*np.searchsorted(views.box_row, (first, last)).tolist())
+        box_row, channels = views.box_row[view_rows], plan.channels
+        shutter_channels = {s.channel for s in plan.sensors if shutter_of(s.spec) is not None}
         entries: list[list[ViewEntry]] = [[] for _ in range(first, last)]
         columns = zip(
             (box_row - first).tolist(),
             self._labels.boxes.sample_index[box_row].tolist() if len(box_row) else (),
-            views.channel_index[own].tolist(),
-            views.visible_px[own].tolist(),
-            views.amodal_px[own].tolist(),
-            np.round(views.occlusion[own], 4).tolist(),
-            np.round(views.truncation[own], 4).tolist(),
-            views.visible_box_px[own].tolist(),
-            np.round(views.amodal_box_px[own], 2).tolist(),
-            views.shutter_px[own].tolist(),
-            views.shutter_box_px[own].tolist(),
+            views.channel_index[view_rows].tolist(),
+            views.visible_px[view_rows].tolist(),
+            views.amodal_px[view_rows].tolist(),
+            np.round(views.occlusion[view_rows], 4).tolist(),
+            np.round(views.truncation[view_rows], 4).tolist(),
+            views.visible_box_px[view_rows].tolist(),
+            np.round(views.amodal_box_px[view_rows], 2).tolist(),
+            views.shutter_px[view_rows].tolist(),
+            views.shutter_box_px[view_rows].tolist(),
             strict=True,
         )
         for row, k, channel, visible_px, amodal_px, occlusion, truncation, visible_box, amodal_box, *shutter in columns:
@@ -191,7 +191,7 @@ class _DetailRows(Sequence[VisibilityDetailRow]):
                 "visible_box": visible_box if visible_px else None,
                 "amodal_box": amodal_box,
             }
-            if channels[channel] in through:
+            if channels[channel] in shutter_channels:
                 shutter_px, shutter_box = shutter
                 entry |= {"shutter_px": shutter_px, "shutter_box": shutter_box if shutter_px else None}
             entries[row].append(entry)
@@ -258,20 +258,20 @@ def sweep_rows(labels: SceneLabels, sample_tokens: list[str]) -> list[SweepAnnot
         rows = np.flatnonzero(np.isin(frame.actors.instance_id, near))
         if not len(rows):
             continue
-        found = frame.actors.instance_id[rows]
-        actor_SE3_box = SE3.stack([labels.actors[k].actor_SE3_box for k in np.searchsorted(ids, found).tolist()])
+        swept_ids = frame.actors.instance_id[rows]
+        actor_SE3_box = SE3.stack([labels.actors[k].actor_SE3_box for k in np.searchsorted(ids, swept_ids).tolist()])
         map_SE3_box = frame.actors.map_SE3_actor[rows] @ actor_SE3_box
-        places = zip(found.tolist(), map_SE3_box.translation_m.tolist(), map_SE3_box.quat_wxyz.tolist(), strict=True)
+        poses = zip(swept_ids.tolist(), map_SE3_box.translation_m.tolist(), map_SE3_box.quat_wxyz.tolist(), strict=True)
         made += [
             {
-                "token": token(*base, "sweep_annotation", frame.timestamp_us, own),
+                "token": token(*base, "sweep_annotation", frame.timestamp_us, track_id),
                 "sample_token": sample_tokens[following],
                 "timestamp": frame.timestamp_us,
-                "instance_token": token(*base, "instance", own),
+                "instance_token": token(*base, "instance", track_id),
                 "translation": centre,
                 "rotation": rotation,
             }
-            for own, centre, rotation in places
+            for track_id, centre, rotation in poses
         ]
     return sorted(made, key=lambda row: row["timestamp"])
 

@@ -149,7 +149,7 @@ def iter_rows(path: Path) -> Iterator[JsonDict]:
     except ValueError as error:
         raise DatasetError(f"{path}: not JSON: {error}") from error
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise DatasetError(f"{path}: a table is a JSON array of objects")
+        raise DatasetError(f"{path}: not a JSON array of objects")
     yield from rows
 
 
@@ -165,18 +165,18 @@ def read_rows(path: Path) -> list[JsonDict]:
 
 def _iter_lines(file: BinaryIO, path: Path) -> Iterator[JsonDict]:
     """Yield rows from a file with one object per line; read the rest at once if it has another layout."""
-    at = file.tell()
+    offset = file.tell()
     while lines := file.readlines(_READ_BYTES):
         is_last = lines[-1].strip() == b"]"
         rows = _rows_of_lines(lines[:-1] if is_last else lines)
         if rows is None:
-            yield from _rest(file, path, at=at)
+            yield from _rest(file, path, offset=offset)
             return
         yield from rows
         if is_last:
             return
-        at += sum(map(len, lines))
-    raise DatasetError(f"{path}: ends in the middle of the table")
+        offset += sum(map(len, lines))
+    raise DatasetError(f"{path}: truncated table")
 
 
 def _rows_of_lines(lines: list[bytes]) -> list[JsonDict] | None:
@@ -188,9 +188,9 @@ def _rows_of_lines(lines: list[bytes]) -> list[JsonDict] | None:
     return rows if all(isinstance(row, dict) for row in rows) else None
 
 
-def _rest(file: BinaryIO, path: Path, *, at: int) -> Iterator[JsonDict]:
-    file.seek(at)
+def _rest(file: BinaryIO, path: Path, *, offset: int) -> Iterator[JsonDict]:
+    file.seek(offset)
     rows = parse_json(b"[" + file.read())
     if not all(isinstance(row, dict) for row in rows):
-        raise DatasetError(f"{path}: a table is a JSON array of objects")
+        raise DatasetError(f"{path}: not a JSON array of objects")
     yield from cast("list[JsonDict]", rows)

@@ -35,8 +35,8 @@ class BevFrame:
         width, height = (side / self.metres_per_px for side in self.size_m) if self.metres_per_px > 0 else (0.0, 0.0)
         if not (width >= 1 and height >= 1 and width * height <= _MOST_PIXELS):
             raise InputError(
-                f"no raster of {self.size_m[0]:g} m x {self.size_m[1]:g} m at {self.metres_per_px:g} m a pixel: "
-                f"it has no pixels, or more than {_MOST_PIXELS:,}"
+                f"a raster of {self.size_m[0]:g} m x {self.size_m[1]:g} m with {self.metres_per_px:g} m per pixel "
+                f"has no pixels, or more than {_MOST_PIXELS:,}"
             )
 
     @property

@@ -265,8 +265,8 @@ def _wide(lens: Lens) -> Wide:
     most_px = _MOST_AREA * lens.fineness**2 * width * height
     if max(wide.width_px, wide.height_px) > _MOST_SIDE_PX or wide.width_px * wide.height_px > most_px:
         raise FrameError(
-            f"a pinhole image of {wide.width_px}x{wide.height_px} px would have to be rendered for it; at most "
-            f"{most_px // (width * height)} times the camera's own pixels are, and {_MOST_SIDE_PX} a side"
+            f"the lens needs a rendered image of {wide.width_px}x{wide.height_px} px; the limits are "
+            f"{most_px // (width * height)} times the camera's pixels, and {_MOST_SIDE_PX} px per side"
         )
     return wide
 

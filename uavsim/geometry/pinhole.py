@@ -16,7 +16,7 @@ def intrinsic(*, width_px: int, height_px: int, fov_deg: float) -> FloatArray:
         FrameError: a size is not positive, or the field of view is outside (0, 180).
     """
     if width_px <= 0 or height_px <= 0 or not 0.0 < fov_deg < 180.0:
-        raise FrameError(f"no such camera: {width_px}x{height_px} px, {fov_deg} degrees")
+        raise FrameError(f"invalid camera: {width_px}x{height_px} px, field of view {fov_deg} degrees")
     # tan(90/2) is not exactly 1; rounding to 1e-9 px keeps the focal lengths of common cameras integral
     focal_px = round(width_px / (2.0 * float(np.tan(np.radians(fov_deg) / 2.0))), 9)
     return np.array([[focal_px, 0.0, width_px / 2.0], [0.0, focal_px, height_px / 2.0], [0.0, 0.0, 1.0]])
@@ -54,7 +54,7 @@ def pixel_in_image(pixels: FloatArray, *, width_px: int, height_px: int) -> Bool
 
 
 def rays(pixels: FloatArray, *, intrinsic: FloatArray) -> FloatArray:
-    """Back-project (..., 2) pixels to (..., 3) points at depth 1 m in the optical frame."""
+    """Back-project (..., 2) pixels by a (3, 3) matrix to (..., 3) points at depth 1 m in the optical frame."""
     pixels = np.asarray(pixels, dtype=np.float64)
     one = np.ones((*pixels.shape[:-1], 1))
     return np.asarray(np.concatenate([pixels, one], axis=-1) @ np.linalg.inv(intrinsic).T)

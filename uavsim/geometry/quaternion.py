@@ -122,7 +122,7 @@ def from_matrix(rotation: FloatArray) -> FloatArray:
     """
     m = np.asarray(rotation, dtype=np.float64)
     if m.shape[-2:] != (3, 3):
-        raise FrameError(f"a rotation is (3, 3), got shape {m.shape}")
+        raise FrameError(f"rotation matrices are (..., 3, 3), got shape {m.shape}")
     d0, d1, d2 = m[..., 0, 0], m[..., 1, 1], m[..., 2, 2]
     four_squares = np.stack([1 + d0 + d1 + d2, 1 + d0 - d1 - d2, 1 - d0 + d1 - d2, 1 - d0 - d1 + d2], axis=-1)
     pairs = {
@@ -166,7 +166,7 @@ def from_yaw(yaw_rad: FloatArray | float) -> FloatArray:
 
 
 def yaw(q_wxyz: FloatArray) -> FloatArray:
-    """Return the heading (...) of the rotated x axis in the xy plane, radians in [-pi, pi]."""
+    """Return the (...) headings of (..., 4) rotations: the rotated x axis in the xy plane, radians in [-pi, pi]."""
     w, x, y, z = np.moveaxis(np.asarray(q_wxyz, dtype=np.float64), -1, 0)
     return np.asarray(np.arctan2(2 * (x * y + w * z), 1 - 2 * (y * y + z * z)))
 

@@ -44,7 +44,7 @@ class SE3:
                 f"{translation_m.shape}; SE3.from_rotation takes matrices"
             )
         if not (np.isfinite(quat_wxyz).all() and np.isfinite(translation_m).all()):
-            raise FrameError("SE3 holds a number that is not finite")
+            raise FrameError("SE3 has a value that is not finite")
         if (np.abs(np.sum(quat_wxyz * quat_wxyz, axis=-1) - 1.0) > 2 * _UNIT_WITHIN).any():
             raise FrameError("not a rotation: a quaternion is not of length 1")
         self._hold(quat_wxyz, translation_m)
@@ -56,7 +56,7 @@ class SE3:
                 batch = np.broadcast_shapes(quat_wxyz.shape[:-1], translation_m.shape[:-1])
             except ValueError:
                 raise FrameError(
-                    f"no batch has rotations {quat_wxyz.shape} and translations {translation_m.shape}"
+                    f"quaternions {quat_wxyz.shape} and translations {translation_m.shape} do not broadcast"
                 ) from None
             quat_wxyz = np.broadcast_to(quat_wxyz, (*batch, 4))
             translation_m = np.broadcast_to(translation_m, (*batch, 3))
@@ -186,9 +186,9 @@ def _proper(rotation: FloatArray) -> FloatArray:
     if matrix.shape[-2:] != (3, 3):
         raise FrameError(f"a rotation is (..., 3, 3), got shape {matrix.shape}")
     if not np.isfinite(matrix).all():
-        raise FrameError("a rotation holds a number that is not finite")
+        raise FrameError("a rotation has a value that is not finite")
     if (np.abs(matrix @ np.swapaxes(matrix, -1, -2) - np.eye(3)) > _UNIT_WITHIN).any():
         raise FrameError("not a rotation: its rows are not orthonormal")
     if (np.linalg.det(matrix) < 0.0).any():
-        raise FrameError("a reflection is not a rotation: left-handed frames are converted in geometry/unreal.py")
+        raise FrameError("a reflection is not a rotation; convert left-handed frames with geometry/unreal.py")
     return matrix

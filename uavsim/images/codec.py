@@ -123,11 +123,6 @@ def decode_depth(source: ImageSource) -> Float32Image:
     return _metres(raw)
 
 
-def depth_as_stored(depth_m: npt.NDArray[np.floating[Any]]) -> Float32Image:
-    """Round (H, W) metres to the (H, W) float32 metres that ``decode_depth`` reads back from the file."""
-    return _metres(_centimetres(depth_m))
-
-
 def _centimetres(depth_m: npt.NDArray[np.floating[Any]]) -> UInt16Array:
     centimetres = np.clip(np.nan_to_num(depth_m, nan=0.0, posinf=DEPTH_FAR_M), 0.0, DEPTH_FAR_M) * 100.0
     return cast(UInt16Array, np.rint(centimetres).astype(np.uint16))
@@ -217,16 +212,16 @@ def _size(head: bytes, source: ImageSource) -> tuple[int, int]:
 
 
 def _jpeg_size(head: bytes, source: ImageSource) -> tuple[int, int]:
-    at = 2
-    while at + 9 <= len(head) and head[at] == 0xFF:
-        marker, length = head[at + 1], int.from_bytes(head[at + 2 : at + 4], "big")
+    offset = 2
+    while offset + 9 <= len(head) and head[offset] == 0xFF:
+        marker, length = head[offset + 1], int.from_bytes(head[offset + 2 : offset + 4], "big")
         if marker in _JPEG_FRAME_MARKERS:
-            height, width = struct.unpack(">HH", head[at + 5 : at + 9])
+            height, width = struct.unpack(">HH", head[offset + 5 : offset + 9])
             return int(width), int(height)
         if marker in _JPEG_BARE_MARKERS or (marker != 0xFF and length < 2):  # libjpeg would find another frame
             break
-        at += 1 if marker == 0xFF else 2 + length
-    raise DatasetError(f"{name_of(source)}: a JPEG without a frame header")
+        offset += 1 if marker == 0xFF else 2 + length
+    raise DatasetError(f"{name_of(source)}: JPEG without a frame header")
 
 
 def _checked(pixels: npt.NDArray[Any], order: ChannelOrder) -> npt.NDArray[Any]:
@@ -272,7 +267,7 @@ def _sound(source: ImageSource) -> bytes:
             f"{name_of(source)}: {width} x {height} pixels in {len(data)} bytes; an image has {MOST_PIXELS:,} at most"
         )
     if data.startswith(_PNG_SIGNATURE):
-        if not png.has_whole_chunks(data):
+        if not png.has_complete_chunks(data):
             raise DatasetError(f"{name_of(source)}: not a readable image: a chunk goes past the file's end")
     elif data.count(_JPEG_SCAN) > _MOST_SCANS:
         raise DatasetError(f"{name_of(source)}: not a readable image: more than {_MOST_SCANS} scans")

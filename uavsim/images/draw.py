@@ -84,7 +84,7 @@ def draw_text(
     height_px: int = 12,
     background: Colour | None = None,
 ) -> None:
-    """Write ASCII text with its lower left corner at ``at_px``."""
+    """Write ASCII text on an (H, W, 3) canvas with its lower left corner at ``at_px``."""
     scale = height_px / 22.0  # cv2's plain face is about 22 px high at scale 1
     (width, height), below = cv2.getTextSize(text, cv2.FONT_HERSHEY_SIMPLEX, scale, 1)
     x, y = at_px
@@ -94,7 +94,7 @@ def draw_text(
 
 
 def resized(pixels: UInt8Array, *, width_px: int, height_px: int) -> UInt8Array:
-    """Resize an (H, W, 3) uint8 image (area average when it shrinks)."""
+    """Return an (H, W, 3) uint8 image of another size (area average when it shrinks)."""
     shrinks = width_px < pixels.shape[1]
     return cast(
         UInt8Array,

@@ -35,7 +35,7 @@ def decode_events(source: ImageSource) -> Events:
     start = len(_head(0))
     count, rest = divmod(len(data) - start, EVENT.itemsize)
     if count < 0 or rest or data[:start] != _head(count):
-        raise DatasetError(f"{name}: no whole file of events (.npy of x, y, t_ns, p)")
+        raise DatasetError(f"{name}: not a complete event file (.npy of x, y, t_ns, p)")
     return np.frombuffer(data, EVENT, offset=start)
 
 

@@ -35,7 +35,7 @@ def decode_flow(source: ImageSource) -> Float32Image:
     data, name = bytes_of(source), name_of(source)
     magic, width, height = _HEAD.unpack_from(data) if len(data) >= _HEAD.size else (0.0, 0, 0)
     if magic != _MAGIC or min(width, height) < 1 or len(data) != _HEAD.size + 8 * width * height:
-        raise DatasetError(f"{name}: not a whole .flo file")
+        raise DatasetError(f"{name}: not a complete .flo file")
     flow_px = np.frombuffer(data, "<f4", offset=_HEAD.size).reshape(height, width, 2).astype(np.float32)
     flow_px[np.abs(flow_px) > _UNKNOWN_ABOVE] = np.nan
     return flow_px

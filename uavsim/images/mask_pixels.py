@@ -122,10 +122,10 @@ def _rows_to_ids(rows: UInt8Array, ids: UInt16Array, tags: UInt8Array) -> None:
     for line in range(ids.shape[0]):
         row, ids_out, tags_out = rows[line], ids[line], tags[line]
         for column in range(ids_out.shape[0]):
-            at = 1 + 3 * column
-            tag = (above[at] + row[at]) & 255
-            low, high = (above[at + 1] + row[at + 1]) & 255, (above[at + 2] + row[at + 2]) & 255
-            above[at], above[at + 1], above[at + 2] = tag, low, high
+            byte = 1 + 3 * column
+            tag = (above[byte] + row[byte]) & 255
+            low, high = (above[byte + 1] + row[byte + 1]) & 255, (above[byte + 2] + row[byte + 2]) & 255
+            above[byte], above[byte + 1], above[byte + 2] = tag, low, high
             tags_out[column] = tag
             ids_out[column] = low | (high << 8)
 
@@ -143,11 +143,11 @@ def _ids_to_rows(ids: UInt16Array, tags: UInt8Array, kind: int, rows: UInt8Array
                 row[3 * column + 3] = np.uint8(id_of[column] >> np.uint16(8))
             continue
         for column in range(id_of.shape[0]):
-            at = np.uint64(3) * np.uint64(column) + np.uint64(1)
-            row[at] = np.uint8(tag[column] - tag_above[column])
-            row[at + np.uint64(1)] = np.uint8(id_of[column]) - np.uint8(id_above[column])
+            byte = np.uint64(3) * np.uint64(column) + np.uint64(1)
+            row[byte] = np.uint8(tag[column] - tag_above[column])
+            row[byte + np.uint64(1)] = np.uint8(id_of[column]) - np.uint8(id_above[column])
             high, high_above = np.uint8(id_of[column] >> np.uint16(8)), np.uint8(id_above[column] >> np.uint16(8))
-            row[at + np.uint64(2)] = high - high_above
+            row[byte + np.uint64(2)] = high - high_above
 
 
 @kernel

@@ -77,7 +77,7 @@ def encode_filtered(rows: UInt8Array, *, bytes_per_pixel: Literal[1, 3], level: 
 
 def _refuse_level(level: int) -> None:
     if level not in FASTEST_LEVELS:
-        raise InputError(f"png level {level}: 0, 1 or 2")
+        raise InputError(f"PNG level {level} is not 0, 1 or 2")
 
 
 def _file(rows: UInt8Array, width: int, *, bits: int, colour: int, level: int) -> bytes:
@@ -130,16 +130,16 @@ def fingerprint(data: bytes) -> str:
     return f"{len(data)}-{isal_zlib.crc32(data):08x}-{isal_zlib.adler32(data):08x}"
 
 
-def has_whole_chunks(data: bytes) -> bool:
+def has_complete_chunks(data: bytes) -> bool:
     """Return whether every chunk of a PNG lies within the file: readers allocate as much memory as a chunk reports."""
-    at = len(_SIGNATURE)
+    offset = len(_SIGNATURE)
     for _ in range(_MOST_CHUNKS):
-        end = at + 12 + int.from_bytes(data[at : at + 4])
+        end = offset + 12 + int.from_bytes(data[offset : offset + 4])
         if end > len(data):
             return False
-        if data[at + 4 : at + 8] == b"IEND":
+        if data[offset + 4 : offset + 8] == b"IEND":
             return True
-        at = end
+        offset = end
     return False
 
 
@@ -160,12 +160,12 @@ def _chunks(data: bytes) -> tuple[bytes, bytes | memoryview] | None:
     """Return the header and the deflated pixels of a file of IHDR, IDAT and IEND with valid checksums; else None."""
     if not data.startswith(_SIGNATURE):
         return None
-    view, at, header = memoryview(data), len(_SIGNATURE), b""
+    view, offset, header = memoryview(data), len(_SIGNATURE), b""
     deflated: list[memoryview] = []
-    while at + 12 <= len(data):
-        length, kind = int.from_bytes(data[at : at + 4]), data[at + 4 : at + 8]
-        body, reported = view[at + 8 : at + 8 + length], data[at + 8 + length : at + 12 + length]
-        if isal_zlib.crc32(view[at + 4 : at + 8 + length]) != int.from_bytes(reported) or len(reported) != 4:
+    while offset + 12 <= len(data):
+        length, kind = int.from_bytes(data[offset : offset + 4]), data[offset + 4 : offset + 8]
+        body, reported = view[offset + 8 : offset + 8 + length], data[offset + 8 + length : offset + 12 + length]
+        if isal_zlib.crc32(view[offset + 4 : offset + 8 + length]) != int.from_bytes(reported) or len(reported) != 4:
             return None
         if kind == b"IEND":
             return header, deflated[0] if len(deflated) == 1 else b"".join(deflated)
@@ -175,7 +175,7 @@ def _chunks(data: bytes) -> tuple[bytes, bytes | memoryview] | None:
             deflated.append(body)
         else:
             return None
-        at += 12 + length
+        offset += 12 + length
     return None
 
 

@@ -67,5 +67,5 @@ def decode_owners(source: ImageSource) -> npt.NDArray[np.uint16]:
 def _rows(source: ImageSource, dtype: str, width: int) -> npt.NDArray[Any]:
     data, name = bytes_of(source), name_of(source)
     if len(data) % (np.dtype(dtype).itemsize * width):
-        raise DatasetError(f"{name}: no whole number of points")
+        raise DatasetError(f"{name}: the size is not a whole number of points")
     return np.frombuffer(data, dtype).reshape(-1, width)

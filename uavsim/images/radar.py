@@ -75,7 +75,7 @@ def decode_radar(source: ImageSource) -> Detections:
     head, _, _ = data.partition(_LAST_LINE)
     count = (len(data) - len(head) - len(_LAST_LINE)) // DETECTION.itemsize
     if head + _LAST_LINE != _HEAD.format(count=count).encode():
-        raise DatasetError(f"{name} is no radar file of nuScenes' {len(_NAMES)} fields")
+        raise DatasetError(f"{name}: not a nuScenes radar file with {len(_NAMES)} fields")
     found: Detections = np.frombuffer(data, DETECTION, count, len(head) + len(_LAST_LINE))
     known: Detections = found[~np.isnan(found["x"])]
     return known

@@ -33,7 +33,7 @@ from uavsim.occupancy.grids import MOST_VOXELS, Grid
 from uavsim.occupancy.npz import ArrayKind, npz_bytes, read_npz
 from uavsim.occupancy.sample import Occupancy
 from uavsim.records.channels import agent_id
-from uavsim.typing import AnyArray, FloatArray, JsonDict, UInt8Array
+from uavsim.typing import AnyArray, FloatArray, JsonDict
 
 __all__ = ["FORMATS", "Labelled", "VoxelFormat", "read_occ3d", "read_voxels", "voxels_file", "voxels_of"]
 
@@ -116,17 +116,17 @@ def parquet_files(labelled: Labelled, *, cameras: bool = False) -> Files:
     seers = voxels.channels if cameras else tuple(dict.fromkeys(voxels.agents))
     width = next(bits for bits in (8, 16, 32, 64) if len(seers) <= bits)
     kind = np.dtype(f"<u{width // 8}")
-    seen = voxels.seen.astype(kind) if cameras else np.zeros(voxels.semantics.shape, dtype=kind)
+    seen_bits = voxels.visible_bits.astype(kind) if cameras else np.zeros(voxels.semantics.shape, dtype=kind)
     if not cameras:
         for bit, agent in enumerate(seers):
-            seen |= voxels.seen_by(agent).astype(kind) << kind.type(bit)
+            seen_bits |= voxels.seen_by(agent).astype(kind) << kind.type(bit)
     present = set(np.flatnonzero(np.bincount(voxels.instance.ravel())).tolist())
     about: JsonDict = {
         "sample": labelled.sample.token,
         "grid": voxels.grid.metadata,
         "classes": list(NAMES),
         "unknown": UNKNOWN,
-        "types": {"semantics": "|u1", "instance": "<u2", "seen": seen.dtype.str},
+        "types": {"semantics": "|u1", "instance": "<u2", "seen": seen_bits.dtype.str},
         "seers": list(seers),
         "eyes_m": [eye.tolist() for eye in _eyes(labelled, seers, voxels.channels if cameras else voxels.agents)],
         "objects": [
@@ -134,7 +134,7 @@ def parquet_files(labelled: Labelled, *, cameras: bool = False) -> Files:
             for row, (token, name) in enumerate(zip(boxes.instance_tokens, boxes.categories, strict=True))
         ],
     }
-    arrays: dict[str, AnyArray] = {"semantics": voxels.semantics, "instance": voxels.instance, "seen": seen}
+    arrays: dict[str, AnyArray] = {"semantics": voxels.semantics, "instance": voxels.instance, "seen": seen_bits}
     return {f"{_folder(labelled)}/{labelled.token}.parquet": voxels_file(arrays, about)}
 
 
@@ -190,10 +190,10 @@ def read_voxels(path: Path) -> tuple[dict[str, AnyArray], JsonDict]:
         size, types = checked.grid.size, {name: np.dtype(kind) for name, kind in checked.types.items()}
         if np.prod(size, dtype=float) > MOST_VOXELS or file.metadata.num_rows != size[0]:
             raise ValueError(
-                f"{file.metadata.num_rows} layers of {size}; a grid has no more than {MOST_VOXELS:,} voxels"
+                f"{file.metadata.num_rows} layers for a grid of {size}; the limit is {MOST_VOXELS:,} voxels"
             )
         if types["semantics"].itemsize != 1 or len(checked.seers) > 8 * types.get("seen", np.dtype("u8")).itemsize:
-            raise ValueError("classes of more than a byte, or more agents that see than bits")
+            raise ValueError("semantics has more than 8 bits, or seen has fewer bits than seers")
         array_bytes = {name: math.prod(size) * kind.itemsize for name, kind in types.items()}
         _check_bytes(file.metadata, unpacked_bytes(data), sum(array_bytes.values()))
         arrays: dict[str, AnyArray] = {
@@ -204,9 +204,9 @@ def read_voxels(path: Path) -> tuple[dict[str, AnyArray], JsonDict]:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
-        raise DatasetError(f"{path}: no file of voxels: its metadata's {where[:80]!a}: {first['msg'][:120]}") from error
+        raise DatasetError(f"{path}: not a voxel file: metadata {where[:80]!a}: {first['msg'][:120]}") from error
     except (pa.ArrowException, *_DAMAGED) as error:
-        raise DatasetError(f"{path}: no file of voxels: {' '.join(str(error).split())[:200]}") from error
+        raise DatasetError(f"{path}: not a voxel file: {' '.join(str(error).split())[:200]}") from error
 
 
 def read_occ3d(path: Path, *names: str, size: tuple[int, ...] = ()) -> list[AnyArray]:
@@ -223,7 +223,7 @@ def read_occ3d(path: Path, *names: str, size: tuple[int, ...] = ()) -> list[AnyA
     most_bytes = 8 * MOST_VOXELS
     (classes,) = read_npz(path, {"semantics": ArrayKind("iu", size or (None,) * 3)}, most_bytes=most_bytes).values()
     if not 0 < classes.size <= MOST_VOXELS:
-        raise DatasetError(f"{path}: {classes.shape} voxels; a grid has 1 to {MOST_VOXELS:,}")
+        raise DatasetError(f"{path}: grid of {classes.shape}; the limits are 1 and {MOST_VOXELS:,} voxels")
     try:
         check_classes(classes)
     except ValueError as error:
@@ -252,7 +252,7 @@ def _check_bytes(metadata: Any, file_bytes: int, array_bytes: int) -> None:
         ValueError: the file is too large.
     """
     if file_bytes > array_bytes + (8 * metadata.num_rows + _SPARE_BYTES) * metadata.num_columns:
-        raise ValueError(f"it holds {file_bytes:,} bytes where its grids have {array_bytes:,}")
+        raise ValueError(f"{file_bytes:,} unpacked bytes for arrays of {array_bytes:,} bytes")
 
 
 def _layers(file: Any, name: str, array: AnyArray) -> AnyArray:
@@ -266,13 +266,11 @@ def _layers(file: Any, name: str, array: AnyArray) -> AnyArray:
         for value in batch.column(0):
             layer = value.as_buffer()
             if layer is None or layer.size != layer_bytes or x == len(array):
-                raise ValueError(
-                    f"{name} holds a layer that is not of {layer_bytes:,} bytes, or more than {len(array)}"
-                )
+                raise ValueError(f"{name} has a layer without {layer_bytes:,} bytes, or more than {len(array)} layers")
             array[x] = np.frombuffer(layer, array.dtype).reshape(array.shape[1:])
             x += 1
     if x != len(array):
-        raise ValueError(f"{name} holds {x} layers where its grid has {len(array)}")
+        raise ValueError(f"{name} has {x} layers; its grid has {len(array)}")
     return array
 
 
@@ -308,7 +306,7 @@ def occ3d_files(labelled: Labelled) -> Files:
     visible = voxels.seen_by(labelled.owner)
     known = voxels.semantics != UNKNOWN
     arrays = {
-        "semantics": _or_free(voxels.semantics),
+        "semantics": np.where(known, voxels.semantics, FREE).astype(np.uint8),
         "mask_lidar": (voxels.lidar & known).astype(np.uint8),
         "mask_camera": (visible & known).astype(np.uint8),
     }
@@ -448,10 +446,6 @@ def _flow_voxels(labelled: Labelled, step: int) -> AnyArray:
     if then is not None and grid is not None:
         flow[voxels.occupied] = voxels.flow_m(labelled.sample.boxes, then, grid) / voxels.grid.voxel_m
     return flow
-
-
-def _or_free(semantics: UInt8Array) -> UInt8Array:
-    return np.where(semantics == UNKNOWN, FREE, semantics).astype(np.uint8)
 
 
 def _objects(rows: list[JsonDict]) -> AnyArray:

@@ -71,7 +71,7 @@ def voxel_labeller(labels: VoxelLabels, sensors: Mapping[str, SensorSpec]) -> Ca
     """
     blind = [spec.name for spec in sensors.values() if spec.params.is_optical and "depth" not in spec.modalities]
     if blind:
-        raise InputError(f"camera {blind[0]} takes no depth, of which voxels are made: add depth to its rig's sensors")
+        raise InputError(f"camera {blind[0]} has no depth, which voxels need; add depth to its rig's sensors")
     settings = labels.model_dump()
     cameras, lidars = (
         [name for name, spec in sensors.items() if spec.params.prefix == kind] for kind in ("CAMERA", "LIDAR")
@@ -93,15 +93,13 @@ def choices_of(format_: str, grid: str | None, *, cameras: bool) -> tuple[VoxelF
     """
     voxel_format = pick(FORMATS, format_, what="format")
     if cameras and format_ != "parquet":
-        raise InputError("--cameras: only --format parquet says it; others have one mask of an agent")
+        raise InputError("--cameras needs --format parquet; other formats have one mask for each agent")
     grid = grid or voxel_format.grid
     path = Path(grid)
     is_file = path.suffix in {".yaml", ".yml"}
     shape = grid_of_values(parse(path), name=str(path)) if is_file else pick(GRIDS, grid, what="grid")
     if format_ == "occufly" and shape.frame != "camera":
-        raise InputError(
-            f"--grid {grid}: OccuFly's files are of a camera's frustum; this grid's frame is {shape.frame}"
-        )
+        raise InputError(f"--grid {grid}: OccuFly needs a grid with the frame camera; this one has {shape.frame}")
     if cameras:
         voxel_format = replace(voxel_format, files=partial(parquet_files, cameras=True))
     return voxel_format, shape

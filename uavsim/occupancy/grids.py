@@ -49,11 +49,11 @@ class GridShape:
             InputError: the frame is unknown, a value is not positive or finite, or the grid is too large.
         """
         if self.frame not in get_args(Frame):
-            raise InputError(f"no frame {self.frame!r} of a grid; there are {', '.join(get_args(Frame))}")
+            raise InputError(f"unknown grid frame {self.frame!r}; choose one of {', '.join(get_args(Frame))}")
         if not (min(self.size) >= 1 and np.isfinite([self.voxel_m, *self.low_m]).all() and self.voxel_m > 0):
-            raise InputError(f"no grid of {self.size} voxels of {self.voxel_m} m")
+            raise InputError(f"invalid grid: size {self.size}, voxel_m {self.voxel_m}, low_m {self.low_m}")
         if np.prod(self.size, dtype=float) > MOST_VOXELS:
-            raise InputError(f"a grid of {self.size} has more than {MOST_VOXELS:,} voxels")
+            raise InputError(f"a grid of {self.size} has more than {MOST_VOXELS:,} voxels; reduce its size")
 
 
 GRIDS: Final[Mapping[str, GridShape]] = MappingProxyType(
@@ -156,14 +156,14 @@ def grid_of_values(values: Mapping[str, Any], *, name: str) -> GridShape:
     """
     keys = [field.name for field in fields(GridShape)]
     if set(values) != set(keys):
-        raise InputError(f"{name}: a grid has the keys {', '.join(keys)}; this one has {', '.join(map(str, values))}")
+        raise InputError(f"{name}: a grid needs the keys {', '.join(keys)}, got {', '.join(map(str, values))}")
     try:
         size, low_m = tuple(map(int, values["size"])), tuple(map(float, values["low_m"]))
         if len(size) != 3 or len(low_m) != 3:
-            raise ValueError("size and low_m have three numbers")
+            raise ValueError("size and low_m need three numbers")
         return GridShape(values["frame"], size, float(values["voxel_m"]), low_m)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{name}: no grid: {error}") from error
+        raise InputError(f"{name}: invalid grid: {error}") from error
 
 
 def _image_of(sample: Sample, of: str | None) -> Image:
@@ -184,7 +184,7 @@ def _scan_of(sample: Sample, of: str | None) -> LidarScan:
 
 
 def on_ground(position_map_m: FloatArray, ground_map_m: FloatArray) -> FloatArray:
-    """Return a (3,) position at the height of the nearest ground point, seen from above; at height 0 without points."""
+    """Return a (3,) position at the height of the nearest of (N, 3) points, seen from above; 0 without points."""
     if not len(ground_map_m):
         return np.array([position_map_m[0], position_map_m[1], 0.0])
     nearest = np.argmin(np.sum((ground_map_m[:, :2] - position_map_m[:2]) ** 2, axis=1))

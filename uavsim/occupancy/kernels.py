@@ -46,24 +46,24 @@ def _trace_ray(eye: Any, way: Any, begin: float, end: float, size: Any, flat: An
     on_z = 1 if way[2] > 0.0 else -1
     on_y = size[2] if way[1] > 0.0 else -size[2]
     on_x = size[1] * size[2] if way[0] > 0.0 else -size[1] * size[2]
-    at = (x * size[1] + y) * size[2] + z
+    cell = (x * size[1] + y) * size[2] + z
     while True:
         leaves = min(next_x, next_y, next_z)
         if counts:
             if leaves >= end:
                 return
-            if flat[at] < 255:
-                flat[at] += 1
+            if flat[cell] < 255:
+                flat[cell] += 1
         else:
-            flat[at] |= bit
+            flat[cell] |= bit
         if leaves >= far:
             return
         if next_x == leaves:
-            at, next_x, left_x = at + on_x, next_x + per_x, left_x - 1
+            cell, next_x, left_x = cell + on_x, next_x + per_x, left_x - 1
         elif next_y == leaves:
-            at, next_y, left_y = at + on_y, next_y + per_y, left_y - 1
+            cell, next_y, left_y = cell + on_y, next_y + per_y, left_y - 1
         else:
-            at, next_z, left_z = at + on_z, next_z + per_z, left_z - 1
+            cell, next_z, left_z = cell + on_z, next_z + per_z, left_z - 1
         if left_x < 0 or left_y < 0 or left_z < 0:
             return
 
@@ -215,26 +215,26 @@ def look_up(
 def carve(
     depth_m: Any,
     ids: Any,
-    own: int,
+    instance_id: int,
     sensor_R_box: Any,
     sensor_from_box: Any,
     pinhole: Any,
     half_m: Any,
     through: Any,
-    shown: Any,
+    surface_counts: Any,
 ) -> None:
     """Count for each cell of a box the images that see through it, and the images that show the object's surface in it.
 
     Args:
         depth_m: (H, W) depth of a pinhole image.
         ids: (H, W) instance ids.
-        own: id of the object.
+        instance_id: id of the object.
         sensor_R_box: (3, 3) rotation.
         sensor_from_box: (3,) the box's centre in the sensor's frame.
         pinhole: (4,) focal lengths and centre.
         half_m: (3,) half size of the box, which cells divide evenly.
         through: (A, B, C) counts of images that see through a cell.
-        shown: (A, B, C) counts of images that show a surface in a cell.
+        surface_counts: (A, B, C) counts of images that show a surface in a cell.
     """
     height, width = depth_m.shape
     cells = np.array([through.shape[0], through.shape[1], through.shape[2]])
@@ -260,13 +260,13 @@ def carve(
                 clear, surface = True, False
                 for row in range(v, v + 2):
                     for column in range(u, u + 2):
-                        mine = ids[row, column] == own
-                        clear = clear and not mine and depth_m[row, column] > deep + margin
-                        surface = surface or (mine and abs(depth_m[row, column] - deep) <= margin)
+                        is_object = ids[row, column] == instance_id
+                        clear = clear and not is_object and depth_m[row, column] > deep + margin
+                        surface = surface or (is_object and abs(depth_m[row, column] - deep) <= margin)
                 if clear:
                     through[a, b, c] += 1
                 if surface:
-                    shown[a, b, c] += 1
+                    surface_counts[a, b, c] += 1
 
 
 @kernel

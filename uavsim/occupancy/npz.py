@@ -68,7 +68,7 @@ def read_npz(path: Path, expected: Mapping[str, ArrayKind], *, most_bytes: int =
         return arrays
     except _DAMAGED as error:
         reason = textwrap.shorten(str(error) or type(error).__name__, 200, placeholder=" ...")
-        raise DatasetError(f"{path}: no file of the arrays {', '.join(expected)}: {reason}") from error
+        raise DatasetError(f"{path}: cannot read the arrays {', '.join(expected)}: {reason}") from error
 
 
 def _check_directory(file: IO[bytes]) -> None:
@@ -83,14 +83,14 @@ def _check_directory(file: IO[bytes]) -> None:
     tail = file.read().rjust(42, b"\0")
     size = int.from_bytes(tail[32:36], "little")
     if tail[20:24] != b"PK\5\6" or tail.startswith(b"PK\6\7") or size > _MOST_DIRECTORY_BYTES:
-        raise ValueError("it does not end as numpy's files do")
+        raise ValueError("not the end of a file that NumPy writes")
 
 
 def _array(archive: zipfile.ZipFile, name: str, expected: ArrayKind, most_bytes: int) -> AnyArray:
     headers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
     member = archive.getinfo(f"{name}.npy")
     if member.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
-        raise ValueError(f"{name} is packed by a method that numpy does not use")
+        raise ValueError(f"{name} has a compression that NumPy does not use")
     with archive.open(member) as part:
         shape, _, kind = headers[np.lib.format.read_magic(part)](part)
     fits = len(shape) == len(expected.shape) and all(
@@ -98,7 +98,7 @@ def _array(archive: zipfile.ZipFile, name: str, expected: ArrayKind, most_bytes:
     )
     if not fits or kind.kind not in expected.kinds or expected.itemsize not in {None, kind.itemsize}:
         shape_text = str(expected.shape).replace("None", "n")
-        raise ValueError(f"{name} are {kind} {shape}, not whole numbers {shape_text}")
+        raise ValueError(f"{name} is {kind} {shape}, expected integers {shape_text}")
     if np.prod(shape, dtype=float) * kind.itemsize > most_bytes:
         raise ValueError(f"{name} of {kind} {shape} is larger than {max(most_bytes, 0) // 1_000_000} MB")
     with archive.open(member) as part:

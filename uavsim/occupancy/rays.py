@@ -107,30 +107,30 @@ def cast(semantics: Any, eye: Any, rays: Any, free: int, kind: Any, deep: Any) -
     for n in range(rays.shape[0]):
         near, far = 0.0, np.inf
         for axis in range(3):
-            way = rays[n, axis]
-            if way == 0.0:
+            direction = rays[n, axis]
+            if direction == 0.0:
                 if not 0.0 <= eye[axis] < size[axis]:
                     far = -1.0
                 continue
-            one, two = -eye[axis] / way, (size[axis] - eye[axis]) / way
+            one, two = -eye[axis] / direction, (size[axis] - eye[axis]) / direction
             near, far = max(near, min(one, two)), min(far, max(one, two))
         if near >= far:
             continue
-        at, beyond, per = np.zeros(3, np.int64), np.full(3, np.inf), np.full(3, np.inf)
+        cell, beyond, per = np.zeros(3, np.int64), np.full(3, np.inf), np.full(3, np.inf)
         for axis in range(3):
-            way = rays[n, axis]
-            at[axis] = min(max(int(np.floor(eye[axis] + near * way)), 0), size[axis] - 1)
-            if way != 0.0:
-                beyond[axis], per[axis] = (at[axis] + (way > 0.0) - eye[axis]) / way, abs(1.0 / way)
+            direction = rays[n, axis]
+            cell[axis] = min(max(int(np.floor(eye[axis] + near * direction)), 0), size[axis] - 1)
+            if direction != 0.0:
+                beyond[axis], per[axis] = (cell[axis] + (direction > 0.0) - eye[axis]) / direction, abs(1.0 / direction)
         while True:
             axis = 0 if beyond[0] < beyond[1] else 1
             if beyond[2] <= beyond[axis]:
                 axis = 2
             deep[n] = beyond[axis]
-            if semantics[at[0], at[1], at[2]] < free:
-                kind[n] = semantics[at[0], at[1], at[2]]
+            if semantics[cell[0], cell[1], cell[2]] < free:
+                kind[n] = semantics[cell[0], cell[1], cell[2]]
                 break
-            at[axis] += 1 if rays[n, axis] > 0.0 else -1
+            cell[axis] += 1 if rays[n, axis] > 0.0 else -1
             beyond[axis] += per[axis]
-            if at[axis] < 0 or at[axis] >= size[axis]:
+            if cell[axis] < 0 or cell[axis] >= size[axis]:
                 break

@@ -38,7 +38,7 @@ class Labeller:
     shape: GridShape
 
     @classmethod
-    def of(cls, data: Dataset, town: str, shape: GridShape, *, scans: Sequence[Dataset], kept: Path) -> Labeller:
+    def of(cls, data: Dataset, town: str, shape: GridShape, *, scans: Sequence[Dataset], scan_folder: Path) -> Labeller:
         """Scan a town with datasets, and fit the shapes of the objects in the first one.
 
         Args:
@@ -46,13 +46,13 @@ class Labeller:
             town: the town.
             shape: shape of the grids.
             scans: further datasets of the town.
-            kept: folder of cached scans.
+            scan_folder: folder of cached scans.
 
         Raises:
             DatasetError: the town has no images, or an image has no depth or mask.
         """
         shapes = fit_shapes(sample for scene in data if scene.town == town for sample in scene)
-        return cls(scan_town([data, *scans], town, kept), shapes, shape)
+        return cls(scan_town([data, *scans], town, scan_folder), shapes, shape)
 
     def grid(self, sample: Sample, agent: str) -> Grid:
         """Return the grid of an agent, or of the ``swarm``, in a sample."""
@@ -79,7 +79,7 @@ class Labeller:
 
 def write_voxels(
     data: Dataset, out: Path, voxel_format: VoxelFormat, shape: GridShape, *, of: Sequence[str] = (),
-    scans: Sequence[Dataset] = (), scenes: Sequence[str] = (), kept: Path | None = None,
+    scans: Sequence[Dataset] = (), scenes: Sequence[str] = (), scan_folder: Path | None = None,
 ) -> Iterator[tuple[str, int]]:  # fmt: skip
     """Write the voxels of all samples; yields name and size in bytes of each written file.
 
@@ -91,7 +91,7 @@ def write_voxels(
         of: agents or channels that own grids, see ``grids_of``.
         scans: further datasets of the same towns, for instance without traffic.
         scenes: names of scenes; default: all.
-        kept: folder of cached scans; default: ``scans`` in ``out``.
+        scan_folder: folder of cached scans; default: ``scans`` in ``out``.
 
     Raises:
         InputError: no such scene, agent or channel; or a camera without depth or masks.
@@ -102,7 +102,7 @@ def write_voxels(
     _refuse_blind_cameras([*chosen, *(scene for one in scans for scene in one)])
     result, written = ResultPath.open(out), list[tuple[str, str, list[str]]]()
     for town in dict.fromkeys(scene.town for scene in chosen):
-        labeller = Labeller.of(data, town, shape, scans=scans, kept=kept or out / "scans")
+        labeller = Labeller.of(data, town, shape, scans=scans, scan_folder=scan_folder or out / "scans")
         for scene in (scene for scene in chosen if scene.town == town):
             first = scene.samples[0]
             channels = [image.channel for image in first.images], [scan.channel for scan in first.lidars]
@@ -127,8 +127,8 @@ def _refuse_blind_cameras(scenes: Sequence[Scene]) -> None:
             if lacking := [layer for layer in ("depth", "instance") if layer not in image.layers]:
                 root = image.files.root
                 raise InputError(
-                    f"{root}: {image.channel} has no {lacking[0]}, of which voxels are made; {replay_command(root, *lacking)} "
-                    "records it"
+                    f"{root}: {image.channel} has no {lacking[0]}, which voxels need; "
+                    f"record it with {replay_command(root, *lacking)}"
                 )
 
 
@@ -153,10 +153,10 @@ def grids_of(shape: GridShape, *, cameras: Sequence[str], lidars: Sequence[str],
         known = {agent_id(channel): [c for c in sensors if agent_id(c) == agent_id(channel)] for channel in sensors}
         known |= {channel: [channel] for channel in sensors}
     if not known:
-        raise InputError(f"a grid in the frame of a {shape.frame} needs one: name another grid")
+        raise InputError(f"the dataset has no {shape.frame} for this grid; choose another grid")
     if of:
-        what = "agent" if sensors is None else f"agent or channel of a {shape.frame}"
-        return list(dict.fromkeys(name for one in of for name in pick(known, one, what=what)))
+        owner_kind = "agent" if sensors is None else f"agent or channel of a {shape.frame}"
+        return list(dict.fromkeys(name for one in of for name in pick(known, one, what=owner_kind)))
     if shape.frame == "agent":
         return list(known)
     return ["swarm"] if sensors is None else list(sensors if shape.frame == "camera" else sensors[:1])

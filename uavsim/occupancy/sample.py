@@ -29,7 +29,7 @@ class Occupancy:
         grid: the grid.
         semantics: (X, Y, Z) classes, ``FREE`` or ``UNKNOWN``.
         instance: (X, Y, Z) 1 + the row of the box that fills a voxel; 0 of static surfaces and free space.
-        seen: (X, Y, Z) uint64; bit n is set if a ray of image n passes or ends in the voxel.
+        visible_bits: (X, Y, Z) uint64; bit n is set if a ray of image n passes or ends in the voxel.
         lidar: (X, Y, Z) whether a lidar ray passes or ends in the voxel.
         channels: channels of the images, in the order of the bits.
         agents: agents of the images, as channels name them.
@@ -38,7 +38,7 @@ class Occupancy:
     grid: Grid
     semantics: UInt8Array
     instance: UInt16Array
-    seen: AnyArray
+    visible_bits: AnyArray
     lidar: BoolArray
     channels: tuple[str, ...]
     agents: tuple[str, ...]
@@ -48,7 +48,7 @@ class Occupancy:
         bits = 0
         for bit, (owner, name) in enumerate(zip(self.agents, self.channels, strict=True)):
             bits |= (agent in {None, owner} and channel in {None, name}) << bit
-        return np.asarray((self.seen & np.uint64(bits)) != 0)
+        return np.asarray((self.visible_bits & np.uint64(bits)) != 0)
 
     def agents_that_see(self) -> UInt8Array:
         """Return (X, Y, Z) numbers of agents that see each voxel."""
@@ -99,7 +99,7 @@ def label_sample(sample: Sample, grid: Grid, town: Town, shapes: Shapes) -> Occu
         DatasetError: an image has no depth, or the sample has more than 64 images.
     """
     if len(sample.images) > _MOST_CAMERAS:
-        raise DatasetError(f"{sample.scene_name}: more than {_MOST_CAMERAS} cameras in sample {sample.number}")
+        raise DatasetError(f"{sample.scene_name}: sample {sample.number} has more than {_MOST_CAMERAS} cameras")
     grid_SE3_map = grid.map_SE3_grid.inverse()
     semantics = np.full(grid.size, UNKNOWN, dtype=np.uint8)
     instance = np.zeros(grid.size, dtype=np.uint16)
@@ -107,16 +107,16 @@ def label_sample(sample: Sample, grid: Grid, town: Town, shapes: Shapes) -> Occu
     turn, origin = grid_SE3_map.rotation, grid_SE3_map.translation_m
     kernels.vote(town.voxels, town.classes, town.hits, SURFACE_M, turn, origin, grid.voxel_m, semantics, lead)
     _fill_objects(sample.boxes, grid, shapes, semantics, instance)
-    seen = _seen(sample, grid_SE3_map, grid, semantics, instance)
-    lidar = _seen_by_lidar(sample, grid_SE3_map, grid)
-    semantics[(semantics == UNKNOWN) & ((seen != 0) | lidar)] = FREE
+    visible_bits = _bits(sample, grid_SE3_map, grid, semantics, instance)
+    lidar = _visible_to_lidar(sample, grid_SE3_map, grid)
+    semantics[(semantics == UNKNOWN) & ((visible_bits != 0) | lidar)] = FREE
     back = grid.map_SE3_grid
     kernels.look_up(semantics, FREE, town.passed, town.first, PASSED_M, back.rotation, back.translation_m, grid.voxel_m)
     return Occupancy(
         grid=grid,
         semantics=semantics,
         instance=instance,
-        seen=seen,
+        visible_bits=visible_bits,
         lidar=lidar,
         channels=tuple(image.channel for image in sample.images),
         agents=tuple(agent_id(image.channel) for image in sample.images),
@@ -135,9 +135,9 @@ def _fill_objects(boxes: Boxes, grid: Grid, shapes: Shapes, semantics: UInt8Arra
         kernels.fill(solid, size / 2, turns[n], centres[n], grid.voxel_m, n + 1, int(kinds[n]), semantics, instance)
 
 
-def _seen(sample: Sample, grid_SE3_map: SE3, grid: Grid, semantics: UInt8Array, instance: UInt16Array) -> AnyArray:
+def _bits(sample: Sample, grid_SE3_map: SE3, grid: Grid, semantics: UInt8Array, instance: UInt16Array) -> AnyArray:
     """Return (X, Y, Z) bits of the images that see a voxel; mark visible parts of objects outside their boxes as well."""
-    seen, boxes = np.zeros(grid.size, dtype=np.uint64), sample.boxes
+    bits, boxes = np.zeros(grid.size, dtype=np.uint64), sample.boxes
     numbers = np.zeros(int(boxes.instance_id.max(initial=0)) + 1, dtype=np.uint16)
     numbers[boxes.instance_id] = np.arange(1, len(boxes) + 1)
     kinds = np.insert(classes_of_categories(boxes.categories), 0, UNKNOWN)
@@ -145,19 +145,19 @@ def _seen(sample: Sample, grid_SE3_map: SE3, grid: Grid, semantics: UInt8Array, 
         depth_m, pose = image.depth_m(), grid_SE3_map @ image.map_SE3_optical
         turn, origin = pose.rotation, pose.translation_m
         focal_px, mark = float(image.intrinsic[0, 0]), np.uint64(1 << bit)
-        kernels.trace(depth_m, rays, turn, origin / grid.voxel_m, grid.voxel_m, focal_px, seen, mark, False)
+        kernels.trace(depth_m, rays, turn, origin / grid.voxel_m, grid.voxel_m, focal_px, bits, mark, False)
         if len(boxes):
             ids, _ = image.mask()
             kernels.mark(depth_m, ids, rays, turn, origin, grid.voxel_m, numbers, kinds, semantics, instance)
-    return seen
+    return bits
 
 
-def _seen_by_lidar(sample: Sample, grid_SE3_map: SE3, grid: Grid) -> BoolArray:
-    seen = np.zeros(grid.size, dtype=np.uint64)
+def _visible_to_lidar(sample: Sample, grid_SE3_map: SE3, grid: Grid) -> BoolArray:
+    bits = np.zeros(grid.size, dtype=np.uint64)
     for scan in sample.lidars:
         pose = grid_SE3_map @ scan.map_SE3_sensor
         rays = np.ascontiguousarray(scan.points()[None, :, :3], dtype=np.float32)
         ones = np.ones(rays.shape[:2], dtype=np.float32)
         eye = pose.translation_m / grid.voxel_m
-        kernels.trace(ones, rays, pose.rotation, eye, grid.voxel_m, 0.0, seen, np.uint64(1), False)
-    return np.asarray(seen != 0)
+        kernels.trace(ones, rays, pose.rotation, eye, grid.voxel_m, 0.0, bits, np.uint64(1), False)
+    return np.asarray(bits != 0)

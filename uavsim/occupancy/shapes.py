@@ -34,20 +34,20 @@ class Shapes:
     def __init__(self) -> None:
         """Start without shapes."""
         self._through: dict[ShapeKey, AnyArray] = {}
-        self._shown: dict[ShapeKey, AnyArray] = {}
+        self._surface: dict[ShapeKey, AnyArray] = {}
 
     def counts(self, key: ShapeKey, size_lwh_m: FloatArray) -> tuple[AnyArray, AnyArray]:
-        """Return (A, B, C) counts of images that see through a cell, and of images that show a surface in it."""
+        """Return (A, B, C) counts of images that see through a cell, and of those with a surface in it; sizes are (3,)."""
         if key not in self._through:
             edge_m = max(_FINEST_M, float(size_lwh_m.max()) / _MOST_CELLS)
             cells = np.maximum(np.ceil(size_lwh_m / edge_m), 1).astype(np.int64)
-            self._through[key], self._shown[key] = np.zeros(cells, np.uint32), np.zeros(cells, np.uint32)
-        return self._through[key], self._shown[key]
+            self._through[key], self._surface[key] = np.zeros(cells, np.uint32), np.zeros(cells, np.uint32)
+        return self._through[key], self._surface[key]
 
     def solid(self, key: ShapeKey, size_lwh_m: FloatArray) -> BoolArray:
-        """Return (A, B, C) solid cells of a shape; all cells if none is solid."""
-        through, shown = self.counts(key, size_lwh_m)
-        solid = (through == 0) | (shown > through)
+        """Return (A, B, C) bool, solid cells of a shape with a (3,) size in metres; all cells if none is solid."""
+        through, surface_counts = self.counts(key, size_lwh_m)
+        solid = (through == 0) | (surface_counts > through)
         return np.asarray(solid) if solid.any() else np.ones(through.shape, dtype=np.bool_)
 
 
@@ -79,6 +79,6 @@ def _carve_visible(shapes: Shapes, image: Image, boxes: Boxes, keys: list[ShapeK
     turns = optical_SE3_box.rotation
     for n in np.flatnonzero(near).tolist():
         size = boxes.size_lwh_m[n]
-        through, shown = shapes.counts(keys[n], size)
-        own = int(boxes.instance_id[n])
-        kernels.carve(depth_m, ids, own, turns[n], centres[n], pinhole, size / 2, through, shown)
+        through, surface_counts = shapes.counts(keys[n], size)
+        own_id = int(boxes.instance_id[n])
+        kernels.carve(depth_m, ids, own_id, turns[n], centres[n], pinhole, size / 2, through, surface_counts)

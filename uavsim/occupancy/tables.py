@@ -14,10 +14,10 @@ __all__ = ["add_surfaces", "copy_table"]
 def _slot(keys: Any, key: int) -> Any:
     """Return the slot of a key in a table of 2^n slots; empty slots hold -1."""
     mask = keys.shape[0] - 1
-    at = (key * 0x9E3779B97F4A7C1 ^ (key >> 29)) & mask
-    while keys[at] != -1 and keys[at] != key:
-        at = (at + 1) & mask
-    return at
+    slot = (key * 0x9E3779B97F4A7C1 ^ (key >> 29)) & mask
+    while keys[slot] != -1 and keys[slot] != key:
+        slot = (slot + 1) & mask
+    return slot
 
 
 @kernel
@@ -91,11 +91,11 @@ def add_surfaces(
         i, j, k = int(np.floor(x / voxel_m)), int(np.floor(y / voxel_m)), int(np.floor(z / voxel_m))
         key = ((((i + 524288) << 20) + (j + 524288)) << 16) + ((k + 2048) << 4)
         key = (key << 1) + classes[v, u]
-        at = _slot(keys, key)
-        if keys[at] == -1:
-            keys[at] = key
+        slot = _slot(keys, key)
+        if keys[slot] == -1:
+            keys[slot] = key
             used += 1
-        counts[at] += 1
+        counts[slot] += 1
     return height * width, used
 
 
@@ -104,5 +104,5 @@ def copy_table(keys: Any, counts: Any, new_keys: Any, new_counts: Any) -> None:
     """Copy the entries of a table of ``add_surfaces`` into a larger one."""
     for n in range(keys.shape[0]):
         if keys[n] != -1:
-            at = _slot(new_keys, keys[n])
-            new_keys[at], new_counts[at] = keys[n], counts[n]
+            slot = _slot(new_keys, keys[n])
+            new_keys[slot], new_counts[slot] = keys[n], counts[n]

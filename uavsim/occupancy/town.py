@@ -91,10 +91,10 @@ class _Scan:
         try:
             scan = cls(**read_npz(path, _ARRAYS))
         except DatasetError as error:
-            raise DatasetError(f"no scan of a scene: {error}; move it away, and it is made again") from error
+            raise DatasetError(f"invalid scan: {error}; delete the file to scan the scene again") from error
         rises = not len(scan.keys) or (scan.keys[0] >= 0 and (np.diff(scan.keys) > 0).all())
         if not (rises and len(scan.hits) == len(scan.keys) and (np.abs(scan.first) <= _FARTHEST).all()):
-            raise DatasetError(f"no scan of a scene: {path}: its numbers are none; move it away, and it is made again")
+            raise DatasetError(f"{path}: invalid scan: values out of range; delete the file to scan the scene again")
         return scan
 
     def save(self, path: Path) -> None:
@@ -119,13 +119,13 @@ def scan_name(samples: Iterable[Sample]) -> str:
     return content.hexdigest()
 
 
-def scan_town(datasets: Iterable[Dataset], town: str, kept: Path) -> Town:
+def scan_town(datasets: Iterable[Dataset], town: str, scan_folder: Path) -> Town:
     """Scan a town with all images of datasets.
 
     Args:
         datasets: the datasets.
         town: name of the town.
-        kept: folder of cached scans of scenes.
+        scan_folder: folder of cached scans of scenes.
 
     Raises:
         DatasetError: the town has no images, or an image has no depth or mask.
@@ -134,12 +134,12 @@ def scan_town(datasets: Iterable[Dataset], town: str, kept: Path) -> Town:
     for scene in (scene for data in datasets for scene in data if scene.town == town):
         if not any(sample.images for sample in scene):
             continue
-        path = kept / f"{check_part(town, what='town')}-{scan_name(scene)}.npz"
+        path = scan_folder / f"{check_part(town, what='town')}-{scan_name(scene)}.npz"
         if not path.exists():
             _scanned(scene).save(path)
         scans.append(path)
     if not scans:
-        raise DatasetError(f"no images of {town}")
+        raise DatasetError(f"the datasets have no images of {town}")
     return join_scans(scans)
 
 
@@ -164,14 +164,13 @@ def join_scans(paths: Sequence[Path]) -> Town:
     for path in paths:
         scan = _Scan.load(path)
         low, high = np.minimum(low, scan.first), np.maximum(high, scan.first + scan.passed.shape)
-        at = np.searchsorted(keys, scan.keys)
-        known = np.append(keys, -1)[at] == scan.keys
-        hits[at[known]] += scan.hits[known]
-        keys, hits = np.insert(keys, at[~known], scan.keys[~known]), np.insert(hits, at[~known], scan.hits[~known])
+        slot = np.searchsorted(keys, scan.keys)
+        known = np.append(keys, -1)[slot] == scan.keys
+        hits[slot[known]] += scan.hits[known]
+        keys = np.insert(keys, slot[~known], scan.keys[~known])
+        hits = np.insert(hits, slot[~known], scan.hits[~known])
     if np.prod((high - low).astype(float)) > _MOST_AIR_BYTES:
-        raise DatasetError(
-            f"{paths[0].parent}: its scans are kilometres apart; move them away, and they are made again"
-        )
+        raise DatasetError(f"{paths[0].parent}: the scans are kilometres apart; delete them to scan the scenes again")
     passed: AnyArray = np.zeros(high - low, dtype=np.uint8)
     for path in paths:
         scan = _Scan.load(path)
@@ -234,10 +233,10 @@ def _of_most(keys: AnyArray, counts: AnyArray) -> tuple[AnyArray, AnyArray, UInt
     voxels: AnyArray = np.zeros((count, 3), dtype=np.int32)
     hits: AnyArray = np.zeros(count, dtype=np.int32)
     kinds: UInt8Array = np.zeros(count, dtype=np.uint8)
-    at = 0
+    start = 0
     for low, high in pairwise(edges):
         part = _most_of_part(keys[low:high], counts[low:high].astype(np.int64))
-        rows = slice(at, at := at + len(part[1]))
+        rows = slice(start, start := start + len(part[1]))
         voxels[rows], hits[rows], kinds[rows] = part
     return voxels, hits, kinds
 

@@ -19,7 +19,7 @@ from uavsim.simulate.one_line import answer_in_one_line
 from uavsim.simulate.ports import Endpoint
 from uavsim.typing import FloatArray
 
-_PLACES_UE_M: Final = np.array([[0.0, 0, 90], [60, 10, 95], [-40, 50, 110], [25, -60, 100], [-70, -35, 120]])
+_POSITIONS_UE_M: Final = np.array([[0.0, 0, 90], [60, 10, 95], [-40, 50, 110], [25, -60, 100], [-70, -35, 120]])
 _PROP: Final = "static.prop.streetbarrier"
 
 
@@ -42,29 +42,29 @@ class OriginMeasurement:
     points: int
 
 
-def solve_origin(places_ue_m: FloatArray, places_ned_m: FloatArray) -> OriginMeasurement:
+def solve_origin(positions_ue_m: FloatArray, positions_ned_m: FloatArray) -> OriginMeasurement:
     """Solve ``ue = origin + diag(1, 1, -1) ned``, metres, by least squares.
 
     Args:
-        places_ue_m: (N, 3) in CARLA's frame, N >= 3, not collinear.
-        places_ned_m: (N, 3) the same places in AirSim's world.
+        positions_ue_m: (N, 3) in CARLA's frame, N >= 3, not collinear.
+        positions_ned_m: (N, 3) the same places in AirSim's world.
 
     Raises:
         SimulatorError: there are fewer than three points.
     """
-    if len(places_ue_m) < 3:
-        raise SimulatorError(f"an origin needs three measured places, there are {len(places_ue_m)}")
-    mirrored = places_ned_m * (1.0, 1.0, -1.0)
-    origin = (places_ue_m - mirrored).mean(axis=0)
-    left_m = np.linalg.norm(places_ue_m - mirrored - origin, axis=1)
-    a, b = (p[:, :2] - p[:, :2].mean(axis=0) for p in (mirrored, places_ue_m))
+    if len(positions_ue_m) < 3:
+        raise SimulatorError(f"the origin needs at least 3 measured positions, got {len(positions_ue_m)}")
+    mirrored = positions_ned_m * (1.0, 1.0, -1.0)
+    origin = (positions_ue_m - mirrored).mean(axis=0)
+    residuals_m = np.linalg.norm(positions_ue_m - mirrored - origin, axis=1)
+    a, b = (p[:, :2] - p[:, :2].mean(axis=0) for p in (mirrored, positions_ue_m))
     turn = np.degrees(np.arctan2((a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]).sum(), (a * b).sum()))
     return OriginMeasurement(
         origin_ue_m=(float(origin[0]), float(origin[1]), float(origin[2])),
-        residual_m=float(np.sqrt((left_m**2).mean())),
-        worst_m=float(left_m.max()),
+        residual_m=float(np.sqrt((residuals_m**2).mean())),
+        worst_m=float(residuals_m.max()),
         turn_deg=float(turn),
-        points=len(places_ue_m),
+        points=len(positions_ue_m),
     )
 
 
@@ -75,20 +75,20 @@ def measure_origin(carla: Endpoint, airsim: Endpoint) -> OriginMeasurement:
         SimulatorError: no new object appears in AirSim.
     """
     world, link = CarlaWorld(carla.host, carla.port), AirSimLink(airsim.host, airsim.port)
-    found = [_find(world, link, place) for place in _PLACES_UE_M]
+    positions_ned_m = [_find(world, link, position_ue_m) for position_ue_m in _POSITIONS_UE_M]
     world.close()
-    return solve_origin(_PLACES_UE_M, np.stack(found))
+    return solve_origin(_POSITIONS_UE_M, np.stack(positions_ned_m))
 
 
-def _find(world: CarlaWorld, link: AirSimLink, place_ue_m: FloatArray) -> FloatArray:
+def _find(world: CarlaWorld, link: AirSimLink, position_ue_m: FloatArray) -> FloatArray:
     """Spawn a prop at (3,) CARLA metres, and return its place in AirSim's world, (3,) NED metres."""
     before = set(link.object_names())
-    prop = world.spawn_prop(_PROP, place_ue_m)
+    prop = world.spawn_prop(_PROP, position_ue_m)
     try:
         new = sorted(set(link.object_names()) - before)
         if not new:
             raise SimulatorError(
-                "a CARLA prop does not appear in AirSim's objects: the two simulators are not one world"
+                "a CARLA prop is missing in AirSim's objects; give both addresses of one merged simulator"
             )
         return unreal.ue_vector_from_map(link.object_map_m(new[0])) * (1.0, 1.0, -1.0)
     finally:

@@ -150,7 +150,7 @@ def _engine(
     slot: SimulatorSlot, plan: ScenePlan, servers: Mapping[str, str], *, folder: Path, limit_s: float
 ) -> Finding:
     """Measure in a process of its own how a merged build behaves between ticks and under ``simPause``."""
-    what = f"{slot.name} engine"
+    topic = f"{slot.name} engine"
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "measure.msgpack"
     path.write_bytes(pack_plan(plan))
@@ -163,19 +163,19 @@ def _engine(
         )
         answer = json.loads(done.stdout)
     except subprocess.TimeoutExpired:
-        return Finding("bad", what, f"did not answer within {limit_s:g} s", "topology merged is refused here")
+        return Finding("bad", topic, f"did not answer within {limit_s:g} s", "topology merged is refused here")
     except ValueError:
         last = (done.stderr.strip().splitlines() or ["said nothing"])[-1]
         message = f"the measuring process ended with code {done.returncode}: {last}"
-        return Finding("bad", what, message, "see the message")
+        return Finding("bad", topic, message, "see the message")
     if "error" in answer:
-        return Finding("bad", what, answer["error"], "topology merged is refused here; use topology bridge, or carla")
+        return Finding("bad", topic, answer["error"], "topology merged is refused here; use topology bridge, or carla")
     found, remedy = EngineFacts(**answer["facts"]).lines
-    return Finding("bad" if remedy else "good", what, found, remedy)
+    return Finding("bad" if remedy else "good", topic, found, remedy)
 
 
 def _town(slot: SimulatorSlot, plan: ScenePlan, *, folder: Path, flights: list[Flight]) -> Iterator[Finding]:
-    what = f"{slot.name} {plan.town.name}"
+    topic = f"{slot.name} {plan.town.name}"
     folder.mkdir(parents=True)
     path = folder / "plan.msgpack"
     path.write_bytes(pack_plan(plan))
@@ -191,34 +191,34 @@ def _town(slot: SimulatorSlot, plan: ScenePlan, *, folder: Path, flights: list[F
         recording = read_recording(Path(flown.recording))
         refuse_blank_images(recording)
     except TrafficStalled as error:
-        yield Finding("bad", what, str(error), "restart the server, ask for fewer vehicles, or lower min_moving_share")
+        yield Finding("bad", topic, str(error), "restart the server, ask for fewer vehicles, or lower min_moving_share")
         return
     except SceneVoid as error:
-        yield Finding("bad", what, str(error), "check the driver and the free graphics memory (nvidia-smi)")
+        yield Finding("bad", topic, str(error), "check the driver and the free graphics memory (nvidia-smi)")
         return
     except UavsimError as error:
-        yield Finding("bad", what, str(error), "see docs/operations.md; Town06 and Town07 need CARLA's AdditionalMaps")
+        yield Finding("bad", topic, str(error), "see docs/operations.md; Town06 and Town07 need CARLA's AdditionalMaps")
         return
-    yield _sockets(what)
-    yield from cards_in_flight(what, slot.simulator.config, simulator=recording.facts.simulator)
+    yield _sockets(topic)
+    yield from cards_in_flight(topic, slot.simulator.config, simulator=recording.facts.simulator)
     if unlisted := unlisted_vehicles(recording, annotate(recording).ignored):
         remedy = "use a released CARLA 0.9.16, or live without boxes of parked vehicles"
-        yield Finding("warning", what, unlisted, remedy)
+        yield Finding("warning", topic, unlisted, remedy)
     flight = _measured(plan, flown, seconds=time.monotonic() - began, images_at=images_at)
     flights.append(flight)
     slow = flight.images_per_s < _SLOW_IMAGES_PER_S
     pace = f"{flight.images_per_s:.1f} images/s, {flight.ticks_per_s:.1f} ticks/s, {flight.vehicles} vehicles"
     remedy = "is the server rendering on the processor? docker needs --gpus all and the Vulkan driver files"
-    yield Finding("warning" if slow else "good", what, pace, remedy if slow else "")
+    yield Finding("warning" if slow else "good", topic, pace, remedy if slow else "")
 
 
-def _sockets(what: str) -> Finding:
+def _sockets(topic: str) -> Finding:
     """Report listening sockets of client and simulator that other machines can reach."""
     found = open_to_others(os.getpid())
     if not found:
-        return Finding("good", f"{what} sockets", "all listen on this machine alone")
+        return Finding("good", f"{topic} sockets", "all listen on this machine alone")
     remedy = "the client's (libcarla's Traffic Manager) drops all packets; a simulator needs a network of its own: SECURITY.md"
-    return Finding("warning", f"{what} sockets", "open to other machines: " + ", ".join(found), remedy)
+    return Finding("warning", f"{topic} sockets", "open to other machines: " + ", ".join(found), remedy)
 
 
 def _measured(plan: ScenePlan, flown: SceneFlown, *, seconds: float, images_at: list[tuple[int, float]]) -> Flight:

@@ -59,30 +59,28 @@ def _measured(world: CarlaWorld, link: AirSimLink, thread: ThreadPoolExecutor) -
         world.tick(captured=True)
     car_moves_m, _ = largest_move_m(before, world.now())
     at_once(lambda: link.client.simPause(True))
-    asked: Future[Any] = thread.submit(lambda: link.client.simListSceneObjects("uavsim-asks-for-nothing"))
-    returned = not wait([asked], timeout=_PATIENCE_S).not_done
+    pending_call: Future[Any] = thread.submit(lambda: link.client.simListSceneObjects("uavsim-asks-for-nothing"))
+    returned = not wait([pending_call], timeout=_PATIENCE_S).not_done
     held = state = _next_state(world)  # this snapshot has the Traffic Manager's teleports after the last tick
     for _ in range(_PAUSED):
         if state is not None:
             state = _next_state(world)
-    late = not wait([asked], timeout=_PATIENCE_S).not_done
+    returned_late = not wait([pending_call], timeout=_PATIENCE_S).not_done
     facts = EngineFacts(
         returns_without_tick=returned,
-        returns_within_ticks=late,
+        returns_within_ticks=returned_late,
         car_moves_m=car_moves_m,
         paused_moves_m=largest_move_m(held, state)[0] if held and state else None,
     )
-    if not late:
-        raise SimulatorError(
-            "a call of AirSim's did not return within ticks under simPause; topology merged is refused"
-        )
+    if not returned_late:
+        raise SimulatorError("an AirSim call did not return after ticks under simPause; topology merged is refused")
     return facts
 
 
 def _next_state(world: CarlaWorld) -> TickState | None:
-    seen = world.now().frame
+    last_frame = world.now().frame
     world.cue()
-    return world.newer_than(seen, timeout_s=_PATIENCE_S)
+    return world.newer_than(last_frame, timeout_s=_PATIENCE_S)
 
 
 def main() -> None:

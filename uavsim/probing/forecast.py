@@ -51,11 +51,11 @@ class Flight:
     @classmethod
     def of(cls, events: Sequence[tuple[ClientEvent, float]], *, committed_s: float) -> Flight:
         """Return the times of a scene; events are also images between samples, and ticks of open shutters."""
-        taken = [(event.sample, at) for event, at in events if isinstance(event, SampleTaken)]
-        last = max((sample for sample, _ in taken), default=0)
+        samples = [(event.sample, at_s) for event, at_s in events if isinstance(event, SampleTaken)]
+        last = max((sample for sample, _ in samples), default=0)
         return cls(
             began_s=events[0][1],
-            samples_s=tuple(min(at for sample, at in taken if sample >= wanted) for wanted in range(1, last + 1)),
+            samples_s=tuple(min(at_s for sample, at_s in samples if sample >= number) for number in range(1, last + 1)),
             flown_s=events[-1][1],
             committed_s=committed_s,
         )
@@ -193,7 +193,7 @@ def forecast_of(request: Request, *, console: Screen) -> Forecast:
     done = {name for name, e in read_ledger(open_output(request.out)).items() if e.state == "committed"}
     waiting = [scene for scene in job.scenes if request.force or scene.name not in done]
     if not waiting:
-        raise InputError(f"{request.out}: every scene that is asked for is committed; nothing is left to forecast")
+        raise InputError(f"{request.out}: all requested scenes are committed; nothing is left to forecast")
     slots = len(request.run_config().simulators)
     probed = sum(map(len, _probed(waiting, slots=slots)))
     console.print(f"measuring: {count(probed, 'short scene')} in {count(len({s.town for s in waiting}), 'town')}")
@@ -322,19 +322,19 @@ def _spread(scenes: Sequence[SceneRef], count: int) -> list[SceneRef]:
 
 def _fly(context: RunContext, names: Sequence[str]) -> tuple[Flight, ...]:
     """Fly short scenes with all simulators at the same time, and return their times."""
-    seen: dict[str, list[tuple[ClientEvent, float]]] = {name: [] for name in names}
+    events: dict[str, list[tuple[ClientEvent, float]]] = {name: [] for name in names}
 
     def watch(scene: str, event: ClientEvent) -> None:
-        if scene in seen:
-            seen[scene].append((event, time.monotonic()))
+        if scene in events:
+            events[scene].append((event, time.monotonic()))
 
     def fly(scene: str) -> Flight:
         stages.fly_scene(context, scene)
-        return Flight.of(seen[scene], committed_s=time.monotonic())
+        return Flight.of(events[scene], committed_s=time.monotonic())
 
     context.progress.watchers.append(watch)
     with ThreadPoolExecutor(context.workers) as threads:
-        return tuple(threads.map(fly, seen))
+        return tuple(threads.map(fly, events))
 
 
 def _sizes(root: Path) -> tuple[float, float]:

@@ -31,9 +31,9 @@ def _listening() -> Iterator[tuple[str, str]]:
                 words = line.split()
                 address, port = words[1].split(":")
                 raw = b"".join(bytes.fromhex(address[k : k + 8])[::-1] for k in range(0, len(address), 8))
-                shown = socket.inet_ntop(family, raw)
-                if words[3] == _LISTEN and not shown.startswith("127.") and shown != "::1":
-                    yield words[9], f"{shown}:{int(port, 16)}"
+                ip_address = socket.inet_ntop(family, raw)
+                if words[3] == _LISTEN and not ip_address.startswith("127.") and ip_address != "::1":
+                    yield words[9], f"{ip_address}:{int(port, 16)}"
 
 
 def _family(pid: int) -> Iterator[int]:

@@ -74,12 +74,12 @@ def write_preview(request: Request, png: Path, *, console: Screen) -> Preview:
         scene = dataset.scene(dataset.scene_names[0])
         sheet = draw_contact_sheet(scene, sample=0)
         town = job.plan_of(first.name).town
-        seen_from_above = draw_swarm_map(
+        swarm_map = draw_swarm_map(
             scene, dataset.maps.get(scene.town), ground_z_m=town.ground_z_m, size_px=(sheet.shape[1], _MAP_HEIGHT_PX)
         )
-        write_whole(png, codec.encode_png(np.concatenate([sheet, seen_from_above]), level=2))
+        write_whole(png, codec.encode_png(np.concatenate([sheet, swarm_map]), level=2))
         boxes = scene.samples[0].boxes
-        return Preview(scene.name, scene.town, len(scene.samples[0].images), len(boxes), int(boxes.seen.sum()))
+        return Preview(scene.name, scene.town, len(scene.samples[0].images), len(boxes), int(boxes.visible.sum()))
 
 
 def draw_swarm_map(scene: Scene, town: TownMap | None, *, ground_z_m: float, size_px: tuple[int, int]) -> UInt8Array:
@@ -103,24 +103,24 @@ def draw_swarm_map(scene: Scene, town: TownMap | None, *, ground_z_m: float, siz
     drones = scene.map_SE3_drones()
     colours = dict(zip(drones, draw.palette(len(drones)), strict=True))
     for image in chosen.images:
-        seen = np.zeros(sheet.canvas.shape[:2], np.uint8)
-        draw.draw_polygon(seen, sheet.px(footprints[image.channel]), colour=(1, 1, 1))
+        footprint_mask = np.zeros(sheet.canvas.shape[:2], np.uint8)
+        draw.draw_polygon(footprint_mask, sheet.px(footprints[image.channel]), colour=(1, 1, 1))
         colour = colours[image.drone_id]
-        sheet.canvas[:] = draw.tinted(sheet.canvas, seen > 0, colour=colour, strength=_TINT)
+        sheet.canvas[:] = draw.tinted(sheet.canvas, footprint_mask > 0, colour=colour, strength=_TINT)
     for image in chosen.images:
         draw.draw_polyline(
             sheet.canvas, sheet.px(footprints[image.channel]), colour=colours[image.drone_id], closed=True
         )
     boxes = chosen.boxes
     lower = sheet.px(boxes.corners_map_m[:, _BOTTOM])
-    for corners, colour, is_seen in zip(lower, overlay.object_colours(mask_ids(boxes)), boxes.seen, strict=True):
-        if is_seen:
+    for corners, colour, is_visible in zip(lower, overlay.object_colours(mask_ids(boxes)), boxes.visible, strict=True):
+        if is_visible:
             draw.draw_polygon(sheet.canvas, corners, colour=colour)
-        draw.draw_polyline(sheet.canvas, corners, colour=INK if is_seen else FAINT, closed=True)
+        draw.draw_polyline(sheet.canvas, corners, colour=INK if is_visible else FAINT, closed=True)
     for drone, pose in drones.items():
-        at = sheet.px(pose[0].translation_m[None])
-        draw.draw_circles(sheet.canvas, at, radius_px=8, colour=INK)
-        draw.draw_text(sheet.canvas, str(drone), (int(at[0, 0]) + 11, int(at[0, 1]) + 6), colour=INK, height_px=16)
+        (x, y), *_ = centre_px = sheet.px(pose[0].translation_m[None])
+        draw.draw_circles(sheet.canvas, centre_px, radius_px=8, colour=INK)
+        draw.draw_text(sheet.canvas, str(drone), (int(x) + 11, int(y) + 6), colour=INK, height_px=16)
     _draw_scale(sheet, f"{scene.name}, {scene.town}: x right, y up; areas: ground within {_REACH_M:g} m of each camera")
     return sheet.canvas
 
@@ -154,9 +154,9 @@ def _draw_roads(sheet: Sheet, town: TownMap) -> None:
     columns = np.floor(x_m / town.metres_per_px).astype(np.int64)
     rows = drivable.shape[0] - 1 - np.floor(y_m / town.metres_per_px).astype(np.int64)
     inside = np.ix_((rows >= 0) & (rows < drivable.shape[0]), (columns >= 0) & (columns < drivable.shape[1]))
-    shown = np.zeros((height_px, width_px), bool)
-    shown[inside] = drivable[np.ix_(rows[inside[0][:, 0]], columns[inside[1][0]])]
-    sheet.canvas[shown] = _ROAD
+    is_road = np.zeros((height_px, width_px), bool)
+    is_road[inside] = drivable[np.ix_(rows[inside[0][:, 0]], columns[inside[1][0]])]
+    sheet.canvas[is_road] = _ROAD
 
 
 def _draw_scale(sheet: Sheet, text: str) -> None:

@@ -145,7 +145,7 @@ def validate(root: Path, *, pixels: bool | None = None) -> ValidationSummary:
         decode_pixels = decodes((root / version / "sample_data.json").stat().st_size, requested=pixels)
         report = validate_version(root, version, pixels=decode_pixels)
         errors += report.errors
-        lines += [f"{f.code} {f.place}: {f.message}" for f in report.findings if f.severity == "error"]
+        lines += [f"{f.code} {f.place_text}: {f.message}" for f in report.findings if f.severity == "error"]
         facts[version] = {**report.facts, "images decoded": decode_pixels}
     return ValidationSummary(errors=errors, facts=facts, lines=tuple(lines[:20]))
 

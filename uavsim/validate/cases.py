@@ -15,7 +15,7 @@ def scenes_have_cases(data: DataSet) -> Iterator[Finding]:
     scenes = data["corner_case"]["scene_token"] if "corner_case" in data.tables else np.zeros(0, np.int64)
     count = np.bincount(scenes[scenes >= 0], minlength=len(data["scene"]))
     for row in np.flatnonzero(count == 0).tolist():
-        yield Finding("cases.none", "scene without a corner case, in a dataset that has them", **data.scene_place(row))
+        yield Finding("cases.none", "scene without a corner case", **data.scene_place(row))
 
 
 def everything_tagged(data: DataSet) -> Iterator[Finding]:
@@ -25,12 +25,12 @@ def everything_tagged(data: DataSet) -> Iterator[Finding]:
     count = np.bincount(tagged[tagged >= 0], minlength=len(data["instance"]))
     for row in np.flatnonzero(count != 1).tolist():
         message = f"instance {data['instance'].tokens[row]} has {int(count[row])} tags"
-        yield Finding("cases.tag", message, numbers={"tags": int(count[row])}, **data.place("instance", row))
+        yield Finding("cases.tag", message, numbers={"tags": int(count[row])}, **data.locate("instance", row))
     for row, tag in enumerate(table["tag"]):
         if len(tag.split()) != 1:
             instance = int(tagged[row])
-            place = data.place("instance", instance) if instance >= 0 else {}
-            yield Finding("cases.tag", f"tag {tag!r} is not one word", **place)
+            location = data.locate("instance", instance) if instance >= 0 else {}
+            yield Finding("cases.tag", f"tag {tag!r} is not one word", **location)
 
 
 def cases_large_enough(evidence: Evidence) -> Iterator[Finding]:
@@ -46,6 +46,6 @@ def cases_large_enough(evidence: Evidence) -> Iterator[Finding]:
         pixels = np.bincount(pairs.view[of_case], weights=pairs.visible_px[of_case], minlength=1)
         best, required = int(pixels.max()), int(table["min_visible_px"][row])
         if best < required:
-            place = data.scene_place(int(table["scene_token"][row]))
-            message = f"corner case {table['name'][row]} shows {best} px at most, {required} were asked for"
-            yield Finding("cases.small", message, numbers={"visible_px": best, "wanted_px": required}, **place)
+            location = data.scene_place(int(table["scene_token"][row]))
+            message = f"corner case {table['name'][row]} has at most {best} visible pixels, {required} were requested"
+            yield Finding("cases.small", message, numbers={"visible_px": best, "wanted_px": required}, **location)

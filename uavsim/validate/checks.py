@@ -25,15 +25,15 @@ from uavsim.validate import (
     visual,
 )
 from uavsim.validate.rules import Check, of, of_tables
-from uavsim.validate.shutter import shutters_kept
+from uavsim.validate.shutter import shutters_consistent
 
 _STREAM_CODES, _CLOCKS = ("streams.file", "streams.readings", "streams.place"), ("clock",)
 _ENCOUNTERS, _CASES = ("encounter", "intruder_view"), ("corner_case", "object_tag")
 CHECKS: Final[tuple[Check, ...]] = (
-    of_tables("referential.schema", referential.schema_kept, "schema.table", "schema.field"),
+    of_tables("referential.schema", referential.tables_match_schema, "schema.table", "schema.field"),
     of_tables("referential.tokens", referential.tokens_unique, "referential.token"),
     of_tables("referential.keys", referential.references_lead_somewhere, "referential.key"),
-    of_tables("referential.chains", referential.chains_whole, "referential.chain"),
+    of_tables("referential.chains", referential.chains_consistent, "referential.chain"),
     of_tables("referential.counts", referential.counts_right, "referential.count", "referential.end"),
     of_tables("referential.keyframes", referential.one_keyframe_per_channel, "referential.keyframes"),
     of_tables("referential.lidar_top", referential.lidar_top_in_samples, "referential.lidar_top", only="strict"),
@@ -50,12 +50,12 @@ CHECKS: Final[tuple[Check, ...]] = (
     of_tables("splits.names", coverage.scenes_unique, "splits.name"),
     of_tables("splits.known", coverage.splits_known, "splits.unknown"),
     of_tables("splits.disjoint", coverage.splits_disjoint, "splits.leak"),
-    of("files.images", files.images_whole, "files.missing", "files.truncated", "files.decode", "files.size"),
-    of("files.masks", files.masks_whole, "files.missing", "files.truncated", "files.decode", "files.size"),
-    of("files.lidar", files.lidar_files_there, "files.missing", "files.size"),
-    of("files.layers", files.layers_there, "files.missing"),
-    of("files.maps", files.maps_there, "files.missing"),
-    of("maps.expansion", maps.maps_whole, "maps.expansion"),
+    of("files.images", files.images_complete, "files.missing", "files.truncated", "files.decode", "files.size"),
+    of("files.masks", files.masks_complete, "files.missing", "files.truncated", "files.decode", "files.size"),
+    of("files.lidar", files.lidar_files_exist, "files.missing", "files.size"),
+    of("files.layers", files.layers_exist, "files.missing"),
+    of("files.maps", files.maps_exist, "files.missing"),
+    of("maps.expansion", maps.maps_complete, "maps.expansion"),
     of("maps.frame", maps.vehicles_on_maps, "maps.frame", needs="velocities"),
     of("files.formats", files.formats_reported, "files.format", "files.shared"),
     of("files.paths", files.paths_inside, "files.path", "files.link", "files.size"),
@@ -85,7 +85,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     of("points.counts", points.points_counted, "points.count"),
     of("points.labels", points.labels_fit_points, "points.labels", where=("lidarseg",)),
     of("events.images", events.events_of_their_image, "events.file", "events.record"),
-    of("shutter.images", shutters_kept, "shutter.ticks", "shutter.image"),
+    of("shutter.images", shutters_consistent, "shutter.ticks", "shutter.image"),
     of("coverage.empty", coverage.scenes_not_empty, "coverage.empty"),
     of("coverage.spawned", coverage.spawned_as_requested, "coverage.spawned"),
     of("pixels.views", pixels.masks_belong_to_views, "pixels.view", needs="masks"),

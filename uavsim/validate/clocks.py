@@ -18,37 +18,37 @@ _NEAR_US: Final = 1.0  # stamps are whole microseconds
 def readings_by_their_clock(data: DataSet) -> Iterator[Finding]:
     """Each sweep of an agent with a clock was taken within half a step of the requested time, and has that clock's stamp."""
     if "clock_reading" not in data.tables:
-        yield Finding("clock.reading", "agents have clocks, and there is no table clock_reading")
+        yield Finding("clock.reading", "agents have clocks, but the table clock_reading is missing")
         return
     clock, reading, images = data["clock"], data["clock_reading"], data["sample_data"]
     rows = reading["sample_data_token"]
     usable = rows >= 0
-    own = _clock_of_data(data)
+    clock_of_image = _clock_of_data(data)
     start_us = _start_of_scene(data)[data.scene_of_data]
     if len(np.unique(rows[usable])) < int(usable.sum()):
         yield Finding("clock.reading", "an image has two readings of its clock")
-    unread = (own >= 0) & ~images["is_key_frame"].astype(bool)
+    unread = (clock_of_image >= 0) & ~images["is_key_frame"].astype(bool)
     unread[rows[usable]] = False
     for row in np.flatnonzero(unread).tolist():
-        yield Finding("clock.reading", "a sweep of an agent with a clock has no reading of it", **data.data_place(row))
-    for at, row in zip(np.flatnonzero(usable).tolist(), rows[usable].tolist(), strict=True):
+        yield Finding("clock.reading", "a sweep of an agent with a clock has no clock reading", **data.data_place(row))
+    for reading_row, row in zip(np.flatnonzero(usable).tolist(), rows[usable].tolist(), strict=True):
         wrong = "its agent has no clock"
-        if own[row] >= 0:
+        if clock_of_image[row] >= 0:
             since_us = float(images["timestamp"][row] - start_us[row])
-            clock_row = int(own[row])
-            residual_us = since_us - float(reading["asked_us"][at])
+            clock_row = int(clock_of_image[row])
+            residual_us = since_us - float(reading["asked_us"][reading_row])
             drift_ppm, offset_us = float(clock["drift_ppm"][clock_row]), float(clock["offset_us"][clock_row])
-            shown_us = since_us * (1 + drift_ppm * 1e-6) + offset_us
-            stamped_us = float(reading["agent_timestamp"][at] - start_us[row])
+            clock_us = since_us * (1 + drift_ppm * 1e-6) + offset_us
+            stamped_us = float(reading["agent_timestamp"][reading_row] - start_us[row])
             wrong = ""
             if not abs(residual_us) <= float(clock["step_us"][clock_row]) / 2 + _NEAR_US:
                 step_us = int(clock["step_us"][clock_row])
-                wrong = f"taken {residual_us:.0f} us after the asked time, a step is {step_us} us"
-            elif not abs(residual_us - float(reading["residual_us"][at])) <= _NEAR_US:
-                stated_us = float(reading["residual_us"][at])
-                wrong = f"taken {residual_us:.1f} us after the asked time, its row says {stated_us:.1f}"
-            elif not abs(stamped_us - shown_us) <= _NEAR_US:
-                wrong = f"its agent's clock shows {shown_us:.1f} us then, its row says {stamped_us:.1f}"
+                wrong = f"taken {residual_us:.0f} us after the requested time, a step is {step_us} us"
+            elif not abs(residual_us - float(reading["residual_us"][reading_row])) <= _NEAR_US:
+                stated_us = float(reading["residual_us"][reading_row])
+                wrong = f"taken {residual_us:.1f} us after the requested time, residual_us is {stated_us:.1f}"
+            elif not abs(stamped_us - clock_us) <= _NEAR_US:
+                wrong = f"its agent's clock is at {clock_us:.1f} us, agent_timestamp is {stamped_us:.1f}"
         if wrong:
             yield Finding("clock.reading", wrong, **data.data_place(row))
 
@@ -59,16 +59,17 @@ def messages_arrive_later(data: DataSet) -> Iterator[Finding]:
         return
     clock, message, images = data["clock"], data["message"], data["sample_data"]
     known = set(zip(clock["scene_token"].tolist(), clock["agent"], strict=True))
-    own, scene = _clock_of_data(data), data.scene_of_data
+    clock_of_image, scene = _clock_of_data(data), data.scene_of_data
     taken = {
-        (scene[row], clock["agent"][own[row]], images["timestamp"][row]) for row in np.flatnonzero(own >= 0).tolist()
+        (scene[row], clock["agent"][clock_of_image[row]], images["timestamp"][row])
+        for row in np.flatnonzero(clock_of_image >= 0).tolist()
     }
     sent = zip(message["scene_token"].tolist(), message["sender"], message["receiver"], strict=True)
     for row, (where, sender, receiver) in enumerate(sent):
         time_us, arrival_us = int(message["timestamp"][row]), int(message["arrival"][row])
         wrong = ""
         if (where, sender) not in known or (where, receiver) not in known or sender == receiver:
-            wrong = f"from agent {sender!r} to {receiver!r}, which are no two agents with clocks"
+            wrong = f"from agent {sender!r} to {receiver!r}, which are not two agents with clocks"
         elif (where, sender, time_us) not in taken:
             wrong = f"agent {sender} takes no image at {time_us}"
         elif arrival_us and arrival_us < time_us:

@@ -25,7 +25,7 @@ def coverage_facts(evidence: Evidence) -> JsonDict:
     names = data["category"]["name"]
     counts = np.bincount(category[category >= 0], minlength=len(names))
     levels = data["visibility"].tokens
-    seen = np.bincount(table["visibility_token"][table["visibility_token"] >= 0], minlength=len(levels))
+    boxes_of_level = np.bincount(table["visibility_token"][table["visibility_token"] >= 0], minlength=len(levels))
     pairs = evidence.pairs
     towns = [data["log"]["location"][i] for i in data["scene"]["log_token"].tolist() if i >= 0]
     return {
@@ -37,7 +37,7 @@ def coverage_facts(evidence: Evidence) -> JsonDict:
         "boxes": len(table),
         "instances": len(data["instance"]),
         "boxes_by_category": {name: int(n) for name, n in zip(names, counts, strict=True)},
-        "boxes_by_visibility": {token: int(n) for token, n in zip(levels, seen, strict=True)},
+        "boxes_by_visibility": {token: int(n) for token, n in zip(levels, boxes_of_level, strict=True)},
         "boxes_by_distance_m": _by_distance(evidence),
         "boxes_seen_by_none": int((data.visible_px == 0).sum()),
         "scenes_by_location": dict(sorted(Counter(towns).items())),
@@ -72,7 +72,7 @@ def scenes_not_empty(evidence: Evidence) -> Iterator[Finding]:
     for row in np.flatnonzero(samples == 0).tolist():
         yield Finding("coverage.empty", "scene without samples", **data.scene_place(row))
     for row in np.flatnonzero((boxes == 0) & (samples > 0)).tolist():
-        yield Finding("coverage.empty", "scene without a single box", severity="warning", **data.scene_place(row))
+        yield Finding("coverage.empty", "scene without boxes", severity="warning", **data.scene_place(row))
 
 
 def spawned_as_requested(evidence: Evidence) -> Iterator[Finding]:
@@ -81,21 +81,21 @@ def spawned_as_requested(evidence: Evidence) -> Iterator[Finding]:
     for kind in ("vehicles", "walkers"):
         if f"uav_{kind}_asked" not in data["log"] or f"uav_{kind}_spawned" not in data["log"]:
             continue
-        asked, spawned = data["log"][f"uav_{kind}_asked"], data["log"][f"uav_{kind}_spawned"]
+        requested, spawned = data["log"][f"uav_{kind}_asked"], data["log"][f"uav_{kind}_spawned"]
         for row, log in enumerate(data["scene"]["log_token"].tolist()):
-            if log >= 0 and spawned[log] < SPAWNED_SHARE * asked[log]:
-                message = f"{int(spawned[log])} of {int(asked[log])} {kind} spawned"
-                numbers = {"asked": int(asked[log]), "spawned": int(spawned[log])}
+            if log >= 0 and spawned[log] < SPAWNED_SHARE * requested[log]:
+                message = f"{int(spawned[log])} of {int(requested[log])} {kind} spawned"
+                numbers = {"asked": int(requested[log]), "spawned": int(spawned[log])}
                 yield Finding("coverage.spawned", message, severity="warning", numbers=numbers, **data.scene_place(row))
 
 
 def scenes_unique(data: DataSet) -> Iterator[Finding]:
     """Scene names are unique."""
-    seen: set[str] = set()
+    known_names: set[str] = set()
     for row, name in enumerate(data["scene"]["name"]):
-        if name in seen:
-            yield Finding("splits.name", f"scene name {name!r} stands twice", **data.scene_place(row))
-        seen.add(name)
+        if name in known_names:
+            yield Finding("splits.name", f"scene name {name!r} is not unique", **data.scene_place(row))
+        known_names.add(name)
 
 
 def splits_known(data: DataSet) -> Iterator[Finding]:
@@ -104,7 +104,7 @@ def splits_known(data: DataSet) -> Iterator[Finding]:
     for split, scenes in data.splits.items():
         lost = sorted(set(scenes) - known)
         if lost and len(lost) < len(scenes):  # a split of another version folder has none of them here
-            yield Finding("splits.unknown", f"split {split} names {lost[0]!r}, which is not there", scene=lost[0])
+            yield Finding("splits.unknown", f"split {split} names an unknown scene {lost[0]!r}", scene=lost[0])
 
 
 def splits_disjoint(data: DataSet) -> Iterator[Finding]:

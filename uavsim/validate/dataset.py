@@ -174,22 +174,18 @@ class DataSet:
         """Return the place of a sample_data row: scene, sample, channel; an empty place for a negative row."""
         if row < 0:
             return FindingPlace()
-        sensor = int(self.sensor_of_data_row(row))
-        place = self.sample_place(int(self["sample_data"]["sample_token"][row]))
-        if sensor >= 0:
-            place["channel"] = self.channels[sensor]
-        return place
-
-    def sensor_of_data_row(self, row: int) -> int:
-        """Return the sensor row of one sample_data row."""
         calibration = int(self["sample_data"]["calibrated_sensor_token"][row])
-        return int(self["calibrated_sensor"]["sensor_token"][calibration]) if calibration >= 0 else -1
+        sensor = int(self["calibrated_sensor"]["sensor_token"][calibration]) if calibration >= 0 else -1
+        location = self.sample_place(int(self["sample_data"]["sample_token"][row]))
+        if sensor >= 0:
+            location["channel"] = self.channels[sensor]
+        return location
 
     def annotation_place(self, row: int) -> FindingPlace:
         """Return the place of an annotation row: sample and scene."""
         return self.sample_place(int(self["sample_annotation"]["sample_token"][row]))
 
-    def place(self, table: str, row: int) -> FindingPlace:
+    def locate(self, table: str, row: int) -> FindingPlace:
         """Return the place of a row of any table, as far as it has one."""
         if table == "sample_data":
             return self.data_place(row)
@@ -227,11 +223,11 @@ def versions_of(root: Path) -> list[str]:
         DatasetError: it has no version folder.
     """
     if not root.is_dir():
-        raise InputError(f"{root}: no such folder; name the dataset's own, the one that holds v1.0-mini or the like")
+        raise InputError(f"{root}: no such folder; give the dataset's folder, which contains v1.0-mini or the like")
     found = sorted(path.parent.name for path in root.glob("*/sample_data.json"))
     if not found:
         refuse_without_tables(root)
-        raise DatasetError(f"{root}: no version folder with a sample_data.json; is this the dataset's own folder?")
+        raise DatasetError(f"{root}: no version folder with sample_data.json; give the dataset's folder")
     return found
 
 
@@ -249,7 +245,7 @@ def open_dataset(root: Path, version: str, *, dialect: str | None = None) -> Dat
         DatasetError: the folder has no version.
     """
     if not (root / version).is_dir():
-        raise UnknownNameError(f"{root / version}: no such version folder; there are: {', '.join(versions_of(root))}")
+        raise UnknownNameError(f"{root / version}: no such version folder; available: {', '.join(versions_of(root))}")
     files = DataFolder(root)
     present = {name: fields for name, fields in EXTRA.items() if files.fault(f"{version}/{name}.json") != MISSING}
     schema = _added(files, version) | TABLES | present

@@ -16,7 +16,7 @@ PYTHON_VARIABLE: Final = "UAVSIM_JUDGE_PYTHON"
 PROGRAMS: Final = Path(__file__).with_name("devkit")
 _CHECKOUT: Final = Path(__file__).resolve().parents[2]
 _TIMEOUT_S: Final = 6 * 3600
-_REPORTED: Final = frozenset({0, 4})  # valid and invalid; any other code is a failure of the judge
+_REPORTED: Final = frozenset({0, 4})  # valid and invalid; any other code is a failure of the program
 
 
 def devkit_report(root: Path, version: str, *, images: Path | None = None) -> JsonDict:
@@ -31,8 +31,8 @@ def devkit_report(root: Path, version: str, *, images: Path | None = None) -> Js
         ``{"ok": bool, "checks": {name: {"ok": bool, ...}}}``.
 
     Raises:
-        InputError: the judge's environment is not installed.
-        SystemFailure: the judge crashed.
+        InputError: the devkit environment is not installed.
+        SystemFailure: the devkit program crashed.
     """
     arguments = [str(root.resolve()), version]
     arguments += ["--images", str(images.resolve())] if images else []
@@ -51,35 +51,35 @@ def problems_of(report: JsonDict) -> list[str]:
 
 
 def judge_python() -> Path:
-    """Return the interpreter of the judge's environment.
+    """Return the interpreter of the devkit environment.
 
     Raises:
         InputError: the environment is not installed.
     """
     python = Path(os.environ.get(PYTHON_VARIABLE) or _CHECKOUT / ".venv-judge" / "bin" / "python")
     if not python.exists():
-        raise InputError(f"{python}: the judges' environment is not there; make it with scripts/setup")
+        raise InputError(f"{python}: the devkit environment is missing; create it with scripts/setup")
     return python
 
 
 def run_judge(name: str, *arguments: str, folder: Path = PROGRAMS) -> JsonDict:
-    """Run ``<folder>/<name>.py`` in the judges' environment and return its report.
+    """Run ``<folder>/<name>.py`` in the devkit environment and return its report.
 
     Raises:
-        InputError: the judge's environment is not installed.
-        SystemFailure: the judge crashed, hung, or printed no report.
+        InputError: the devkit environment is not installed.
+        SystemFailure: the devkit program crashed, hung, or printed no report.
     """
     command = [str(judge_python()), str(folder / f"{name}.py"), *arguments]
     environment = {k: v for k, v in os.environ.items() if k not in {"PYTHONPATH", "VIRTUAL_ENV"}}
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_S, env=environment, check=False)
     except subprocess.TimeoutExpired as error:
-        raise SystemFailure(f"judge {name} did not end within {_TIMEOUT_S} s; judge fewer scenes") from error
+        raise SystemFailure(f"devkit program {name} exceeded {_TIMEOUT_S} s; check fewer scenes") from error
     try:
         report = json.loads(done.stdout)
     except ValueError as error:
         last = (done.stderr.strip().splitlines() or ["no message"])[-1]
-        raise SystemFailure(f"judge {name} failed with exit code {done.returncode}: {last}") from error
+        raise SystemFailure(f"devkit program {name} failed with exit code {done.returncode}: {last}") from error
     if done.returncode not in _REPORTED or not isinstance(report, dict):
-        raise SystemFailure(f"judge {name} ended with exit code {done.returncode}")
+        raise SystemFailure(f"devkit program {name} ended with exit code {done.returncode}")
     return report

@@ -99,12 +99,12 @@ def visible_intruders_have_rows(evidence: Evidence) -> Iterator[Finding]:
 def boxes_are_the_masks(evidence: Evidence) -> Iterator[Finding]:
     """A box from a mask bounds the intruder's pixels in it, and counts them."""
     data = evidence.data
-    for row, mine, _ in _looked_at(data):
-        count = int(mine.sum())
+    for row, mask, _ in _looked_at(data):
+        count = int(mask.sum())
         if bool(data[_VIEW]["from_mask"][row]) != bool(count) or int(data[_VIEW]["visible_px"][row]) != count:
             message = f"the mask has {count} pixels of it, visible_px is {int(data[_VIEW]['visible_px'][row])}"
-        elif count and not np.array_equal(data[_VIEW]["bbox"][row], _bounds(mine)):
-            message = f"bbox is {data[_VIEW]['bbox'][row].tolist()}, the mask's pixels are in {_bounds(mine).tolist()}"
+        elif count and not np.array_equal(data[_VIEW]["bbox"][row], _bounds(mask)):
+            message = f"bbox is {data[_VIEW]['bbox'][row].tolist()}, the mask's pixels are in {_bounds(mask).tolist()}"
         else:
             continue
         yield Finding("encounter.box", message, **data.data_place(int(data[_VIEW]["sample_data_token"][row])))
@@ -116,13 +116,13 @@ def horizon_is_the_pixels(evidence: Evidence) -> Iterator[Finding]:
     stated = data[_VIEW].get("is_above_horizon") if _VIEW in data.tables else None
     if stated is None:
         return
-    for row, mine, tags in _looked_at(data):
+    for row, mask, tags in _looked_at(data):
         if tags is None:
             continue
         left, top, width, height = data[_VIEW]["bbox"][row]
         low_x, low_y = max(int(np.floor(left)) - _AROUND_PX, 0), max(int(np.floor(top)) - _AROUND_PX, 0)
         high_x, high_y = int(np.ceil(left + width)) + _AROUND_PX, int(np.ceil(top + height)) + _AROUND_PX
-        others = ~mine[low_y:high_y, low_x:high_x]
+        others = ~mask[low_y:high_y, low_x:high_x]
         sky = float((tags[low_y:high_y, low_x:high_x][others] == _SKY).mean()) if others.any() else 0.0
         side = 1 if sky >= _NEARLY_ALL else -1 if sky <= 1.0 - _NEARLY_ALL else 0
         if others.any() and side != int(stated[row]):
@@ -165,7 +165,7 @@ def _layers(data: DataSet) -> dict[tuple[int, str], str]:
     return {(image, kind): name for image, kind, name in zip(images, kinds, names, strict=True)}
 
 
-def _bounds(mine: BoolArray) -> FloatArray:
-    lines, columns = np.nonzero(mine)
+def _bounds(mask: BoolArray) -> FloatArray:
+    lines, columns = np.nonzero(mask)
     left, top = columns.min(), lines.min()
     return np.array([left, top, columns.max() + 1 - left, lines.max() + 1 - top], dtype=np.float64)

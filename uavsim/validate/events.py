@@ -31,7 +31,7 @@ def events_of_their_image(evidence: Evidence) -> Iterator[Finding]:
             continue  # the file checks report unreadable files
         events = _events_of(data.read(name))
         if events is None:
-            yield Finding("events.file", f"{name} is no .npy of x, y, t_ns, p", **data.data_place(row))
+            yield Finding("events.file", f"{name} is not a .npy file of x, y, t_ns, p", **data.data_place(row))
             continue
         before = int(images["prev"][row])
         since_ns = int(images["timestamp"][before] - images["timestamp"][row]) * _NS_PER_US if before >= 0 else 0
@@ -48,9 +48,9 @@ def _wrong(events: npt.NDArray[Any], *, size_px: tuple[int, int], since_ns: int)
     t_ns = events["t_ns"]
     early_or_late = int(((t_ns < since_ns) | (t_ns > 0)).sum())
     if early_or_late or (len(t_ns) and since_ns == 0):
-        return f"{early_or_late or len(t_ns)} of {len(events)} events are not of the time since the image before"
+        return f"{early_or_late or len(t_ns)} of {len(events)} events are older than the previous image, or too new"
     if (np.diff(t_ns) < 0).any():
-        return "events are not in the order of time"
+        return "events are not sorted by time"
     return "a polarity is neither 0 nor 1" if (events["p"] > 1).any() else ""
 
 

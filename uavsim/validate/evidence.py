@@ -144,17 +144,17 @@ def _tasks(
             row, sample = int(cameras.rows[view]), int(images["sample_token"][cameras.rows[view]])
             low, high = np.searchsorted(sample_of_box, [sample, sample + 1])
             is_measured = bool(images["is_key_frame"][row]) and bool(cameras.usable[view])
-            own = usable[low:high] if is_measured else nothing
+            box_rows = usable[low:high] if is_measured else nothing
             frames.append(
                 FrameTask(
                     row=row,
                     image=images["filename"][row],
                     mask=masks.get(row),
-                    box_row=own,
-                    instance_id=ids[own],
-                    centre_m=boxes.centre_m[own],
-                    rotation=boxes.rotation[own],
-                    half_lwh_m=boxes.half_lwh_m[own],
+                    box_row=box_rows,
+                    instance_id=ids[box_rows],
+                    centre_m=boxes.centre_m[box_rows],
+                    rotation=boxes.rotation[box_rows],
+                    half_lwh_m=boxes.half_lwh_m[box_rows],
                     position_m=cameras.position_m[view],
                     camera_rotation=cameras.rotation[view],
                     intrinsic=cameras.intrinsic[view],

@@ -14,44 +14,44 @@ from uavsim.validate.findings import Finding
 _POINT_BYTES: Final = 20  # float32 x, y, z, intensity, ring
 _FORMATS: Final = {".png": {"png"}, ".jpg": {"jpg", "jpeg"}, ".jpeg": {"jpg", "jpeg"}, ".bin": {"pcd", "bin"}}
 _WORDS: Final = {
-    "missing": ("files.missing", "is not there"),
-    "truncated": ("files.truncated", "has no end: it was cut off"),
+    "missing": ("files.missing", "is missing"),
+    "truncated": ("files.truncated", "is truncated"),
     "unreadable": ("files.decode", "cannot be decoded"),
-    "huge": ("files.size", "claims more pixels than any image has"),
+    "huge": ("files.size", "declares more pixels than the limit"),
 }
 
 
-def images_whole(evidence: Evidence) -> Iterator[Finding]:
+def images_complete(evidence: Evidence) -> Iterator[Finding]:
     """Every image exists, is complete, and has the size of its row."""
     data = evidence.data
     images = data["sample_data"]
     for look in evidence.looks:
-        name, place = images["filename"][look.row], data.data_place(look.row)
+        name, location = images["filename"][look.row], data.data_place(look.row)
         if look.state in _WORDS:
             code, words = _WORDS[look.state]
-            yield Finding(code, f"{name} {words}", **place)
+            yield Finding(code, f"{name} {words}", **location)
         stated = (int(images["width"][look.row]), int(images["height"][look.row]))
         if look.state not in {"missing", "unreadable"} and look.found_px != stated:
             found = f"{look.found_px[0]} x {look.found_px[1]}"
             message = f"{name} is {found}, its row says {stated[0]} x {stated[1]}"
-            yield Finding("files.size", message, **place)
+            yield Finding("files.size", message, **location)
 
 
-def masks_whole(evidence: Evidence) -> Iterator[Finding]:
+def masks_complete(evidence: Evidence) -> Iterator[Finding]:
     """Every mask exists, is complete, and has the size of its image."""
     for look in evidence.looks:
-        place = evidence.data.data_place(look.row)
+        location = evidence.data.data_place(look.row)
         if look.mask_state in _WORDS:
             code, words = _WORDS[look.mask_state]
-            yield Finding(code, f"mask of {evidence.data['sample_data']['filename'][look.row]} {words}", **place)
+            yield Finding(code, f"mask of {evidence.data['sample_data']['filename'][look.row]} {words}", **location)
         elif look.mask_state == "good" and look.state == "good" and look.mask_px != look.found_px:
             message = (
                 f"mask is {look.mask_px[0]} x {look.mask_px[1]}, its image {look.found_px[0]} x {look.found_px[1]}"
             )
-            yield Finding("files.size", message, **place)
+            yield Finding("files.size", message, **location)
 
 
-def lidar_files_there(evidence: Evidence) -> Iterator[Finding]:
+def lidar_files_exist(evidence: Evidence) -> Iterator[Finding]:
     """Point clouds exist and consist of complete points of five float32."""
     data = evidence.data
     images, sensor = data["sample_data"], data.sensor_of_data
@@ -62,41 +62,41 @@ def lidar_files_there(evidence: Evidence) -> Iterator[Finding]:
         name = images["filename"][row]
         fault = data.files.fault(name)
         if fault == MISSING:
-            yield Finding("files.missing", f"{name} is not there", **data.data_place(row))
+            yield Finding("files.missing", f"{name} is missing", **data.data_place(row))
         elif fault is None and name.endswith(".pcd.bin") and data.files.file(name).stat().st_size % _POINT_BYTES:
-            message = f"{name} is no whole number of points of {_POINT_BYTES} bytes"
+            message = f"{name} is not a whole number of points of {_POINT_BYTES} bytes"
             yield Finding("files.size", message, **data.data_place(row))
 
 
-def layers_there(evidence: Evidence) -> Iterator[Finding]:
-    """The files of layers, point labels and streams exist; ``masks_whole`` checks masks."""
+def layers_exist(evidence: Evidence) -> Iterator[Finding]:
+    """The files of layers, point labels and streams exist; ``masks_complete`` checks masks."""
     data = evidence.data
     for table in sorted({"layer", "lidarseg", "stream"} & data.tables.keys()):
         names = data[table]["filename"]
         for row, (name, kind) in enumerate(zip(names, data[table].get("kind") or [table] * len(names), strict=True)):
             if kind != "instance" and data.files.fault(name) == MISSING:
-                yield Finding("files.missing", f"{name} is not there", **data.place(table, row))
+                yield Finding("files.missing", f"{name} is missing", **data.locate(table, row))
 
 
-def maps_there(evidence: Evidence) -> Iterator[Finding]:
+def maps_exist(evidence: Evidence) -> Iterator[Finding]:
     """Map masks exist; the devkit opens them when it loads the dataset."""
     for filename in evidence.data["map"]["filename"]:
         if evidence.data.files.fault(filename) == MISSING:
-            yield Finding("files.missing", f"map {filename} is not there: the devkit cannot load the dataset")
+            yield Finding("files.missing", f"map {filename} is missing: the devkit cannot load the dataset")
 
 
 def formats_reported(evidence: Evidence) -> Iterator[Finding]:
     """``fileformat`` agrees with the file name, and no two rows share a file."""
     data = evidence.data
     images = data["sample_data"]
-    seen: dict[str, int] = {}
+    row_of_file: dict[str, int] = {}
     for row, (name, reported) in enumerate(zip(images["filename"], images["fileformat"], strict=True)):
         usual = _FORMATS.get(PurePosixPath(name).suffix.lower())
         if usual and reported not in usual:
             yield Finding("files.format", f"{name}: fileformat says {reported!r}", **data.data_place(row))
-        if name in seen:
-            yield Finding("files.shared", f"{name} stands in two rows", **data.data_place(row))
-        seen[name] = row
+        if name in row_of_file:
+            yield Finding("files.shared", f"{name} is the file of two rows", **data.data_place(row))
+        row_of_file[name] = row
 
 
 def paths_inside(evidence: Evidence) -> Iterator[Finding]:
@@ -111,7 +111,7 @@ def paths_inside(evidence: Evidence) -> Iterator[Finding]:
                 code = (
                     "files.link" if "link" in str(fault) else "files.size" if "larger" in str(fault) else "files.path"
                 )
-                yield Finding(code, f"{name[:200]} {fault}", **data.place(table, row))
+                yield Finding(code, f"{name[:200]} {fault}", **data.locate(table, row))
 
 
 def names_plain(evidence: Evidence) -> Iterator[Finding]:
@@ -120,10 +120,10 @@ def names_plain(evidence: Evidence) -> Iterator[Finding]:
     named = [("scene", name) for name in data["scene"]["name"]]
     named += [("channel", name) for name in data["sensor"]["channel"]]
     named += [("split", name) for name in data.splits]
-    for what, name in named:
+    for kind, name in named:
         fault = part_fault(name)
         if fault:
-            yield Finding("files.name", f"{what} {name[:200]!a} {fault}")
+            yield Finding("files.name", f"{kind} {name[:200]!a} {fault}")
     for name in data["category"]["name"]:
         fault = name_fault(name)
         if fault:

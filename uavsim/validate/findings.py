@@ -34,7 +34,7 @@ class Finding:
     numbers: Mapping[str, object] = field(default_factory=dict)
 
     @property
-    def place(self) -> str:
+    def place_text(self) -> str:
         """Scene / sample / channel, for printed tables."""
         return " / ".join(part for part in (self.scene, self.sample[:8], self.channel) if part) or "dataset"
 
@@ -74,13 +74,13 @@ class Report:
 def collect(findings: Iterable[Finding]) -> tuple[tuple[Finding, ...], dict[str, int], int]:
     """Return the findings, at most ``MAX_PER_CODE`` of each code, the count of each code, and the number of errors."""
     counts: Counter[str] = Counter()
-    kept, errors = [], 0
+    listed, errors = [], 0
     for finding in findings:
         counts[finding.code] += 1
         errors += finding.severity == "error"
         if counts[finding.code] <= MAX_PER_CODE:
-            kept.append(finding)
-    return tuple(kept), dict(counts), errors
+            listed.append(finding)
+    return tuple(listed), dict(counts), errors
 
 
 def _as_json(finding: Finding) -> JsonDict:

@@ -36,10 +36,10 @@ def ids_of_rows(rows: Array) -> tuple[Array, Array]:
     for y in range(height):
         row, ids_out, tags_out = rows[y], ids[y], tags[y]
         for x in range(width):
-            at = 3 * x
-            tag = np.uint8(above[at] + row[at + 1])
-            low, high = np.uint8(above[at + 1] + row[at + 2]), np.uint8(above[at + 2] + row[at + 3])
-            above[at], above[at + 1], above[at + 2] = tag, low, high
+            column = 3 * x
+            tag = np.uint8(above[column] + row[column + 1])
+            low, high = np.uint8(above[column + 1] + row[column + 2]), np.uint8(above[column + 2] + row[column + 3])
+            above[column], above[column + 1], above[column + 2] = tag, low, high
             tags_out[x] = tag
             ids_out[x] = np.uint16(low) | (np.uint16(high) << np.uint16(8))
     return ids, tags
@@ -161,8 +161,8 @@ def border_pairs(ids: Array) -> tuple[Array, Array]:
 def border_steps(luma: Array, first: Array, second: Array, moves: Array) -> tuple[float, float]:
     """Return the mean step of an (H * W,) image between (P,) pairs of pixels, and between pairs shifted by (M,) moves."""
     here, beside, count = np.int64(0), np.int64(0), 0
-    for at in range(len(first)):
-        a, b = first[at], second[at]
+    for n in range(len(first)):
+        a, b = first[n], second[n]
         here += abs(np.int64(luma[a]) - np.int64(luma[b]))
         for move in moves:
             if a + move >= 0 and b + move < len(luma):

@@ -77,7 +77,7 @@ def _look_at_file(frame: FrameTask, files: DataFolder) -> tuple[FrameLook, bytes
         look.state = "missing"
         return look, b""
     look.digest = codec.fingerprint(data)
-    look.state = _whole(data)
+    look.state = _file_state(data)
     try:
         look.found_px = codec.image_size(data)
     except DatasetError:
@@ -87,7 +87,7 @@ def _look_at_file(frame: FrameTask, files: DataFolder) -> tuple[FrameLook, bytes
     return look, data
 
 
-def _whole(data: bytes) -> FileState:
+def _file_state(data: bytes) -> FileState:
     """Return whether a PNG or JPEG has its end; decoders silently fill missing rows."""
     for start, (end, within) in _ENDS.items():
         if data.startswith(start):
@@ -119,7 +119,7 @@ def _look_at_mask(look: FrameLook, frame: FrameTask, files: DataFolder) -> _Edge
     except DatasetError:
         look.mask_state = "missing"
         return None
-    look.mask_state = _whole(data)
+    look.mask_state = _file_state(data)
     if look.mask_state != "good":
         return None
     try:
@@ -175,14 +175,14 @@ def _measure_instances(look: FrameLook, frame: FrameTask, ids: UInt16Array, tags
     look.stray_ids = {int(i): int(strays[i]) for i in np.flatnonzero(strays)}
     if frame.ignored_px is not None:
         look.unlabelled_px = count_unlabelled(ids, tags, box_of_id, _IS_ROAD_USER, frame.ignored_px)
-    seen = np.flatnonzero(boxes[:, 0])
-    if not len(seen):
+    visible = np.flatnonzero(boxes[:, 0])
+    if not len(visible):
         return
-    look.box_row = frame.box_row[seen]
-    look.visible_px, look.inside_px = boxes[seen, 0], boxes[seen, 1]
-    look.mask_box_px = boxes[seen, 2:10]
-    look.tag = tags[np.divmod(boxes[seen, 10], ids.shape[1])].astype(np.int64)
-    look.box_px, look.cut = _projected(frame, seen, width=ids.shape[1], height=ids.shape[0])
+    look.box_row = frame.box_row[visible]
+    look.visible_px, look.inside_px = boxes[visible, 0], boxes[visible, 1]
+    look.mask_box_px = boxes[visible, 2:10]
+    look.tag = tags[np.divmod(boxes[visible, 10], ids.shape[1])].astype(np.int64)
+    look.box_px, look.cut = _projected(frame, visible, width=ids.shape[1], height=ids.shape[0])
 
 
 def _boxes_of(frame: FrameTask) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -213,30 +213,32 @@ def _projected(frame: FrameTask, boxes: IntArray, *, width: int, height: int) ->
     return np.concatenate([along_axes.min(axis=1), along_axes.max(axis=1)], axis=1), ~ahead | cut
 
 
-def _compare_edges(looks: list[FrameLook], lumas: list[AnyArray | None], edges: list[_Edges | None], at: int) -> None:
-    """Measure how strongly image ``at`` steps across its own mask's borders, and across its neighbours'."""
-    luma = lumas[at] if at >= 0 else None
+def _compare_edges(
+    looks: list[FrameLook], lumas: list[AnyArray | None], edges: list[_Edges | None], index: int
+) -> None:
+    """Measure how strongly image ``index`` steps across its own mask's borders, and across its neighbours'."""
+    luma = lumas[index] if index >= 0 else None
     if luma is None:
         return
-    own = edges[at]
-    before = edges[at - 1] if at > 0 else None
-    after = edges[at + 1] if at + 1 < len(edges) else None
-    measured = [_contrast(luma, of_mask) for of_mask in (own, before, after)]
-    step, step_before, step_after = looks[at].edge_contrast = (measured[0][0], measured[1][0], measured[2][0])
-    looks[at].edge_sharpness = (measured[0][1], measured[1][1], measured[2][1])
-    if own is not None:  # comparisons with NaN are False
-        looks[at].edge_near = (
-            step_before > step and _within_a_pixel(before, own, luma.shape[1]),
-            step_after > step and _within_a_pixel(after, own, luma.shape[1]),
+    image_edges = edges[index]
+    before = edges[index - 1] if index > 0 else None
+    after = edges[index + 1] if index + 1 < len(edges) else None
+    measured = [_contrast(luma, of_mask) for of_mask in (image_edges, before, after)]
+    step, step_before, step_after = looks[index].edge_contrast = (measured[0][0], measured[1][0], measured[2][0])
+    looks[index].edge_sharpness = (measured[0][1], measured[1][1], measured[2][1])
+    if image_edges is not None:  # comparisons with NaN are False
+        looks[index].edge_near = (
+            step_before > step and _within_a_pixel(before, image_edges, luma.shape[1]),
+            step_after > step and _within_a_pixel(after, image_edges, luma.shape[1]),
         )
 
 
-def _within_a_pixel(edges: _Edges | None, own: _Edges, width: int) -> bool:
+def _within_a_pixel(edges: _Edges | None, image_edges: _Edges, width: int) -> bool:
     """Return whether nearly all borders of a mask lie within a pixel of another's."""
     if edges is None or not len(edges.a):
         return False
     around = np.array([0, -1, 1, -width, width])
-    near = np.unique(own.a[:, None] + around)
+    near = np.unique(image_edges.a[:, None] + around)
     return bool(np.isin(edges.a, near).mean() > _NEARLY_ALL)
 
 

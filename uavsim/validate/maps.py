@@ -26,15 +26,15 @@ _MOVING_MPS: Final = 2.0
 _LEAST_SHARE: Final = 0.95
 
 
-def maps_whole(evidence: Evidence) -> Iterator[Finding]:
+def maps_complete(evidence: Evidence) -> Iterator[Finding]:
     """Vector maps have every layer of nuScenes' expansion 1.3, and every token in them names a record."""
     towns = set(evidence.data["log"]["location"])
     found = {name.removesuffix(".json") for name in evidence.data.files.names(_FOLDER) if name.endswith(".json")}
     for town in sorted(towns - found) if towns & found else ():
-        yield _finding(f"{_FOLDER}/{town}.json is not there, and those of other towns are")
+        yield _finding(f"{_FOLDER}/{town}.json is missing, but other towns have vector maps")
     for town in sorted(found & towns):
         tables = _tables(evidence, town)
-        for fault in ["is no JSON object"] if tables is None else _faults(tables):
+        for fault in ["is not a JSON object"] if tables is None else _faults(tables):
             yield _finding(f"{_FOLDER}/{town}.json {fault}")
 
 
@@ -64,13 +64,13 @@ def _faults(tables: JsonDict) -> Iterator[str]:
         if upside_down:
             yield f"has {upside_down} buildings whose roof lies below their ground"
         lanes = tokens["lane"] | tokens["lane_connector"]
-        for what, named, known in _references(tables, tokens, lanes):
+        for kind, named, known in _references(tables, tokens, lanes):
             lost = sorted(set(named) - known)
             if lost:
-                yield f"names {len(lost)} {what} that are not there, {lost[0]} first"
+                yield f"names {len(lost)} unknown {kind}, first {lost[0]}"
         unled = lanes - tables["arcline_path_3"].keys()
         if unled:
-            yield f"has {len(unled)} lanes without a centre line, {min(unled)} first"
+            yield f"has {len(unled)} lanes without a centre line, first {min(unled)}"
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         yield f"is not nuScenes' map expansion: {type(error).__name__}: {error}"
 
@@ -90,8 +90,8 @@ def _references(tables: JsonDict, tokens: dict[str, set[str]], lanes: set[str]) 
     rows = [row for name in (*_POLYGONS, _BUILDINGS) for row in tables.get(name, [])]
     yield "polygons", (*areas, *(row["polygon_token"] for row in rows)), tokens["polygon"]
     yield "lines", (row["line_token"] for name in _LINES for row in tables[name]), tokens["line"]
-    ways = tables["connectivity"]
-    yield "lanes", (*ways, *(key for row in ways.values() for key in (*row["incoming"], *row["outgoing"]))), lanes
+    links = tables["connectivity"]
+    yield "lanes", (*links, *(key for row in links.values() for key in (*row["incoming"], *row["outgoing"]))), lanes
     yield "lanes", tables["arcline_path_3"], lanes
     lights = (key for row in tables["stop_line"] for key in row["traffic_light_tokens"])
     yield "traffic lights", lights, tokens["traffic_light"]
@@ -128,7 +128,7 @@ def _on_areas(tables: JsonDict, points_m: FloatArray) -> BoolArray | None:
                 odd ^= _in_ring(np.array([nodes_m[node] for node in ring], dtype=np.float64), points_m)
             inside |= odd
     except (KeyError, TypeError, ValueError):
-        return None  # ``maps_whole`` reports it
+        return None  # ``maps_complete`` reports it
     return inside
 
 
@@ -138,6 +138,6 @@ def _in_ring(ring_m: FloatArray, points_m: FloatArray) -> BoolArray:
     (x0, y0), (x1, y1) = ring_m.T, np.roll(ring_m, -1, axis=0).T
     for number, (x, y) in enumerate(points_m.tolist()):
         crosses = (y0 > y) != (y1 > y)
-        at = x0[crosses] + (y - y0[crosses]) * (x1[crosses] - x0[crosses]) / (y1[crosses] - y0[crosses])
-        odd[number] = bool(np.count_nonzero(at > x) % 2)
+        crossing_x = x0[crosses] + (y - y0[crosses]) * (x1[crosses] - x0[crosses]) / (y1[crosses] - y0[crosses])
+        odd[number] = bool(np.count_nonzero(crossing_x > x) % 2)
     return odd

@@ -84,20 +84,20 @@ def _off_track(evidence: Evidence) -> tuple[FloatArray, FloatArray]:
     the end of a track it starts from the one neighbour and uses the mean of both velocities.
     """
     boxes, near = evidence.boxes, _neighbours(evidence)
-    p, v = boxes.centre_m, boxes.velocity_mps
+    position, v = boxes.centre_m, boxes.velocity_mps
     before, after = near.before, near.after
     share = (near.back_s / (near.back_s + near.ahead_s))[:, None]
-    middle = p[before] * (1 - share) + p[after] * share
+    middle = position[before] * (1 - share) + position[after] * share
     short = np.fmin(near.back_s, near.ahead_s)
     if v is not None:
         inner = (before >= 0) & (after >= 0)
-        wrong = inner & _shown_velocities(evidence, v, near)[1]  # a wrong velocity must not shift the neighbours
+        wrong = inner & _track_velocities(evidence, v, near)[1]  # a wrong velocity must not shift the neighbours
         v = np.where(wrong[:, None], np.nan, v)
         span = (near.back_s + near.ahead_s)[:, None]
-        cubic = _hermite(p[before], p[after], v[before], v[after], span=span, share=share)
+        cubic = _hermite(position[before], position[after], v[before], v[after], span=span, share=share)
         middle = np.where(np.isfinite(cubic), cubic, middle)
-        at_end = p[before] + (v[before] + v) / 2 * near.back_s[:, None]
-        at_start = p[after] - (v[after] + v) / 2 * near.ahead_s[:, None]
+        at_end = position[before] + (v[before] + v) / 2 * near.back_s[:, None]
+        at_start = position[after] - (v[after] + v) / 2 * near.ahead_s[:, None]
         expected = np.where((before >= 0)[:, None], at_end, np.where((after >= 0)[:, None], at_start, np.nan))
         expected = np.where(((before >= 0) & (after >= 0))[:, None], middle, expected)
         reported = inner & np.isfinite(cubic).all(axis=1)
@@ -108,8 +108,8 @@ def _off_track(evidence: Evidence) -> tuple[FloatArray, FloatArray]:
     else:
         expected = np.where(((before >= 0) & (after >= 0))[:, None], middle, np.nan)
         allowed = NOISE_M + STRONG_MPS2 * short**2 / 2
-    off = np.linalg.norm(p - expected, axis=1)
-    return np.where(_stands_after_crash(p, v, near), 0.0, off) if v is not None else off, allowed
+    off = np.linalg.norm(position - expected, axis=1)
+    return np.where(_stands_after_crash(position, v, near), 0.0, off) if v is not None else off, allowed
 
 
 def _stands_after_crash(p: FloatArray, v: FloatArray, near: _Neighbours) -> BoolArray:
@@ -178,32 +178,32 @@ def velocities_are_displacements(evidence: Evidence) -> Iterator[Finding]:
     data, reported, near = evidence.data, evidence.boxes.velocity_mps, _neighbours(evidence)
     if reported is None:
         return
-    shown, wrong = _shown_velocities(evidence, reported, near)
+    displacement_mps, wrong = _track_velocities(evidence, reported, near)
     jumped = _jumps(evidence)[2]
     beside_jump = (jumped[near.before] & (near.before >= 0)) | (jumped[near.after] & (near.after >= 0))
     at_end = (near.before < 0) | (near.after < 0)
     for row in np.flatnonzero(wrong & ~(at_end & (jumped | beside_jump))).tolist():
-        speed, moved = float(np.linalg.norm(reported[row])), float(np.linalg.norm(shown[row]))
-        apart = float(np.linalg.norm(reported[row] - shown[row]))
-        message = f"velocity says {speed:.1f} m/s, the displacement {moved:.1f} m/s ({apart:.1f} m/s apart)"
+        speed, moved = float(np.linalg.norm(reported[row])), float(np.linalg.norm(displacement_mps[row]))
+        apart = float(np.linalg.norm(reported[row] - displacement_mps[row]))
+        message = f"velocity is {speed:.1f} m/s, that of the displacement {moved:.1f} m/s ({apart:.1f} m/s apart)"
         yield box_finding(data, row, "motion.velocity", message, reported_mps=speed, shown_mps=moved)
 
 
-def _shown_velocities(evidence: Evidence, reported: FloatArray, near: _Neighbours) -> tuple[FloatArray, BoolArray]:
+def _track_velocities(evidence: Evidence, reported: FloatArray, near: _Neighbours) -> tuple[FloatArray, BoolArray]:
     """Return (N, 3) velocities of the displacements, m/s, and (N,) bool, whether ``reported`` contradicts them."""
     p = evidence.boxes.centre_m
     back = (p - p[near.before]) / near.back_s[:, None]
     ahead = (p[near.after] - p) / near.ahead_s[:, None]
     both, has_before = (near.before >= 0) & (near.after >= 0), (near.before >= 0)[:, None]
     beside = np.where(has_before, reported[near.before], reported[near.after])
-    shown = np.where(both[:, None], (back + ahead) / 2, 2 * np.where(has_before, back, ahead) - beside)
+    displacement_mps = np.where(both[:, None], (back + ahead) / 2, 2 * np.where(has_before, back, ahead) - beside)
     steady = STRONG_MPS2 * np.fmax(near.back_s, near.ahead_s) * np.where(both, 0.25, 0.5)
     change = np.linalg.norm(ahead - back, axis=1) / 2
     leap = np.linalg.norm(reported - beside, axis=1)
     crash = leap * np.where(leap > STRONG_MPS2 * np.fmax(near.back_s, near.ahead_s), 1.05, _END_SHARE)
     allowed = SLACK_MPS + np.where(both, change + steady, np.maximum(crash, steady))
-    off = np.linalg.norm(reported - shown, axis=1)
-    return shown, np.asarray(evidence.boxes.usable & np.isfinite(off) & (off > allowed))
+    off = np.linalg.norm(reported - displacement_mps, axis=1)
+    return displacement_mps, np.asarray(evidence.boxes.usable & np.isfinite(off) & (off > allowed))
 
 
 def headings_follow_motion(evidence: Evidence) -> Iterator[Finding]:
@@ -239,7 +239,7 @@ def cameras_fly_smoothly(evidence: Evidence) -> Iterator[Finding]:
     level = np.zeros(len(position))
     level[inner] = np.nan_to_num(off)
     peak = (level[inner] >= level[inner - 1]) & (level[inner] >= level[inner + 1])
-    for at in np.flatnonzero(peak & (off > CAMERA_STEP * usual + CAMERA_NOISE_M)).tolist():
-        row = int(evidence.cameras.rows[inner[at]])
-        message = f"camera is {off[at]:.1f} m off the line between its neighbours in time"
-        yield Finding("motion.camera", message, numbers={"off_m": round(float(off[at]), 3)}, **data.data_place(row))
+    for n in np.flatnonzero(peak & (off > CAMERA_STEP * usual + CAMERA_NOISE_M)).tolist():
+        row = int(evidence.cameras.rows[inner[n]])
+        message = f"camera is {off[n]:.1f} m off the line between its neighbours in time"
+        yield Finding("motion.camera", message, numbers={"off_m": round(float(off[n]), 3)}, **data.data_place(row))

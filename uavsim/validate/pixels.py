@@ -64,9 +64,9 @@ def _misses(evidence: Evidence) -> _Misses:
     views, boxes = len(evidence.looks), len(evidence.data["sample_annotation"])
     of_view = np.bincount(pairs.view[counted], minlength=views)
     bad_of_view = np.bincount(pairs.view[bad], minlength=views)
-    seen_well = np.bincount(pairs.box[counted & ~bad], minlength=boxes)
-    seen_badly = np.bincount(pairs.box[bad], minlength=boxes)
-    good_elsewhere = seen_well[pairs.box] > seen_badly[pairs.box]
+    good_of_box = np.bincount(pairs.box[counted & ~bad], minlength=boxes)
+    bad_of_box = np.bincount(pairs.box[bad], minlength=boxes)
+    good_elsewhere = good_of_box[pairs.box] > bad_of_box[pairs.box]
     fits_elsewhere = np.bincount(pairs.view[bad & good_elsewhere], minlength=views)
     many = (of_view >= 3) & (bad_of_view > VIEW_SHARE * of_view)
     few = (bad_of_view > 0) & (bad_of_view > VIEW_SHARE * of_view) & (fits_elsewhere == bad_of_view)
@@ -79,8 +79,8 @@ def masks_belong_to_views(evidence: Evidence) -> Iterator[Finding]:
     for view in np.flatnonzero(misses.view_bad).tolist():
         wrong, counted = int(misses.view_misses[view]), int(misses.view_counted[view])
         message = f"{wrong} of {counted} boxes miss their pixels: wrong mask, camera pose, intrinsics or tick"
-        place = evidence.data.data_place(evidence.looks[view].row)
-        yield Finding("pixels.view", message, numbers={"missed": wrong, "counted": counted}, **place)
+        location = evidence.data.data_place(evidence.looks[view].row)
+        yield Finding("pixels.view", message, numbers={"missed": wrong, "counted": counted}, **location)
 
 
 def boxes_cover_masks(evidence: Evidence) -> Iterator[Finding]:
@@ -94,12 +94,12 @@ def boxes_cover_masks(evidence: Evidence) -> Iterator[Finding]:
     _, first = np.unique(pairs.box[worst_first], return_index=True)
     for pair in worst_first[np.sort(first)].tolist():
         row = int(pairs.box[pair])
-        place = data.annotation_place(row)
-        place["channel"] = data.data_place(evidence.looks[pairs.view[pair]].row).get("channel", "")
+        location = data.annotation_place(row)
+        location["channel"] = data.data_place(evidence.looks[pairs.view[pair]].row).get("channel", "")
         share, pixels = float(misses.outside[pair]), int(pairs.visible_px[pair])
         message = f"{share:.0%} of {pixels} visible pixels lie outside the box"
         numbers = {"token": data["sample_annotation"].tokens[row], "outside": round(share, 4), "visible_px": pixels}
-        yield Finding("pixels.box", message, numbers=numbers, **place)
+        yield Finding("pixels.box", message, numbers=numbers, **location)
 
 
 def boxes_fill_silhouettes(evidence: Evidence) -> Iterator[Finding]:
@@ -122,17 +122,17 @@ def boxes_fill_silhouettes(evidence: Evidence) -> Iterator[Finding]:
         if len(group) >= 3 and middle > GAP_SHARE:
             row = int(group[0])
             message = (
-                f"over {len(group)} samples the box stands {middle:.0%} of its size off the visible pixels all around"
+                f"over {len(group)} samples every side of the box is {middle:.0%} of its size from the visible pixels"
             )
             numbers = {"token": data["instance"].tokens[int(instance[row])], "gap": round(middle, 3)}
             yield Finding("pixels.outline", message, numbers=numbers, **data.annotation_place(row))
 
 
-def _gap_all_around(mask_box: IntArray, box: FloatArray) -> FloatArray:
+def _gap_all_around(mask_box_px: IntArray, box_px: FloatArray) -> FloatArray:
     """Return (P,) smallest gaps between the (P, 8) outlines and masks, as shares of the outline's extent."""
-    size = np.maximum(box[:, 4:] - box[:, :4] + 1, 1.0)
-    low = (mask_box[:, :4] - box[:, :4] - 1) / size  # one pixel of rounding on each side
-    high = (box[:, 4:] - mask_box[:, 4:] - 1) / size
+    size = np.maximum(box_px[:, 4:] - box_px[:, :4] + 1, 1.0)
+    low = (mask_box_px[:, :4] - box_px[:, :4] - 1) / size  # one pixel of rounding on each side
+    high = (box_px[:, 4:] - mask_box_px[:, 4:] - 1) / size
     gap: FloatArray = np.minimum(low, high).min(axis=1)
     return np.nan_to_num(gap, nan=0.0)
 
@@ -150,20 +150,20 @@ def counts_are_the_masks(evidence: Evidence) -> Iterator[Finding]:
     sample = table["sample_token"]
     known = (sample >= 0) & evidence.boxes.usable & (stated >= 0) & (table["uav_instance_id"] > 0)
     known[known] &= complete[sample[known]]
-    known &= (counted != stated) & (counted - _own_px(evidence) != stated)
+    known &= (counted != stated) & (counted - _self_px(evidence) != stated)
     for row in np.flatnonzero(known).tolist():
-        message = f"the box says {int(stated[row])} visible pixels, the masks have {int(counted[row])}"
+        message = f"the row has {int(stated[row])} visible pixels, the masks have {int(counted[row])}"
         yield box_finding(data, row, "pixels.count", message, stated=int(stated[row]), counted=int(counted[row]))
 
 
-def _own_px(evidence: Evidence) -> IntArray:
+def _self_px(evidence: Evidence) -> IntArray:
     """Return (boxes,) numbers of pixels that agents see of themselves."""
-    data, pairs, own = evidence.data, evidence.pairs, evidence.data.own_instances
+    data, pairs, instance_of_agent = evidence.data, evidence.pairs, evidence.data.own_instances
     table, scene = data["sample_annotation"], data.scene_of_data
     instance = np.full(len(evidence.looks), -2)
-    for view, look in enumerate(evidence.looks if own else ()):
+    for view, look in enumerate(evidence.looks if instance_of_agent else ()):
         agent = data.data_place(look.row).get("channel", "").rpartition("_id_")[2]
-        instance[view] = own.get((int(scene[look.row]), agent), -2)
+        instance[view] = instance_of_agent.get((int(scene[look.row]), agent), -2)
     of_itself = instance[pairs.view] == table["instance_token"][pairs.box]
     return np.bincount(pairs.box, weights=pairs.visible_px * of_itself, minlength=len(table)).astype(np.int64)
 
@@ -215,4 +215,4 @@ def tags_fit_categories(evidence: Evidence) -> Iterator[Finding]:
         if allowed is not None and tag not in allowed:
             message = f"category {name}, but its pixels have semantic tag {tag}"
             numbers = {"token": data["instance"].tokens[owner], "tag": tag}
-            yield Finding("pixels.tag", message, numbers=numbers, **data.place("instance", owner))
+            yield Finding("pixels.tag", message, numbers=numbers, **data.locate("instance", owner))

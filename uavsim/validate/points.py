@@ -42,10 +42,10 @@ def points_lie_in_boxes(evidence: Evidence) -> Iterator[Finding]:
         here = np.flatnonzero((sample == data["sample_data"]["sample_token"][turn.row]) & boxes.usable)
         total = outside = 0
         for box in here.tolist():
-            own = turn.map_m[turn.instance_id == ids[box]] if ids[box] > 0 else turn.map_m[:0]
-            local = (own - boxes.centre_m[box]) @ boxes.rotation[box]
+            points_m = turn.map_m[turn.instance_id == ids[box]] if ids[box] > 0 else turn.map_m[:0]
+            local = (points_m - boxes.centre_m[box]) @ boxes.rotation[box]
             outside += int((np.abs(local) > boxes.half_lwh_m[box] + SLACK_M).any(axis=1).sum())
-            total += len(own)
+            total += len(points_m)
         if total >= ENOUGH_POINTS and outside > OUTSIDE_SHARE * total:
             message = f"{outside} of {total} points on objects lie outside of their boxes: wrong pose or tick"
             numbers = {"outside": outside, "points": total}
@@ -66,7 +66,7 @@ def points_counted(evidence: Evidence) -> Iterator[Finding]:
             continue
         number = counted[sample][int(ids[row])]
         if number != stated[row]:
-            message = f"num_lidar_pts says {int(stated[row])} points, the lidars have {number}"
+            message = f"num_lidar_pts is {int(stated[row])}, the lidars have {number} points"
             yield box_finding(data, row, "points.count", message, stated=int(stated[row]), counted=number)
 
 
@@ -77,15 +77,15 @@ def labels_fit_points(evidence: Evidence) -> Iterator[Finding]:
     for name, owner in zip(table["filename"], table["sample_data_token"].tolist(), strict=True):
         if data.files.fault(name) is not None:  # the file checks report it
             continue
-        place = data.data_place(owner)
+        location = data.data_place(owner)
         labels = np.frombuffer(data.read(name), np.uint8)
         cloud = data["sample_data"]["filename"][owner] if owner >= 0 else ""
         readable = data.files.fault(cloud) is None
         points = data.files.file(cloud).stat().st_size // (4 * POINT_FLOATS) if readable else len(labels)
         if len(labels) != points:
-            yield Finding("points.labels", f"{name} has {len(labels)} labels for {points} points", **place)
+            yield Finding("points.labels", f"{name} has {len(labels)} labels for {points} points", **location)
         elif len(labels) and labels.max() >= CLASSES:
-            yield Finding("points.labels", f"{name} has label {labels.max()}; nuScenes-lidarseg ends at 31", **place)
+            yield Finding("points.labels", f"{name} has label {labels.max()}; nuScenes-lidarseg ends at 31", **location)
     found = sum(name.endswith((".bin", ".npz")) for name in data.files.names(f"lidarseg/{data.version}"))
     if found != len(table):
         message = f"lidarseg/{data.version} holds {found} files, its table {len(table)} rows"

@@ -21,14 +21,14 @@ _EVALUATED: Final = frozenset(
 """nuScenes' categories; the devkit draws no other."""
 
 
-def schema_kept(data: DataSet) -> Iterator[Finding]:
+def tables_match_schema(data: DataSet) -> Iterator[Finding]:
     """Every table has its fields, with their types."""
     yield from data.load_findings
     for table in data.tables.values():
         for finding in table.findings:
             row = finding.numbers.get("row")
-            place = data.place(table.name, row) if isinstance(row, int) and row < len(table) else FindingPlace()
-            yield Finding(finding.code, finding.message, numbers=finding.numbers, **place)
+            location = data.locate(table.name, row) if isinstance(row, int) and row < len(table) else FindingPlace()
+            yield Finding(finding.code, finding.message, numbers=finding.numbers, **location)
 
 
 def tokens_unique(data: DataSet) -> Iterator[Finding]:
@@ -38,8 +38,8 @@ def tokens_unique(data: DataSet) -> Iterator[Finding]:
         again = order[1:][table.keys[order][1:] == table.keys[order][:-1]]
         for row in np.sort(again).tolist():
             token = table.tokens[row]
-            message = f"{name}: token {token or 'that is empty'} stands more than once"
-            yield Finding("referential.token", message, numbers={"token": token}, **data.place(name, row))
+            message = f"{name}: token {token!r} is not unique"
+            yield Finding("referential.token", message, numbers={"token": token}, **data.locate(name, row))
 
 
 def references_lead_somewhere(data: DataSet) -> Iterator[Finding]:
@@ -58,10 +58,12 @@ def references_lead_somewhere(data: DataSet) -> Iterator[Finding]:
                 continue
             for row in np.flatnonzero(bad).tolist():
                 message = f"{name}.{spec.name} of {table.tokens[row]} names no row of {spec.table}"
-                yield Finding("referential.key", message, numbers={"token": table.tokens[row]}, **data.place(name, row))
+                yield Finding(
+                    "referential.key", message, numbers={"token": table.tokens[row]}, **data.locate(name, row)
+                )
 
 
-def chains_whole(data: DataSet) -> Iterator[Finding]:
+def chains_consistent(data: DataSet) -> Iterator[Finding]:
     """``prev`` and ``next`` mirror each other, stay in their scene, channel or instance, and run forward in time."""
     sample, images, boxes = data["sample"], data["sample_data"], data["sample_annotation"]
     box_time = follow(boxes["sample_token"], sample["timestamp"])
@@ -90,7 +92,7 @@ def _chain(data: DataSet, name: str, *, group: list[IntArray], time: IntArray) -
             for row in linked[bad].tolist():
                 message = f"{name}.{word} of {table.tokens[row]} {reason}"
                 yield Finding(
-                    "referential.chain", message, numbers={"token": table.tokens[row]}, **data.place(name, row)
+                    "referential.chain", message, numbers={"token": table.tokens[row]}, **data.locate(name, row)
                 )
     yield from _one_chain_each(data, name, group=group)
 
@@ -103,9 +105,9 @@ def _one_chain_each(data: DataSet, name: str, *, group: list[IntArray]) -> Itera
     key, first_row = _groups(group)
     heads = np.bincount(key[table["prev"] == NONE], minlength=len(first_row))
     for g in np.flatnonzero(heads != 1).tolist():
-        message = f"{name}: {int(heads[g])} rows without prev where one chain is meant to start"
+        message = f"{name}: {int(heads[g])} rows without prev, expected 1"
         yield Finding(
-            "referential.chain", message, numbers={"heads": int(heads[g])}, **data.place(name, int(first_row[g]))
+            "referential.chain", message, numbers={"heads": int(heads[g])}, **data.locate(name, int(first_row[g]))
         )
 
 
@@ -127,9 +129,12 @@ def _ends(data: DataSet, owner: str, member: str, *, suffix: str) -> Iterator[Fi
     have = np.bincount(belongs[belongs >= 0], minlength=len(owners))[: len(owners)]
     for row in np.flatnonzero(have != owners[count]).tolist():
         stated = int(owners[count][row])
-        message = f"{owner} {_label(data, owner, row)} states {count} {stated}, there are {int(have[row])}"
+        message = f"{owner} {_label(data, owner, row)} has {count} {stated}, found {int(have[row])}"
         yield Finding(
-            "referential.count", message, numbers={"stated": stated, "found": int(have[row])}, **data.place(owner, row)
+            "referential.count",
+            message,
+            numbers={"stated": stated, "found": int(have[row])},
+            **data.locate(owner, row),
         )
     for name, link in ((first, "prev"), (last, "next")):
         end = owners[name]
@@ -137,7 +142,7 @@ def _ends(data: DataSet, owner: str, member: str, *, suffix: str) -> Iterator[Fi
         wrong = (belongs[end[known]] != known) | (members[link][end[known]] >= 0)
         for row in known[wrong].tolist():
             message = f"{owner} {_label(data, owner, row)}: {name} is not the end of its chain"
-            yield Finding("referential.end", message, **data.place(owner, row))
+            yield Finding("referential.end", message, **data.locate(owner, row))
 
 
 def _label(data: DataSet, table: str, row: int) -> str:
@@ -149,20 +154,20 @@ def one_keyframe_per_channel(data: DataSet) -> Iterator[Finding]:
     sensor, scene = data.sensor_of_data, data.scene_of_data
     good, have = _keyframes(data)
     used = np.zeros((len(data["scene"]), len(data["sensor"])), bool)
-    whole = good & (scene >= 0)
-    used[scene[whole], sensor[whole]] = True
+    usable = good & (scene >= 0)
+    used[scene[usable], sensor[usable]] = True
     scene_of_sample = data["sample"]["scene_token"]
     known = np.flatnonzero(scene_of_sample >= 0)
-    wanted = np.zeros_like(have, dtype=bool)
-    wanted[known] = used[scene_of_sample[known]]
+    required = np.zeros_like(have, dtype=bool)
+    required[known] = used[scene_of_sample[known]]
     if data.dialect == "strict":
-        wanted &= np.array([c != BEV_CHANNEL for c in data.channels], bool)
-    for row, column in np.argwhere((have > 1) | ((have == 0) & wanted)).tolist():
+        required &= np.array([c != BEV_CHANNEL for c in data.channels], bool)
+    for row, column in np.argwhere((have > 1) | ((have == 0) & required)).tolist():
         number = int(have[row, column])
-        message = f"{number} keyframes of {data.channels[column]} in one sample, one is meant"
-        place = data.sample_place(row)
-        place["channel"] = data.channels[column]
-        yield Finding("referential.keyframes", message, numbers={"keyframes": number}, **place)
+        message = f"{number} keyframes of {data.channels[column]} in one sample, expected 1"
+        location = data.sample_place(row)
+        location["channel"] = data.channels[column]
+        yield Finding("referential.keyframes", message, numbers={"keyframes": number}, **location)
 
 
 def _keyframes(data: DataSet) -> tuple[BoolArray, IntArray]:
@@ -181,10 +186,10 @@ def lidar_top_in_samples(data: DataSet) -> Iterator[Finding]:
     columns = [i for i, channel in enumerate(data.channels) if channel == BEV_CHANNEL]
     without = have[:, columns].sum(axis=1) == 0
     for row in np.flatnonzero(without).tolist():
-        place = data.sample_place(row)
-        place["channel"] = BEV_CHANNEL
-        message = "sample without LIDAR_TOP: the devkit's evaluation stops here"
-        yield Finding("referential.lidar_top", message, **place)
+        location = data.sample_place(row)
+        location["channel"] = BEV_CHANNEL
+        message = "sample without LIDAR_TOP: the devkit's evaluation fails"
+        yield Finding("referential.lidar_top", message, **location)
 
 
 def calibrations_fit_channels(data: DataSet) -> Iterator[Finding]:
@@ -195,9 +200,9 @@ def calibrations_fit_channels(data: DataSet) -> Iterator[Finding]:
         reported = _channel_in(filename, known)
         if reported and sensor[row] >= 0 and names[sensor[row]] != reported:
             message = f"{filename} is calibrated as {names[sensor[row]]}"
-            place = data.data_place(row)
-            place["channel"] = reported
-            yield Finding("referential.calibration", message, **place)
+            location = data.data_place(row)
+            location["channel"] = reported
+            yield Finding("referential.calibration", message, **location)
 
 
 def _channel_in(filename: str, known: frozenset[str]) -> str:

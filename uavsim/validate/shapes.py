@@ -62,8 +62,8 @@ def rotations_unit(evidence: Evidence) -> Iterator[Finding]:
         length = np.linalg.norm(data[name]["rotation"], axis=1)
         for row in np.flatnonzero(np.abs(length - 1) > UNIT_TOLERANCE).tolist():
             message = f"{name}.rotation of {data[name].tokens[row]} has length {length[row]:.6g}"
-            place = data.place(name, row) or _place_of_pose(data, name, row)
-            yield Finding("shape.rotation", message, numbers={"length": float(length[row])}, **place)
+            location = data.locate(name, row) or _place_of_pose(data, name, row)
+            yield Finding("shape.rotation", message, numbers={"length": float(length[row])}, **location)
 
 
 def _place_of_pose(data: DataSet, name: str, row: int) -> FindingPlace:
@@ -85,10 +85,10 @@ def intrinsics_plausible(evidence: Evidence) -> Iterator[Finding]:
     _, first = np.unique(data["sample_data"]["calibrated_sensor_token"][cameras.rows], return_index=True)
     for view in np.sort(first).tolist():
         if not (centred[view] and pinhole[view]):
-            yield Finding("shape.intrinsic", "no pinhole of this image", **data.data_place(int(cameras.rows[view])))
+            yield Finding("shape.intrinsic", "invalid pinhole matrix", **data.data_place(int(cameras.rows[view])))
         elif (lens := cameras.lenses[view]) is not None:
-            for what in lens_faults(lens, int(width[view]), int(height[view])):
-                yield Finding("shape.lens", what, **data.data_place(int(cameras.rows[view])))
+            for fault in lens_faults(lens, int(width[view]), int(height[view])):
+                yield Finding("shape.lens", fault, **data.data_place(int(cameras.rows[view])))
     yield from _intrinsics_constant(evidence, first)
 
 
@@ -97,14 +97,14 @@ def _intrinsics_constant(evidence: Evidence, views: IntArray) -> Iterator[Findin
     sensor = data.sensor_of_data[cameras.rows[views]]
     flat = cameras.intrinsic[views].reshape(-1, 9)
     for channel in np.unique(sensor).tolist():
-        own = np.flatnonzero(sensor == channel)
-        usual = np.median(flat[own], axis=0)
-        off = np.abs(flat[own] - usual).max(axis=1) > 1e-6
-        for view in views[own[off]].tolist() if len(own) > 2 else []:
-            place = data.data_place(int(cameras.rows[view]))
+        channel_views = np.flatnonzero(sensor == channel)
+        usual = np.median(flat[channel_views], axis=0)
+        off = np.abs(flat[channel_views] - usual).max(axis=1) > 1e-6
+        for view in views[channel_views[off]].tolist() if len(channel_views) > 2 else []:
+            location = data.data_place(int(cameras.rows[view]))
             focal = float(cameras.intrinsic[view, 0, 0])
             message = f"focal length {focal:g} px, this channel has {usual[0]:g} elsewhere"
-            yield Finding("shape.intrinsic", message, severity="warning", numbers={"focal_px": focal}, **place)
+            yield Finding("shape.intrinsic", message, severity="warning", numbers={"focal_px": focal}, **location)
 
 
 def sizes_plausible(evidence: Evidence) -> Iterator[Finding]:
@@ -120,7 +120,7 @@ def sizes_plausible(evidence: Evidence) -> Iterator[Finding]:
     for start, (low, high) in _RANGE_M.items():
         in_class = data.of_category(lambda name, start=start: _range_of(name) == start)  # type: ignore[misc]
         odd = in_class & ~bad & ~data.placed & ((size < low) | (size > high)).any(axis=1)
-        words = f"size {{size}} (l, w, h) is none of a {start.strip('.')}"
+        words = f"size {{size}} (l, w, h) is not plausible for a {start.strip('.')}"
         yield from _size_findings(data, odd, size, "shape.size", words)
 
 
@@ -178,13 +178,13 @@ def _medians(group: IntArray, values: FloatArray, groups: int) -> FloatArray:
     """Return the (groups, k) medians of (N, k) values by (N,) group, NaN for an empty group."""
     out = np.full((groups, values.shape[1]), np.nan)
     known = group >= 0
-    own, count = np.unique(group[known], return_counts=True)
+    group_numbers, count = np.unique(group[known], return_counts=True)
     last = np.cumsum(count) - 1
     low, high = last - count // 2, last - (count - 1) // 2
     for k in range(values.shape[1]):
         column = values[known, k]
         column = column[np.lexsort((column, group[known]))]  # nan comes last
-        out[own, k] = np.where(np.isnan(column[last]), np.nan, (column[low] + column[high]) / 2)
+        out[group_numbers, k] = np.where(np.isnan(column[last]), np.nan, (column[low] + column[high]) / 2)
     return out
 
 
@@ -196,7 +196,7 @@ def _against_blueprint(data: DataSet, blueprint: IntArray, size: FloatArray) -> 
         off = np.abs(size[row] - usual[blueprint[row]]).max()
         if count[blueprint[row]] >= 3 and off > SIZE_STEP_M:
             message = f"instance {data['instance'].tokens[row]} is {off:.2f} m off the size of its blueprint's others"
-            yield Finding("shape.blueprint", message, numbers={"off_m": float(off)}, **data.place("instance", row))
+            yield Finding("shape.blueprint", message, numbers={"off_m": float(off)}, **data.locate("instance", row))
 
 
 def sizes_known(evidence: Evidence) -> Iterator[Finding]:
@@ -234,7 +234,7 @@ def categories_agree(evidence: Evidence) -> Iterator[Finding]:
             names = data["category"]["name"]
             message = f"{blueprint} is {names[category[row]]} here and {names[usual]} elsewhere"
             numbers = {"token": data["instance"].tokens[row]}
-            yield Finding("shape.category", message, numbers=numbers, **data.place("instance", row))
+            yield Finding("shape.category", message, numbers=numbers, **data.locate("instance", row))
 
 
 def boxes_upright(evidence: Evidence) -> Iterator[Finding]:
@@ -270,9 +270,9 @@ def _ground_of_town(evidence: Evidence, rows: IntArray) -> Iterator[Finding]:
     step = np.abs(ground[near, 2] - ground[:, None, 2]) - slope[:, None] * reach
     best = np.where(other, step, np.inf).min(axis=1)
     off = (other.sum(axis=1) >= 3) & (best > GROUND_STEP_M)
-    for at in np.flatnonzero(off).tolist():
-        row = int(rows[at])
-        lower = float(np.median(ground[near[at][other[at]], 2]) - ground[at, 2])
+    for n in np.flatnonzero(off).tolist():
+        row = int(rows[n])
+        lower = float(np.median(ground[near[n][other[n]], 2]) - ground[n, 2])
         message = f"box's lower face is {abs(lower):.1f} m {'below' if lower > 0 else 'above'} the ground around it"
         yield box_finding(data, row, "shape.ground", message, below_m=round(lower, 3))
 
@@ -298,13 +298,13 @@ def visibility_reported(evidence: Evidence) -> Iterator[Finding]:
         return
     bounds = np.array([_bounds(level) for level in data["visibility"]["level"]] + [(-1.0, 2.0)])
     level = table["visibility_token"]
-    amodal, seen = table["uav_amodal_px"], data.visible_px
-    share = np.minimum(seen / np.maximum(amodal, 1), 1.0)
+    amodal, visible = table["uav_amodal_px"], data.visible_px
+    share = np.minimum(visible / np.maximum(amodal, 1), 1.0)
     low, high = bounds[level].T
-    off = (level >= 0) & (amodal > 0) & (seen >= 0) & ((share < low - 0.005) | (share > high + 0.005))
+    off = (level >= 0) & (amodal > 0) & (visible >= 0) & ((share < low - 0.005) | (share > high + 0.005))
     for row in np.flatnonzero(off).tolist():
         reported = data["visibility"]["level"][level[row]]
-        message = f"visibility {reported}, but {share[row]:.0%} of its pixels are seen"
+        message = f"visibility {reported}, but {share[row]:.0%} of its pixels are visible"
         yield box_finding(data, row, "shape.visibility", message, share=round(float(share[row]), 4))
 
 

@@ -19,7 +19,7 @@ _NEAR_M: Final = 1e-3
 _COLUMNS: Final = ("uav_exposure_us", "uav_readout_us", "uav_shutter_step_us")
 
 
-def shutters_kept(evidence: Evidence) -> Iterator[Finding]:
+def shutters_consistent(evidence: Evidence) -> Iterator[Finding]:
     """Each image of a camera with a shutter has evenly spaced ticks, and its first rows show the image's own tick."""
     data = evidence.data
     sensors = data["calibrated_sensor"]
@@ -27,7 +27,7 @@ def shutters_kept(evidence: Evidence) -> Iterator[Finding]:
         return
     exposure, readout, step = (sensors[name] for name in _COLUMNS)
     if "shutter_tick" not in data.tables:
-        yield Finding("shutter.ticks", "cameras have shutters, and there is no table shutter_tick")
+        yield Finding("shutter.ticks", "cameras have shutters, but the table shutter_tick is missing")
         return
     ticks = data["shutter_tick"]
     order = np.lexsort((ticks["timestamp"], ticks["sample_data_token"]))
@@ -37,14 +37,14 @@ def shutters_kept(evidence: Evidence) -> Iterator[Finding]:
         sensor = int(data["sample_data"]["calibrated_sensor_token"][row])
         if sensor < 0 or step[sensor] <= 0:
             continue
-        own = order[np.searchsorted(owner, row) : np.searchsorted(owner, row, side="right")]
+        tick_rows = order[np.searchsorted(owner, row) : np.searchsorted(owner, row, side="right")]
         times = (int(exposure[sensor]), int(readout[sensor]), int(step[sensor]))
-        aside_m = float(np.linalg.norm(ticks["translation"][own[0]] - camera_m)) if len(own) else 0.0
+        aside_m = float(np.linalg.norm(ticks["translation"][tick_rows[0]] - camera_m)) if len(tick_rows) else 0.0
         if not aside_m < _NEAR_M:
-            what = f"its first tick is {aside_m:.3f} m from where the image was taken"
-            yield Finding("shutter.ticks", what, **data.data_place(row))
-        for code, what in _wrong(data, row, own, times, files.get(row, {})):
-            yield Finding(code, what, **data.data_place(row))
+            fault = f"its first tick is {aside_m:.3f} m from where the image was taken"
+            yield Finding("shutter.ticks", fault, **data.data_place(row))
+        for code, fault in _wrong(data, row, tick_rows, times, files.get(row, {})):
+            yield Finding(code, fault, **data.data_place(row))
 
 
 def _files(data: DataSet) -> dict[int, dict[str, str]]:
@@ -57,7 +57,7 @@ def _files(data: DataSet) -> dict[int, dict[str, str]]:
 
 
 def _wrong(
-    data: DataSet, row: int, own: IntArray, times: tuple[int, int, int], files: Mapping[str, str]
+    data: DataSet, row: int, tick_rows: IntArray, times: tuple[int, int, int], files: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
     """Yield codes and faults of one image."""
     from uavsim.validate.image_measurements import ids_and_tags  # compiled code
@@ -66,12 +66,15 @@ def _wrong(
 
     ticks, stamp = data["shutter_tick"], int(data["sample_data"]["timestamp"][row])
     expected = stamp + np.arange((exposure_us + readout_us) // step_us + 1) * step_us
-    if not np.array_equal(ticks["timestamp"][own], expected):
-        yield "shutter.ticks", f"{len(own)} ticks, not {len(expected)} that are {step_us} us apart from the image's on"
+    if not np.array_equal(ticks_us := ticks["timestamp"][tick_rows], expected):
+        yield (
+            "shutter.ticks",
+            f"{len(ticks_us)} ticks, expected {len(expected)} from the image's on, {step_us} us apart",
+        )
         return
     for kind in _KINDS:
         if kind not in files:
-            yield "shutter.image", f"there is no {kind} of it"
+            yield "shutter.image", f"the image has no {kind}"
     if "shutter_instance" not in files or "instance" not in files:
         return
     try:

@@ -79,29 +79,29 @@ def rows_of(files: DataFolder, name: str) -> Iterator[JsonDict]:
     try:
         with io.TextIOWrapper(files.open(name, what="there is", most_bytes=MOST_TABLE_BYTES), encoding="utf-8") as file:
             text = file.read(_BLOCK_BYTES)
-            at = _skip(text, 0)
-            if not text.startswith("[", at):
+            offset = _skip(text, 0)
+            if not text.startswith("[", offset):
                 raise DatasetError(f"{file_name}: not a JSON array")
-            at, is_in_lines = at + 1, True
+            offset, is_in_lines = offset + 1, True
             while True:
-                at = _skip(text, at)
-                if text.startswith("]", at):
+                offset = _skip(text, offset)
+                if text.startswith("]", offset):
                     return
-                if is_in_lines and (end := text.rfind("\n", at)) > at:
-                    whole = text[at:end].rstrip().removesuffix("]").rstrip(_BETWEEN)
-                    rows = _rows_of_lines(whole, file_name)
+                if is_in_lines and (end := text.rfind("\n", offset)) > offset:
+                    complete_rows = text[offset:end].rstrip().removesuffix("]").rstrip(_BETWEEN)
+                    rows = _rows_of_lines(complete_rows, file_name)
                     is_in_lines = rows is not None
                     if rows is not None:
                         yield from rows
-                        at += len(whole)
+                        offset += len(complete_rows)
                         continue
                 try:
-                    row, at = decoder.raw_decode(text, at)
+                    row, offset = decoder.raw_decode(text, offset)
                 except json.JSONDecodeError as error:
-                    more = file.read(max(_BLOCK_BYTES, len(text) - at))
-                    if not more or len(text) - at > _MOST_ROW_CHARACTERS:
-                        raise DatasetError(f"{file_name}: broken JSON ({error.msg} near the end)") from error
-                    text, at = text[at:] + more, 0
+                    more = file.read(max(_BLOCK_BYTES, len(text) - offset))
+                    if not more or len(text) - offset > _MOST_ROW_CHARACTERS:
+                        raise DatasetError(f"{file_name}: invalid JSON ({error.msg} near the end)") from error
+                    text, offset = text[offset:] + more, 0
                     continue
                 yield _object(row, file_name)
     except DatasetError:
@@ -120,14 +120,14 @@ def _rows_of_lines(lines: str, file_name: str) -> list[JsonDict] | None:
 
 def _object(row: Any, file_name: str) -> JsonDict:
     if not isinstance(row, dict):
-        raise DatasetError(f"{file_name}: a row is no JSON object")
+        raise DatasetError(f"{file_name}: a row is not a JSON object")
     return row
 
 
-def _skip(text: str, at: int) -> int:
-    while at < len(text) and text[at] in _BETWEEN:
-        at += 1
-    return at
+def _skip(text: str, offset: int) -> int:
+    while offset < len(text) and text[offset] in _BETWEEN:
+        offset += 1
+    return offset
 
 
 def read_table(files: DataFolder, name: str, fields: tuple[Field, ...]) -> ColumnTable:
@@ -200,13 +200,13 @@ def _read_text(table: ColumnTable, spec: Field, values: list[Any]) -> list[str]:
 def _read_int(table: ColumnTable, spec: Field, values: list[Any]) -> IntArray:
     if spec.optional:
         values = [-1 if value is None else value for value in values]
-    whole = _typed(table, spec, values, allowed=frozenset({int}), instead=-1, words="an integer")
+    integers = _typed(table, spec, values, allowed=frozenset({int}), instead=-1, words="an integer")
     try:
-        column = np.array(whole, np.int64)
+        column = np.array(integers, np.int64)
     except OverflowError:
-        column = np.array([value if abs(value) < _MOST_INT else _MOST_INT for value in whole], np.int64)
+        column = np.array([value if abs(value) < _MOST_INT else _MOST_INT for value in integers], np.int64)
     for row in np.flatnonzero(np.abs(column) >= _MOST_INT).tolist():
-        _add_finding(table, spec, len(table.tokens) + row, f"is out of any range: {_short(whole[row])}")
+        _add_finding(table, spec, len(table.tokens) + row, f"is out of any range: {_short(integers[row])}")
         column[row] = -1
     return column
 
@@ -330,6 +330,6 @@ def resolve(keys: IntArray, target: ColumnTable) -> IntArray:
     if not len(target):
         return np.where(keys == 0, NONE, DANGLING)
     order = np.argsort(target.keys, kind="stable")
-    at = np.minimum(np.searchsorted(target.keys[order], keys), len(order) - 1)
-    rows = order[at]
+    slot = np.minimum(np.searchsorted(target.keys[order], keys), len(order) - 1)
+    rows = order[slot]
     return np.where(keys == 0, NONE, np.where(target.keys[rows] == keys, rows, DANGLING))

@@ -36,8 +36,8 @@ def clock_in_microseconds(data: DataSet) -> Iterator[Finding]:
             (stamps > _UNIT_FACTOR * usual) | (stamps * _UNIT_FACTOR < usual) if usual > _CLOCK_FROM else stamps < 0
         )
         for row in np.flatnonzero(strange).tolist():
-            message = f"{name} {data[name].tokens[row]}: timestamp {int(stamps[row])} is of another unit than the rest"
-            yield Finding("temporal.unit", message, **data.place(name, row))
+            message = f"{name} {data[name].tokens[row]}: timestamp {int(stamps[row])} has another unit than the others"
+            yield Finding("temporal.unit", message, **data.locate(name, row))
 
 
 def cameras_share_the_tick(data: DataSet) -> Iterator[Finding]:
@@ -111,12 +111,15 @@ def _even(data: DataSet, name: str, group: IntArray, time: IntArray) -> Iterator
     bad = np.flatnonzero(same & (step != usual))
     if len(bad) > _UNEVEN_SHARE * same.sum():
         low, high = int(step[same].min()), int(step[same].max())
-        message = f"{name}: steps vary from {low} to {high}, this dataset keeps no interval"
+        message = f"{name}: steps vary from {low} to {high}, the dataset has no fixed interval"
         yield Finding("temporal.interval", message, severity="warning", numbers={"low": low, "high": high})
         return
-    for at in bad.tolist():
-        row = int(order[at + 1])
-        message = f"{name}: {int(step[at])} after the one before, the usual step is {usual}"
+    for step_number in bad.tolist():
+        row = int(order[step_number + 1])
+        message = f"{name}: {int(step[step_number])} after the previous one, the usual step is {usual}"
         yield Finding(
-            "temporal.interval", message, numbers={"step": int(step[at]), "usual": usual}, **data.place(name, row)
+            "temporal.interval",
+            message,
+            numbers={"step": int(step[step_number]), "usual": usual},
+            **data.locate(name, row),
         )

@@ -44,12 +44,12 @@ def validate_version(
         with ready_to_look(root / version, workers=workers) as run:
             data = open_dataset(root, version, dialect=dialect)
             evidence = gather(data, pixels=pixels, run=run)
-        kept, counts, errors = collect(findings_of(evidence, skipped))
+        listed, counts, errors = collect(findings_of(evidence, skipped))
     return Report(
         folder=str(root),
         version=version,
         dialect=data.dialect,
-        findings=kept,
+        findings=listed,
         counts=counts,
         errors=errors,
         facts=coverage.coverage_facts(evidence),

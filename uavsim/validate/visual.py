@@ -38,7 +38,7 @@ def not_frozen(evidence: Evidence) -> Iterator[Finding]:
         same = evidence.track[view] == evidence.track[view - 1] and look.digest == before.digest
         if same and look.digest and changed[view]:
             yield Finding(
-                "visual.frozen", "image is byte for byte the one before", **evidence.data.data_place(look.row)
+                "visual.frozen", "image is identical to the previous one", **evidence.data.data_place(look.row)
             )
 
 
@@ -95,11 +95,11 @@ def _shows_movement(evidence: Evidence, *, before: FrameLook, after: FrameLook) 
 
 def not_duplicate(evidence: Evidence) -> Iterator[Finding]:
     """No two cameras or scenes have the same image; ``not_frozen`` compares the ticks of one camera."""
-    seen: dict[str, int] = {}
+    first_view: dict[str, int] = {}
     for view, look in enumerate(evidence.looks):
         if not look.digest or look.spread < BLANK_SPREAD:
             continue
-        first = seen.setdefault(look.digest, view)
+        first = first_view.setdefault(look.digest, view)
         if first != view and evidence.track[first] != evidence.track[view]:
             other = evidence.data["sample_data"]["filename"][evidence.looks[first].row]
             yield Finding("visual.duplicate", f"same image as {other}", **evidence.data.data_place(look.row))
@@ -143,20 +143,17 @@ def _spikes(level: FloatArray, good: BoolArray, evidence: Evidence) -> BoolArray
 def of_this_tick(evidence: Evidence) -> Iterator[Finding]:
     """An image's edges lie on the borders of its own mask, not on those of the previous or the next tick."""
     for view, look in enumerate(evidence.looks):
-        own, *others = look.edge_contrast
-        own_sharp, *others_sharp = look.edge_sharpness
+        contrast, *others = look.edge_contrast
+        sharpness, *others_sharp = look.edge_sharpness
         best = np.nanmax(others) if np.isfinite(others).any() else np.nan
-        if not np.isfinite(best) or not np.isfinite(own):
+        if not np.isfinite(best) or not np.isfinite(contrast):
             continue
         index = int(others[1] == best)
-        sharper = others_sharp[index] > BETTER * own_sharp  # otherwise its borders lie by chance in a rich texture
+        previous = evidence.looks[view - 1].digest if view else ""
+        sharper = others_sharp[index] > BETTER * sharpness  # otherwise its borders lie by chance in a rich texture
         better = BETTER_BESIDE if look.edge_near[index] else BETTER
-        if best > max(better * own, MIN_CONTRAST) and sharper and look.digest != _digest(evidence, view - 1):
+        if best > max(better * contrast, MIN_CONTRAST) and sharper and look.digest != previous:
             which = ("before", "after")[index]
-            message = f"image fits the mask of the tick {which} ({best:.0f}) better than its own ({own:.0f})"
-            numbers = {"own": round(own, 2), "other": round(float(best), 2)}
+            message = f"image fits the mask of the tick {which} ({best:.0f}) better than its own ({contrast:.0f})"
+            numbers = {"own": round(contrast, 2), "other": round(float(best), 2)}
             yield Finding("visual.other_tick", message, numbers=numbers, **evidence.data.data_place(look.row))
-
-
-def _digest(evidence: Evidence, view: int) -> str:
-    return evidence.looks[view].digest if view >= 0 else ""

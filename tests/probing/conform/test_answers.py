@@ -24,12 +24,12 @@ def file_of(*answers: Answer) -> AnswerFile:
     )
 
 
-def test_a_file_comes_back_as_written(tmp_path: Path) -> None:
-    kept = file_of(
+def test_answers_file_round_trip(tmp_path: Path) -> None:
+    written = file_of(
         ASK.near("a", [1.0, 2.5], 0.1, unit="m"), ASK.holds_all("b", ["y", "x"]), ASK.absent("c", "no such thing")
     )
-    write_answers(tmp_path / "a.json", kept)
-    assert read_answers(tmp_path / "a.json") == kept
+    write_answers(tmp_path / "a.json", written)
+    assert read_answers(tmp_path / "a.json") == written
 
 
 def test_the_stored_answers_hold_every_capability() -> None:
@@ -38,13 +38,13 @@ def test_the_stored_answers_hold_every_capability() -> None:
     assert not [a for a in read_answers(REFERENCE).answers if a.question == "asked to the end"]
 
 
-def test_numbers_that_are_none_are_near_nothing() -> None:
+def test_non_finite_numbers_become_a_sentinel() -> None:
     assert ASK.near("a", float("nan"), 0.1).value == -1e9
     assert ASK.near("a", [float("inf"), 1.0], 0.1).value == [-1e9, 1.0]
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("[]", "the file"),
         ("{", "the file"),
@@ -56,10 +56,10 @@ def test_numbers_that_are_none_are_near_nothing() -> None:
         (json.dumps(json.loads(file_of().model_dump_json()) | {"seconds": -1}), "seconds"),
     ],
 )
-def test_a_foreign_file_is_refused_in_one_line(tmp_path: Path, text: str, said: str) -> None:
+def test_a_foreign_file_is_refused_in_one_line(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "a.json"
     path.write_text(text)
-    with pytest.raises(InputError, match=said) as refused:
+    with pytest.raises(InputError, match=message) as refused:
         read_answers(path)
     assert "\n" not in str(refused.value)
 
@@ -78,7 +78,7 @@ def test_a_huge_file_is_not_read(tmp_path: Path) -> None:
         read_answers(tmp_path / "a.json")
 
 
-def test_a_fifo_is_not_waited_for(tmp_path: Path) -> None:
+def test_fifo_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "a.json")
     with pytest.raises(InputError, match="not a regular file"):
         read_answers(tmp_path / "a.json")

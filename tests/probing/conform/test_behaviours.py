@@ -25,31 +25,31 @@ TOGETHER = [
 """Independent behaviours with the probes that detect them; test_run.py tests the defaults."""
 
 
-def test_every_behaviour_is_asked_for() -> None:
+def test_every_behaviour_is_tested() -> None:
     assert {name for names, _, _ in TOGETHER for name in names} == BEHAVIOURS.keys()
 
 
 @pytest.mark.parametrize(
     ("names", "town", "probes"), TOGETHER, ids=lambda value: value if isinstance(value, str) else "-".join(value)
 )
-def test_a_server_is_told_by_its_answers(names: Sequence[str], town: str, probes: Sequence[str]) -> None:
+def test_answers_select_the_behaviours_of_the_server(names: Sequence[str], town: str, probes: Sequence[str]) -> None:
     chosen = {name: BEHAVIOURS[name].values[1] for name in names}
     words = [word for name, value in chosen.items() for word in ("--behaviour", f"{name}={value}")]
-    given = answered("--town", town, *words, probes=probes)
-    assert selected(given) == chosen
-    assert not faults(given)
+    answers = answered("--town", town, *words, probes=probes)
+    assert selected(answers) == chosen
+    assert not faults(answers)
 
 
 @pytest.mark.parametrize(
-    ("fault", "probe", "told"),
+    ("fault", "probe", "entries"),
     [
         ("{fault: untagged, tag: Building}", "hidden", ["{fault: untagged, tag: Terrain}"]),
         ("{fault: stall_traffic}", "traffic", ["{fault: stall_traffic, probability: 1}"]),
     ],
 )
-def test_masks_and_traffic_are_told_as_faults(fault: str, probe: str, told: list[str], tmp_path: Path) -> None:
+def test_defects_of_masks_and_traffic_become_faults(fault: str, probe: str, entries: list[str], tmp_path: Path) -> None:
     (tmp_path / "faults.yaml").write_text(f"faults: [{fault}]")
-    assert faults(answered("--faults", str(tmp_path / "faults.yaml"), probes=(probe,))) == told
+    assert faults(answered("--faults", str(tmp_path / "faults.yaml"), probes=(probe,))) == entries
 
 
 def answered(*words: str, probes: Sequence[str]) -> AnswerFile:

@@ -8,8 +8,8 @@ HOSTILE = "<img src=x onerror=alert(1)>"
 
 def test_a_page_shows_both_answers_and_the_rule() -> None:
     reference = file_of(Ask("lockstep").near("speed", 2.0, 0.5, unit="m/s"))
-    given = file_of(Ask("lockstep").near("speed", 3.25, 0.5, unit="m/s"))
-    page = page_of(given, reference, compare(given, reference))
+    tested = file_of(Ask("lockstep").near("speed", 3.25, 0.5, unit="m/s"))
+    page = page_of(tested, reference, compare(tested, reference))
     for text in ("3.25 m/s", "2 m/s", "within 0.5 m/s", "1 other", "unreal 0.9.16, Town10HD_Opt"):
         assert text in page, text
 
@@ -17,11 +17,11 @@ def test_a_page_shows_both_answers_and_the_rule() -> None:
 def test_server_texts_are_escaped() -> None:
     reference = file_of(Ask("lockstep").equal("a", 1))
     names = [HOSTILE] * 9
-    given = file_of(
+    tested = file_of(
         Ask(HOSTILE).equal(HOSTILE, HOSTILE),
         Ask("lockstep").absent("a", HOSTILE),
         Ask("blueprints").holds_all("names", names),
     ).model_copy(update={"server": HOSTILE, "town": HOSTILE, "started": HOSTILE, "client": HOSTILE, "airsim": HOSTILE})
-    page = page_of(given, reference, compare(given, reference))
+    page = page_of(tested, reference, compare(tested, reference))
     assert "<img" not in page
     assert page.count("&lt;img") >= 15

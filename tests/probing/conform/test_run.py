@@ -44,9 +44,9 @@ def test_the_headless_simulator_answers_as_stored(tmp_path: Path) -> None:
         )
     assert json.loads(done.stdout)["differ"] == []
     assert done.returncode == 0, done.stderr
-    given = read_answers(out / "answers.json")
-    assert (given.simulator, given.server, given.airsim) == ("headless", "0.9.16", "1")
-    assert (selected(given), faults(given)) == ({}, [])
+    answers = read_answers(out / "answers.json")
+    assert (answers.simulator, answers.server, answers.airsim) == ("headless", "0.9.16", "1")
+    assert (selected(answers), faults(answers)) == ({}, [])
     assert "as here" in (out / "index.html").read_text()
 
 
@@ -85,10 +85,10 @@ _WHO = json.dumps({"simulator": "headless", "client": "", "server": "", "town": 
 
 
 @pytest.mark.parametrize(
-    ("who", "asked"), [("[ -e town ] && exec sleep 60; ", 2), ("", 4)], ids=["frozen", "drops some"]
+    ("who", "probe_count"), [("[ -e town ] && exec sleep 60; ", 2), ("", 4)], ids=["frozen", "drops some"]
 )
-def test_a_server_that_stops_answering_is_asked_no_more(
-    who: str, asked: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_remaining_probes_are_skipped_for_a_silent_server(
+    who: str, probe_count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The answers so far are reported after each probe; further probes are skipped."""
     monkeypatch.chdir(tmp_path)
@@ -104,10 +104,10 @@ def test_a_server_that_stops_answering_is_asked_no_more(
         *) touch $4; exec sleep 60;;
         esac""",
     )
-    kept: list[AnswerFile] = []
-    given = run.ask_everything("1.2.3.4:5", "", heard=lambda _, answers, __: kept.append(answers), python=python)
-    assert [len(answers.answers) for answers in kept] == list(range(1, len(CARLA) + 1))
-    assert [answer.note for answer in given.answers].index(run.NOT_ASKED) == asked
+    reports: list[AnswerFile] = []
+    final = run.ask_everything("1.2.3.4:5", "", heard=lambda _, answers, __: reports.append(answers), python=python)
+    assert [len(answers.answers) for answers in reports] == list(range(1, len(CARLA) + 1))
+    assert [answer.note for answer in final.answers].index(run.NOT_ASKED) == probe_count
 
 
 def _script(path: Path, text: str) -> str:

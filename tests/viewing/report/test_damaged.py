@@ -46,7 +46,7 @@ def test_damaged_images_are_left_out_and_not_published(copy: Path, tmp_path: Pat
 
 
 def test_version_folder_is_not_a_dataset(strict: Path) -> None:
-    with pytest.raises(DatasetError, match="holds the tables alone; name the folder above it"):
+    with pytest.raises(DatasetError, match="this is a version folder; give its parent folder"):
         uavsim.open(strict / "v1.0-mini")
 
 

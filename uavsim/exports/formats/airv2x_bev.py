@@ -53,7 +53,7 @@ class BevGround:
         """
         lines = _lines(DataFolder(data.root), f"maps/expansion/{town}.json")
         mask = data.maps.get(town)
-        if mask is None or not mask.there:
+        if mask is None or not mask.exists:
             return cls(None, np.zeros(2), 1.0, lines)
         return cls(mask.drivable(), mask.origin_map_m, mask.metres_per_px, lines)
 

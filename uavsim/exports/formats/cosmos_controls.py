@@ -15,7 +15,7 @@ import cv2
 import numpy as np
 
 from uavsim.access import Boxes, Image
-from uavsim.access.shown import boxes_in_mask
+from uavsim.access.box_selection import boxes_in_mask
 from uavsim.dataset.vocabulary import SEMANTIC_TAGS
 from uavsim.images import draw
 from uavsim.images.codec import Float32Image

@@ -65,7 +65,7 @@ class _Topics:
                 self._log(f"/{image.channel}/image", "CompressedImage", self._image(image), image.timestamp_us)
                 self._log(f"/{image.channel}/calibration", "CameraCalibration", self._camera(image), image.timestamp_us)
             for scan in sample.lidars:
-                if scan.there:
+                if scan.exists:
                     self._log(f"/{scan.channel}/points", "PointCloud", self._cloud(scan), scan.timestamp_us)
 
     def _log(self, topic: str, schema: str, message: Any, timestamp_us: int) -> None:

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from uavsim.access import Boxes, Image, Scene, open_folder
-from uavsim.access.shown import boxes_in_mask
+from uavsim.access.box_selection import boxes_in_mask
 from uavsim.dataset.schema import INSTANCE
 from uavsim.errors import DatasetError, InputError
 from uavsim.exports.formats.encode_video import encode_gif, encode_mp4

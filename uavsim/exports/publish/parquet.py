@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from uavsim.access import Image, Sample
-from uavsim.access.shown import boxes_shown
+from uavsim.access.box_selection import visible_boxes
 from uavsim.files.results import ResultPath
 from uavsim.files.whole import ANOTHER_OUT, storage_errors, whole_file
 from uavsim.images import codec
@@ -69,7 +69,7 @@ FIELDS: Final[Mapping[str, tuple[Any, str]]] = {
 def rows_of(sample: Sample, *, log: Mapping[str, Any]) -> Iterator[JsonDict]:
     """Yield one row for each existing camera image of a sample."""
     for image in sample.images:
-        if image.there:
+        if image.exists:
             yield _row(sample, image, log)
 
 
@@ -107,7 +107,7 @@ def _mask(image: Image) -> JsonDict | None:
 
 def _objects(sample: Sample, image: Image) -> list[JsonDict]:
     boxes, rows = sample.boxes, []
-    for n in boxes_shown(boxes, image).tolist():
+    for n in visible_boxes(boxes, image).tolist():
         view: JsonDict = next((v for v in boxes.views[n] if v["sample_data_token"] == image.token), {})
         rows.append(
             {

@@ -78,11 +78,11 @@ class AnswerFile(_Model):
     answers: Annotated[tuple[Answer, ...], Field(max_length=5000)]
 
     @model_validator(mode="after")
-    def _asked_once(self) -> AnswerFile:
-        asked = [(a.capability, a.question) for a in self.answers]
-        if len(set(asked)) < len(asked):
-            twice = next(key for key in asked if asked.count(key) > 1)
-            raise ValueError(f"{twice[0]}: {twice[1]!r} is answered twice")
+    def _check_unique_questions(self) -> AnswerFile:
+        questions = [(a.capability, a.question) for a in self.answers]
+        if len(set(questions)) < len(questions):
+            repeated = next(key for key in questions if questions.count(key) > 1)
+            raise ValueError(f"{repeated[0]}: {repeated[1]!r} is answered twice")
         return self
 
 
@@ -95,11 +95,11 @@ def read_answers(path: Path) -> AnswerFile:
     try:
         return AnswerFile.model_validate_json(read_regular(path, most_bytes=_MOST_BYTES))
     except DatasetError as error:
-        raise InputError(f"{error}; it is no file of `uavsim conform`") from error
+        raise InputError(f"{error}; expected an answers file of `uavsim conform`") from error
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise InputError(f"{path} is no file of `uavsim conform`: {where}: {first['msg']}") from error
+        raise InputError(f"{path} is not an answers file of `uavsim conform`: {where}: {first['msg']}") from error
 
 
 def write_answers(path: Path | HeldPath, answers: AnswerFile) -> None:
@@ -108,6 +108,6 @@ def write_answers(path: Path | HeldPath, answers: AnswerFile) -> None:
     Raises:
         StorageError: the file cannot be written.
     """
-    kept = answers.model_dump(exclude_defaults=True)
-    listed = ",\n".join(json.dumps(answer) for answer in kept.pop("answers"))  # one line each, for readable diffs
-    write_whole(path, f'{json.dumps(kept)[:-1]}, "answers": [\n{listed}\n]}}\n'.encode())
+    fields = answers.model_dump(exclude_defaults=True)
+    lines = ",\n".join(json.dumps(answer) for answer in fields.pop("answers"))  # one line each, for readable diffs
+    write_whole(path, f'{json.dumps(fields)[:-1]}, "answers": [\n{lines}\n]}}\n'.encode())

@@ -38,7 +38,7 @@ class Ask:
         """Return an answer with names that other simulators must have, too."""
         return self._answer("holds_all", question, sorted(value), town_only=town_only)
 
-    def shown(self, question: str, value: Measured, *, unit: str = "") -> Answer:
+    def uncompared(self, question: str, value: Measured, *, unit: str = "") -> Answer:
         """Return an answer that depends on the machine and is not compared."""
         return self._answer("shown", question, value, unit=unit)
 

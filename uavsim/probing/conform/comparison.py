@@ -26,21 +26,21 @@ class Compared:
     result: Result
 
 
-def compare(given: AnswerFile, reference: AnswerFile) -> list[Compared]:
+def compare(tested: AnswerFile, reference: AnswerFile) -> list[Compared]:
     """Return the union of the questions by capability, in the order of the reference."""
-    same_town = _plain(given.town) == _plain(reference.town)
-    answers = {(a.capability, a.question): a for a in given.answers}
-    airsim = bool(given.airsim)
-    found = []
-    for one in reference.answers:
-        answer = answers.pop((one.capability, one.question), None)
-        if answer is None and one.capability.startswith("AirSim") and not airsim:
+    same_town = _plain(tested.town) == _plain(reference.town)
+    answers = {(a.capability, a.question): a for a in tested.answers}
+    airsim = bool(tested.airsim)
+    compared = []
+    for expected in reference.answers:
+        answer = answers.pop((expected.capability, expected.question), None)
+        if answer is None and expected.capability.startswith("AirSim") and not airsim:
             continue  # not asked
-        answer = answer or one.model_copy(update={"value": None, "note": "not answered"})
-        found.append(Compared(answer, one, result_of(answer, one, same_town=same_town)))
-    found += [Compared(answer, None, "shown") for answer in answers.values()]
-    order = list(dict.fromkeys(c.answer.capability for c in found))
-    return sorted(found, key=lambda c: order.index(c.answer.capability))
+        answer = answer or expected.model_copy(update={"value": None, "note": "not answered"})
+        compared.append(Compared(answer, expected, result_of(answer, expected, same_town=same_town)))
+    compared += [Compared(answer, None, "shown") for answer in answers.values()]
+    order = list(dict.fromkeys(c.answer.capability for c in compared))
+    return sorted(compared, key=lambda c: order.index(c.answer.capability))
 
 
 def by_capability(found: list[Compared]) -> Iterator[tuple[str, Result, list[Compared]]]:
@@ -60,12 +60,12 @@ def result_of(answer: Answer, reference: Answer, *, same_town: bool) -> Result:
 
 
 def _same(value: Value, reference: Answer) -> bool:
-    wanted, bound = reference.value, reference.tolerance
+    expected, bound = reference.value, reference.tolerance
     if reference.rule == "equal":
-        return value == wanted
+        return value == expected
     if reference.rule == "holds_all":
-        return isinstance(value, list) and isinstance(wanted, list) and set(wanted) <= set(value)
-    numbers, others = _numbers(value), _numbers(wanted)
+        return isinstance(value, list) and isinstance(expected, list) and set(expected) <= set(value)
+    numbers, others = _numbers(value), _numbers(expected)
     if numbers is None or others is None or len(numbers) != len(others):
         return False
     if reference.rule == "near":

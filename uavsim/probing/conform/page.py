@@ -26,28 +26,28 @@ _RULES: Final = {
 _MOST_NAMES: Final = 6
 
 
-def page_of(given: AnswerFile, reference: AnswerFile, found: list[Compared]) -> str:
+def page_of(tested: AnswerFile, reference: AnswerFile, found: list[Compared]) -> str:
     """Return the page as HTML."""
     groups = list(by_capability(found))
     counts = Counter(result for _, result, _ in groups)
     head = ", ".join(f"{counts[v]} {v}" for v in ("as here", "other", "not there") if counts[v])
-    title = f"{given.simulator} {given.server}, {given.town}"
-    who = html_text(f"{reference.simulator} {reference.server}, {reference.town}")
-    by = f"client {given.client}" + (f", AirSim {given.airsim}" if given.airsim else "")
+    title = f"{tested.simulator} {tested.server}, {tested.town}"
+    reference_name = html_text(f"{reference.simulator} {reference.server}, {reference.town}")
+    clients = f"client {tested.client}" + (f", AirSim {tested.airsim}" if tested.airsim else "")
     lines = [
-        f"<h1>{html_text(title)}</h1><p>Beside the answers of {who}: of {len(groups)} capabilities {head}. "
-        f"Asked {html_text(given.started)} in {given.seconds:.0f} s with {html_text(by)}.</p>",
+        f"<h1>{html_text(title)}</h1><p>Beside the answers of {reference_name}: of {len(groups)} capabilities {head}. "
+        f"Asked {html_text(tested.started)} in {tested.seconds:.0f} s with {html_text(clients)}.</p>",
         _table(
             ["capability", "result", "questions that differ"],
-            [[html_text(name), _mark(v), _differ(q)] for name, v, q in groups],
+            [[html_text(name), _badge(v), _differ(q)] for name, v, q in groups],
         ),
     ]
     for name, result, questions in groups:
         rows = [
-            [html_text(c.answer.question), _shown(c.answer), _shown(c.reference), _rule(c), _mark(c.result)]
+            [html_text(c.answer.question), _cell(c.answer), _cell(c.reference), _rule(c), _badge(c.result)]
             for c in questions
         ]
-        lines.append(f"<h2>{html_text(name)} {_mark(result)}</h2>")
+        lines.append(f"<h2>{html_text(name)} {_badge(result)}</h2>")
         lines.append(_table(["question", "this simulator", "reference", "the same when", ""], rows))
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
@@ -60,7 +60,7 @@ def _table(head: list[str], rows: list[list[str]]) -> str:
     return f"<div><table><tr>{''.join(f'<th>{html_text(h)}</th>' for h in head)}</tr>{body}</table></div>"
 
 
-def _mark(result: Result) -> str:
+def _badge(result: Result) -> str:
     return f'<span class="v {result.split()[0]}">{"not compared" if result == "shown" else result}</span>'
 
 
@@ -70,7 +70,7 @@ def _differ(questions: list[Compared]) -> str:
     return "; ".join(names[:_MOST_NAMES]) + more
 
 
-def _shown(answer: Answer | None) -> str:
+def _cell(answer: Answer | None) -> str:
     if answer is None:
         return "not asked"
     if answer.value is None:

@@ -49,10 +49,10 @@ def ask_everything(
     if airsim:
         require("airsim", Endpoint.parse(airsim, what="--airsim"))
     started, start = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime()), time.monotonic()
-    who = _ask("who", carla, airsim, limit_s=_WHO_S, python=python)
-    if "error" in who:
-        raise SimulatorError(f"{who['error']} (asked at {carla})")
-    del who["answers"]
+    server_info = _ask("who", carla, airsim, limit_s=_WHO_S, python=python)
+    if "error" in server_info:
+        raise SimulatorError(f"{server_info['error']} (server: {carla})")
+    del server_info["answers"]
     known: dict[tuple[str, str], Answer] = {}  # of equal questions, the last answer
     probes = [*CARLA, *(f"airsim-{name}" for name in AIRSIM)] if airsim else [*CARLA]
     if airsim:
@@ -69,17 +69,17 @@ def ask_everything(
             answers = [_unfinished(name, NOT_ASKED)]
         known |= {(a.capability, a.question): a for a in answers}
         seconds = round(time.monotonic() - start, 1)
-        given = AnswerFile(**who, started=started, seconds=seconds, answers=tuple(known.values()))
-        heard(name, given, time.monotonic() - began)
-    return given
+        answer_file = AnswerFile(**server_info, started=started, seconds=seconds, answers=tuple(known.values()))
+        heard(name, answer_file, time.monotonic() - began)
+    return answer_file
 
 
 def answers_of(name: str, carla: str, airsim: str, *, python: str = "") -> list[Answer]:
     """Return the answers of one probe; a dead client or a hanging server is an answer, too."""
-    given = _ask(name, carla, airsim, limit_s=_LIMIT_S, python=python)
-    answers = [Answer.model_validate(a) for a in given.get("answers", [])]
-    if "error" in given:
-        answers.append(_unfinished(name, str(given["error"])[:400]))
+    reply = _ask(name, carla, airsim, limit_s=_LIMIT_S, python=python)
+    answers = [Answer.model_validate(a) for a in reply.get("answers", [])]
+    if "error" in reply:
+        answers.append(_unfinished(name, str(reply["error"])[:400]))
     return answers
 
 
@@ -92,8 +92,8 @@ def _silence(limit_s: float) -> str:
 
 
 def _ask(name: str, carla: str, airsim: str, *, limit_s: float, python: str) -> JsonDict:
-    own = python_command("uavsim.probing.conform.worker", name, "--carla", carla, "--airsim", airsim)
-    command = [python or own[0], *own[1:]]
+    worker_command = python_command("uavsim.probing.conform.worker", name, "--carla", carla, "--airsim", airsim)
+    command = [python or worker_command[0], *worker_command[1:]]
     with tempfile.TemporaryFile() as stderr, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr) as worker:
         lines, in_time = _heard(worker, limit_s)
         worker.kill()

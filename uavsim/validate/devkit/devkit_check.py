@@ -71,7 +71,7 @@ def _chain(nusc: NuScenes, table: str, first: str) -> list[str]:
         tokens.append(token)
         token = nusc.get(table, token)["next"]
         if len(tokens) > 10_000_000:
-            raise ValueError(f"{table} {first}: the chain is a ring")
+            raise ValueError(f"{table} {first}: its chain of next tokens is a cycle")
     return tokens
 
 
@@ -92,12 +92,12 @@ def render(nusc: NuScenes, options: argparse.Namespace) -> dict[str, Any]:
         nusc.render_sample_data(sample["data"]["LIDAR_TOP"], out_path=str(path), verbose=False, underlay_map=False)
         files.append(path)
         in_sight |= any(nusc.get("sample_annotation", token)["num_lidar_pts"] for token in sample["anns"])
-        seen = _annotation_in_six_cameras(nusc, sample, cameras)
-        if seen is None:
+        annotation_token = _annotation_in_six_cameras(nusc, sample, cameras)
+        if annotation_token is None:
             skipped += 1
         else:
-            path = folder / f"annotation_{seen[:8]}.png"
-            nusc.render_annotation(seen, out_path=str(path))
+            path = folder / f"annotation_{annotation_token[:8]}.png"
+            nusc.render_annotation(annotation_token, out_path=str(path))
             files.append(path)
         plt.close("all")
     empty = [path.name for path in files if path.stat().st_size < 5_000]
@@ -162,9 +162,9 @@ def radar(nusc: NuScenes, options: argparse.Namespace) -> dict[str, Any]:
             points = RadarPointCloud.from_file(path).points
             detections += points.shape[1]
             for box in boxes:
-                own = points[:, points_in_box(box, points[:3])]
-                on_boxes[box.token] += own.shape[1]
-                worst_mps = max(worst_mps, _speed_off(own, _velocity_seen_from(nusc, token, box)))
+                box_points = points[:, points_in_box(box, points[:3])]
+                on_boxes[box.token] += box_points.shape[1]
+                worst_mps = max(worst_mps, _speed_off(box_points, _velocity_seen_from(nusc, token, box)))
     for token, count in on_boxes.items():
         stated = nusc.get("sample_annotation", token)["num_radar_pts"]
         if count > stated:
@@ -236,7 +236,7 @@ def _lidar_drawings(nusc: NuScenes, channels: list[str], folder: Path) -> list[P
     sample = nusc.sample[0]
     drone = channels[0].rpartition("_id_")[2]
     camera = next(c for c in sorted(sample["data"]) if c.startswith("CAM") and c.endswith(f"_id_{drone}"))
-    files = [folder / f"lidar_{what}.png" for what in ("above", "lidarseg", "depth", "classes")]
+    files = [folder / f"lidar_{name}.png" for name in ("above", "lidarseg", "depth", "classes")]
     above: dict[str, Any] = {"verbose": False, "underlay_map": False, "axes_limit": 100}
     for path, classes in ((files[0], False), (files[1], True)):
         nusc.render_sample_data(sample["data"]["LIDAR_TOP"], out_path=str(path), show_lidarseg=classes, **above)
@@ -266,8 +266,8 @@ def corners(nusc: NuScenes, options: argparse.Namespace) -> dict[str, Any]:
             for box in _all_boxes(nusc, data, sample) if options.all_boxes else boxes:
                 tokens.append(box.token)
                 data_tokens.append(data["token"])
-                seen = view_points(box.corners(), np.asarray(intrinsic), normalize=True)
-                pixels.append(np.vstack([seen[:2], box.corners()[2:]]).T)
+                pixels_and_depth = view_points(box.corners(), np.asarray(intrinsic), normalize=True)
+                pixels.append(np.vstack([pixels_and_depth[:2], box.corners()[2:]]).T)
     target = Path(options.corners)
     np.savez_compressed(
         target, annotation=np.array(tokens), sample_data=np.array(data_tokens), uv_depth=np.array(pixels)
@@ -313,7 +313,7 @@ def _evaluate(
         result = work / "truth.json"
         result.write_text(json.dumps(truth))
         dataroot = Path(options.dataroot)
-        with metrics.shown_with_split(dataroot, options.version, scenes, work) as linked:
+        with metrics.linked_with_split(dataroot, options.version, scenes, work) as linked:
             root, split = (dataroot, options.split) if options.split else (linked, metrics.OWN_SPLIT)
             report = metrics.evaluate(nusc, result, work, task=task, version=options.version, root=root, split=split)
     note = f"nothing to compare: no such object within {metrics.EVALUATION_RANGE_M:g} m of the first drone"
@@ -345,13 +345,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("dataroot")
     parser.add_argument("version")
-    parser.add_argument("--split", help="a name in splits.json; default: every scene")
+    parser.add_argument("--split", help="split in splits.json; default: all scenes")
     parser.add_argument("--only", action="append", choices=sorted(CHECKS))
-    parser.add_argument("--renders", type=int, default=3, help="samples to draw")
+    parser.add_argument("--renders", type=int, default=3, help="number of samples to draw")
     parser.add_argument("--images", help="folder for the drawings; default: a temporary one")
     parser.add_argument("--corners", help="write projected corners of all boxes and cameras to this .npz")
     parser.add_argument("--corner-samples", type=int, default=1)
-    parser.add_argument("--all-boxes", action="store_true", help="corners of boxes outside the image as well")
+    parser.add_argument("--all-boxes", action="store_true", help="include boxes outside the image")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, metrics.prints_to_stderr():
         options.images = options.images or f"{folder}/images"

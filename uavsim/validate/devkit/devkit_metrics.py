@@ -1,6 +1,6 @@
 """Run the unmodified DetectionEval and TrackingEval of the nuScenes devkit on a dataset's own split.
 
-This module runs in the judge's environment. The devkit reads custom splits from ``<version>/splits.json`` only; to evaluate
+This module runs in the devkit environment. The devkit reads custom splits from ``<version>/splits.json`` only; to evaluate
 scenes without a split, it reads the dataset through a folder of links with an additional split.
 """
 
@@ -28,7 +28,7 @@ CAMERA_ONLY = {"use_camera": True, "use_lidar": False, "use_radar": False, "use_
 
 
 @contextlib.contextmanager
-def shown_with_split(dataroot: Path, version: str, scenes: list[str], work: Path) -> Iterator[Path]:
+def linked_with_split(dataroot: Path, version: str, scenes: list[str], work: Path) -> Iterator[Path]:
     """Yield a data root of links with a split ``OWN_SPLIT`` of the given scenes."""
     root = work / "root"
     tables = root / version
@@ -57,8 +57,8 @@ def evaluate(
 
 def samples_of(nusc: NuScenes, scenes: list[str]) -> list[str]:
     """Return the sample tokens of the scenes, in table order."""
-    wanted = {scene["token"] for scene in nusc.scene if scene["name"] in set(scenes)}
-    return [sample["token"] for sample in nusc.sample if sample["scene_token"] in wanted]
+    scene_tokens = {scene["token"] for scene in nusc.scene if scene["name"] in set(scenes)}
+    return [sample["token"] for sample in nusc.sample if sample["scene_token"] in scene_tokens]
 
 
 def truth_as_predictions(nusc: NuScenes, samples: list[str], *, task: str) -> dict[str, Any]:
@@ -95,10 +95,10 @@ def _config(name: str) -> dict[str, Any]:
 def detection(nusc: NuScenes, result_file: Path, split: str, work: Path) -> dict[str, Any]:
     """Run DetectionEval; ``mean_ap_present`` averages the classes with ground truth, ``devkit_map_of_10`` all ten."""
     config = DetectionConfig.deserialize(_config("detection_cvpr_2019"))
-    judge = DetectionEval(nusc, config, str(result_file), split, str(work / "detection"), verbose=False)
-    metrics, _ = judge.evaluate()
+    evaluation = DetectionEval(nusc, config, str(result_file), split, str(work / "detection"), verbose=False)
+    metrics, _ = evaluation.evaluate()
     counts: dict[str, int] = {}
-    for box in judge.gt_boxes.all:
+    for box in evaluation.gt_boxes.all:
         counts[box.detection_name] = counts.get(box.detection_name, 0) + 1
     present = sorted(counts)
     per_class: dict[str, dict[str, Any]] = {
@@ -124,11 +124,13 @@ TP_ERRORS = ("trans_err", "scale_err", "orient_err", "vel_err", "attr_err")
 def tracking(root: Path, version: str, result_file: Path, split: str, work: Path) -> dict[str, Any]:
     """Run TrackingEval; the report has the classes with ground truth."""
     config = TrackingConfig.deserialize(_config("tracking_nips_2019"))
-    judge = TrackingEval(config, str(result_file), split, str(work / "tracking"), version, str(root), verbose=False)
-    metrics, _ = judge.evaluate()
+    evaluation = TrackingEval(
+        config, str(result_file), split, str(work / "tracking"), version, str(root), verbose=False
+    )
+    metrics, _ = evaluation.evaluate()
     values = metrics.label_metrics
-    wanted = ("gt", "amota", "amotp", "mota", "recall", "ids", "frag", "fp", "fn")
-    rows = {name: {key: _number(values[key][name]) for key in wanted} for name in config.class_names}
+    metric_names = ("gt", "amota", "amotp", "mota", "recall", "ids", "frag", "fp", "fn")
+    rows = {name: {key: _number(values[key][name]) for key in metric_names} for name in config.class_names}
     present = {name: row for name, row in rows.items() if row["gt"]}
     return {
         "range_m": EVALUATION_RANGE_M,

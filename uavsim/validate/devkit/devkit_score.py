@@ -50,7 +50,7 @@ def _score(options: argparse.Namespace) -> dict[str, Any]:
         samples = metrics.samples_of(nusc, scenes)
         scored = {"meta": content.get("meta", {}), "results": {sample: boxes.get(sample, []) for sample in samples}}
         result.write_text(json.dumps(scored))
-        with metrics.shown_with_split(dataroot, version, scenes, work) as root:
+        with metrics.linked_with_split(dataroot, version, scenes, work) as root:
             report = metrics.evaluate(
                 nusc, result, work, task=task, version=version, root=root, split=metrics.OWN_SPLIT
             )

@@ -1,4 +1,4 @@
-"""Check of radar sweeps that the devkit accumulates for detectors; runs in the judge's environment."""
+"""Check of radar sweeps that the devkit accumulates for detectors; runs in the devkit environment."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def sweeps_fault(nusc: NuScenes, sample: dict[str, Any], channel: str) -> str:
             break
         row = nusc.get("sample_data", row["prev"])
     cloud, ages_s = RadarPointCloud.from_file_multisweep(nusc, sample, channel, channel, RADAR_SWEEPS, min_distance=0.0)
-    whole, found, times = sum(counts), cloud.nbr_points(), len(set(ages_s.ravel().tolist()))
-    if found == whole and times == sum(count > 0 for count in counts):
+    expected_count, point_count, times = sum(counts), cloud.nbr_points(), len(set(ages_s.ravel().tolist()))
+    if point_count == expected_count and times == sum(count > 0 for count in counts):
         return ""
-    return f"{channel}: {len(counts)} sweeps of {whole} detections come as {found} of {times} times"
+    return f"{channel}: {len(counts)} sweeps of {expected_count} detections come as {point_count} of {times} times"

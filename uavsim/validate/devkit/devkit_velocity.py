@@ -1,4 +1,4 @@
-"""Comparison of the devkit's ``box_velocity`` with the simulator's velocity; runs in the judge's environment."""
+"""Comparison of the devkit's ``box_velocity`` with the simulator's velocity; runs in the devkit environment."""
 
 from __future__ import annotations
 

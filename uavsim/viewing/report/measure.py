@@ -146,7 +146,7 @@ def _add_scene(found: Measures, scene: Scene) -> None:
         row.samples += 1
         row.images += len(sample.images)
         row.boxes += len(sample.boxes)
-        row.seen_boxes += int(np.sum(sample.boxes.seen))
+        row.seen_boxes += int(np.sum(sample.boxes.visible))
         objects.update(sample.boxes.instance_tokens)
     row.objects = len(objects)
     poses_of = scene.map_SE3_drones()
@@ -165,7 +165,7 @@ def _add_scene(found: Measures, scene: Scene) -> None:
 def _positions(sample: Sample) -> dict[str, FloatArray]:
     """Return the (3,) positions of cameras by channel and of visible objects by instance token, map frame, metres."""
     positions = {image.channel: image.map_SE3_flu.translation_m for image in sample.images}
-    boxes = sample.boxes.pick(sample.boxes.seen)
+    boxes = sample.boxes.pick(sample.boxes.visible)
     return positions | dict(zip(boxes.instance_tokens, boxes.map_SE3_box.translation_m, strict=True))
 
 

@@ -59,7 +59,7 @@ def contact_sheets(data: Dataset, *, most: int) -> list[Sheet]:
     sheets = []
     for name in chosen:
         scene = data.scene(name)
-        if not scene.samples or not any(image.there for image in scene.samples[len(scene) // 2].images):
+        if not scene.samples or not any(image.exists for image in scene.samples[len(scene) // 2].images):
             continue
         sample = scene.samples[len(scene) // 2]
         page = _sheet(sample)
@@ -99,14 +99,14 @@ def thumbnails(data: Dataset, report: Report, *, most: int) -> list[Thumbnail]:
     found = []
     for finding in sorted(chosen, key=lambda f: f.scene):
         image = _image_of(data, finding.scene, finding.sample, finding.channel)
-        if image is None or not image.there:
+        if image is None or not image.exists:
             continue
         try:
             text = f"Image of {image.channel} in {finding.scene}, which {finding.code} names"
             jpeg = _jpeg(image.pixels(), text, width_px=_THUMBNAIL_PX)
         except DatasetError:
             continue  # the finding itself is listed elsewhere
-        found.append(Thumbnail(finding.code, finding.place, finding.message, jpeg))
+        found.append(Thumbnail(finding.code, finding.place_text, finding.message, jpeg))
     return found
 
 

@@ -242,7 +242,7 @@ def _findings(report: Report) -> list[dict[str, Any]]:
         {
             "code": code,
             "count": f"{count:,}",
-            "place": visible(first[code].place),
+            "place": visible(first[code].place_text),
             "message": visible(first[code].message),
         }
         for code, count in report.counts.items()

@@ -9,7 +9,7 @@ import numpy as np
 import rerun as rr
 
 from uavsim.access import Image, Sample
-from uavsim.access.shown import boxes_shown
+from uavsim.access.box_selection import visible_boxes
 from uavsim.errors import DatasetError
 from uavsim.images import overlay
 from uavsim.typing import FloatArray, UInt8Array, UInt16Array
@@ -68,7 +68,7 @@ def log_images(
             if ids is not None:
                 column.masks.append(overlay.coloured_mask(ids, width_px=width_px))
                 column.mask_rows.append(row)
-            chosen = boxes_shown(sample.boxes, image)
+            chosen = visible_boxes(sample.boxes, image)
             strips = image.project(corners_map_m[chosen][:, _EDGE_LINE], beyond=True) * scale
             column.strips.extend(strips)
             column.colours.extend(colours[n] for n in chosen)

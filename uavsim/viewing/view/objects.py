@@ -34,7 +34,7 @@ def log_boxes(
     colours = [
         of_class.get(name, _UNSEEN_COLOUR) if is_visible else _UNSEEN_COLOUR
         for sample_boxes in boxes
-        for name, is_visible in zip(sample_boxes.categories, sample_boxes.seen, strict=True)
+        for name, is_visible in zip(sample_boxes.categories, sample_boxes.visible, strict=True)
     ]
     labels = [
         f"{name} {number or ''}".strip()
@@ -85,7 +85,7 @@ def log_lidars(recording: rr.RecordingStream, samples: Sequence[Sample], times: 
     clouds: dict[str, tuple[list[int], list[FloatArray]]] = {}
     for row, sample in enumerate(samples):
         for scan in sample.lidars:
-            if scan.there and scan.files.file(scan.filename).stat().st_size:
+            if scan.exists and scan.files.file(scan.filename).stat().st_size:
                 rows, points = clouds.setdefault(scan.channel, ([], []))
                 rows.append(row)
                 points.append(scan.points_map_m())

@@ -101,7 +101,7 @@ def draw_sample(
 
 
 def _tile(camera: uavsim.Image, true: FloatArray, guessed: FloatArray) -> Pixels:
-    if camera.there:
+    if camera.exists:
         pixels = np.ascontiguousarray(camera.pixels())
     else:
         pixels = np.zeros((camera.size_px[1], camera.size_px[0], 3), np.uint8)
@@ -154,7 +154,7 @@ def _ground(frame: Frame, map_T_ego: FloatArray, *, grid: Grid, size_px: int) ->
     x, y = np.meshgrid(line, line, indexing="ij")
     points_m = np.stack([x, y, np.zeros_like(x)], axis=-1).reshape(-1, 3) @ map_T_ego[:3, :3].T + map_T_ego[:3, 3]
     ground, known = np.zeros((len(points_m), 3), np.uint8), np.zeros(len(points_m), bool)
-    for camera in (camera for row in frame.cameras for camera in row if camera.there):
+    for camera in (camera for row in frame.cameras for camera in row if camera.exists):
         width, height = camera.size_px
         u, v = camera.project(points_m).T
         with np.errstate(invalid="ignore"):

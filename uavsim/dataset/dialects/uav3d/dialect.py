@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final, cast
 
 from uavsim.dataset import layout
-from uavsim.dataset.dialects.base import Conversion, Dialect, FileMove
+from uavsim.dataset.dialects.base import Dialect, FileMove
 from uavsim.dataset.dialects.uav3d.format import (
     FRAMES,
     Uav3dInfo,
@@ -162,16 +162,12 @@ def _lidar_sensor() -> SensorRow:
     return {"token": token("sensor", layout.BEV_CHANNEL), "channel": layout.BEV_CHANNEL, "modality": "lidar"}
 
 
-def _from_strict(reader: DatasetReader, options: Uav3dOptions) -> Conversion:
-    return _FromStrict(reader, options)
-
-
 UAV3D: Final = Dialect(
     name="uav3d",
     detect=_looks_like_uav3d,
     frames=FRAMES,
     tables=UAV3D_TABLES,
     options=Uav3dOptions,
-    from_strict=_from_strict,
+    from_strict=_FromStrict,
     to_strict=_ToStrict,
 )

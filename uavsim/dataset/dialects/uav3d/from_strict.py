@@ -14,7 +14,7 @@ from uavsim.dataset.dialects.uav3d.format import (
     image_path,
 )
 from uavsim.dataset.euler_safe import ned_quaternions
-from uavsim.dataset.lens_columns import kept_columns
+from uavsim.dataset.lens_columns import copied_columns
 from uavsim.dataset.reader import SceneRows
 from uavsim.dataset.rows import (
     CalibratedSensorRow,
@@ -63,13 +63,13 @@ def uav3d_scene(scene: SceneRows, *, channel_of_sensor: dict[str, str], options:
     rows = scene.rows
     if any(rows.get(name) for name in other_objects()):
         raise InputError(
-            f"{scene.scene['name']} has corner cases or other objects beside traffic, and UAV3D's tools count every box as a "
-            "car: the uav3d dialect has no place for them; uavsim export writes formats that do"
+            f"{scene.scene['name']} has corner cases or objects besides traffic, which UAV3D's tools would count as cars; "
+            "use a format of uavsim export"
         )
     if AGENT.of(rows):
         raise InputError(
-            f"{scene.scene['name']} has agents on the ground, and UAV3D's tools know drones alone: the uav3d dialect has no "
-            "place for them"
+            f"{scene.scene['name']} has agents on the ground, which the uav3d dialect cannot represent; use a format of "
+            "uavsim export"
         )
     calibrated = {row["token"]: row for row in CALIBRATED_SENSOR.of(rows)}
     cameras, others = _cameras_and_others(SAMPLE_DATA.of(rows), calibrated, channel_of_sensor)
@@ -142,18 +142,18 @@ def _calibrated_sensors(
     cameras: list[SampleDataRow], calibrated: dict[str, CalibratedSensorRow], poses: _Poses
 ) -> list[CalibratedSensorRow]:
     """Return one row per image, because UAV3D's converter subtracts the ego position in place."""
-    places = FRAMES.vector_from_map(poses.map_t_m).tolist()
+    positions_m = FRAMES.vector_from_map(poses.map_t_m).tolist()
     rotations = ned_quaternions(poses.euler_deg).tolist()
     return [
         {
             "token": row["token"],
             "sensor_token": calibrated[row["calibrated_sensor_token"]]["sensor_token"],
-            "translation": place,
+            "translation": position_m,
             "rotation": rotation,
             "camera_intrinsic": calibrated[row["calibrated_sensor_token"]]["camera_intrinsic"],
-            **kept_columns(calibrated[row["calibrated_sensor_token"]]),
+            **copied_columns(calibrated[row["calibrated_sensor_token"]]),
         }
-        for row, place, rotation in zip(cameras, places, rotations, strict=True)
+        for row, position_m, rotation in zip(cameras, positions_m, rotations, strict=True)
     ]
 
 

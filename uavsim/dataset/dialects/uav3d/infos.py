@@ -84,17 +84,17 @@ def write_uav3d_infos(
     folder = out if isinstance(out, ResultPath) else ResultPath.open(out)
     reader = open_dataset(root, version)
     if dialect_of(reader).name != "uav3d":
-        raise InputError(f"{root}: infos are made of the uav3d dialect; run uavsim convert first")
+        raise InputError(f"{root}: info files need the uav3d dialect; run uavsim convert first")
     chosen, test = options or InfoOptions(), "test" in reader.version
     infos: dict[str, list[JsonDict]] = {"test": []} if test else {"train": [], "val": []}
-    wanted = {name: set(reader.splits.get(_SPLITS[name], ())) for name in infos}
+    scenes_of_split = {name: set(reader.splits.get(_SPLITS[name], ())) for name in infos}
     maker = _InfoMaker(reader, chosen, with_boxes=not test)
     for scene in reader.scenes():
-        holders = [name for name, scenes in wanted.items() if scene.scene["name"] in scenes]
+        holders = [name for name, scenes in scenes_of_split.items() if scene.scene["name"] in scenes]
         if holders:
-            made = maker.infos(scene)
+            scene_infos = maker.infos(scene)
             for name in holders:
-                infos[name] += made
+                infos[name] += scene_infos
     return [_write(folder / f"uav3d_infos_{name}.pkl", rows, reader.version) for name, rows in infos.items()]
 
 
@@ -110,7 +110,7 @@ def check_centre_camera(root: Path) -> None:
         if _CENTRE not in channels:
             raise InputError(
                 f"{table}: the rig has no camera {_CENTRE}, which UAV3D's info files need; "
-                "give --no-infos to convert the tables alone"
+                "convert only the tables with --no-infos"
             )
 
 
@@ -135,7 +135,7 @@ class _InfoMaker:
 
     def _info(self, sample: SampleRow, cameras: dict[str, _Image], boxes: _BoxesOfScene | None) -> JsonDict:
         if _CENTRE not in cameras:
-            raise DatasetError(f"sample {sample['token']} has no {_CENTRE}, which UAV3D's ego frame hangs on")
+            raise DatasetError(f"sample {sample['token']} has no {_CENTRE}, the origin of UAV3D's ego frame")
         x, y, _ = cameras[_CENTRE][1]["translation"]
         ego = [x, y, 0]
         info: JsonDict = {
@@ -154,25 +154,25 @@ class _InfoMaker:
         return info
 
     def _camera(self, channel: str, row: SampleDataRow, sensor: CalibratedSensorRow, *, ego: list[float]) -> JsonDict:
-        place = [a - b for a, b in zip(sensor["translation"], ego, strict=True)]
+        offset_m = [a - b for a, b in zip(sensor["translation"], ego, strict=True)]
         return {
             "data_path": f"{self._options.data_path.rstrip('/')}/{row['filename']}",
             "type": channel,
             "sample_data_token": row["token"],
-            "sensor2ego_translation": place,
+            "sensor2ego_translation": offset_m,
             "sensor2ego_rotation": sensor["rotation"],
             "ego2global_translation": ego,
             "ego2global_rotation": [1.0, 0.0, 0.0, 0.0],
             "timestamp": row["timestamp"],
-            "sensor2lidar_rotation": _ue_matrix(np.array([sensor["rotation"]]))[0],
-            "sensor2lidar_translation": np.array(place),
+            "sensor2lidar_rotation": unreal.ue_matrix(uav3d_euler_deg(np.array([sensor["rotation"]])))[0],
+            "sensor2lidar_translation": np.array(offset_m),
             "cam_intrinsic": np.array(_pinhole(sensor)),
         }
 
 
 def _pinhole(sensor: CalibratedSensorRow) -> list[Vector]:
     if "uav_lens" in sensor:
-        raise DatasetError(f"{sensor['token']}: UAV3D's infos know no lens ({sensor['uav_lens']})")
+        raise DatasetError(f"{sensor['token']}: UAV3D's info files cannot represent the lens {sensor['uav_lens']}")
     return sensor["camera_intrinsic"]
 
 
@@ -185,20 +185,20 @@ class _BoxesOfScene:
         for number, row in enumerate(boxes):
             self._rows_of.setdefault(row["sample_token"], []).append(number)
         category = {row["token"]: category_of[row["category_token"]] for row in INSTANCE.of(rows)}
-        self._place = column(boxes, "translation", 3)
+        self._position_m = column(boxes, "translation", 3)
         self._size = column(boxes, "size", 3)
         self._yaw_rad = np.radians(uav3d_euler_deg(column(boxes, "rotation", 4))[:, 2]) if boxes else np.zeros(0)
         self._names = np.array([_their_name(category[row["instance_token"]]) for row in boxes])
         self._points = np.array([[row["num_lidar_pts"], row["num_radar_pts"]] for row in boxes]).reshape(-1, 2)
-        self._velocity = _velocities(boxes, self._place, SAMPLE.of(rows))
+        self._velocity = _velocities(boxes, self._position_m, SAMPLE.of(rows))
 
     def ground_truth(self, sample_token: str, ego: FloatArray, options: InfoOptions) -> JsonDict:
         rows = np.array(self._rows_of.get(sample_token, []), dtype=np.int64)
-        rows = rows[_in_range(self._place[rows] - ego, options)]
+        rows = rows[_in_range(self._position_m[rows] - ego, options)]
         lidar_pts, radar_pts = self._points[rows].T
         return {
             "gt_boxes": np.concatenate(
-                [self._place[rows] - ego, self._size[rows], -self._yaw_rad[rows, None] - np.pi / 2], axis=1
+                [self._position_m[rows] - ego, self._size[rows], -self._yaw_rad[rows, None] - np.pi / 2], axis=1
             ),
             "gt_names": self._names[rows],
             "gt_velocity": self._velocity[rows],
@@ -209,29 +209,25 @@ class _BoxesOfScene:
         }
 
 
-def _in_range(place_m: FloatArray, options: InfoOptions) -> BoolArray:
-    near = (np.abs(place_m[:, :2]) < options.range_m).all(axis=1)
-    return np.asarray(near & (np.abs(place_m[:, 2] - options.ground_z_m) < options.height_m))
+def _in_range(position_m: FloatArray, options: InfoOptions) -> BoolArray:
+    near = (np.abs(position_m[:, :2]) < options.range_m).all(axis=1)
+    return np.asarray(near & (np.abs(position_m[:, 2] - options.ground_z_m) < options.height_m))
 
 
-def _velocities(boxes: list[SampleAnnotationRow], place_m: FloatArray, samples: list[SampleRow]) -> FloatArray:
+def _velocities(boxes: list[SampleAnnotationRow], position_m: FloatArray, samples: list[SampleRow]) -> FloatArray:
     """Return (N, 2) velocities, m/s, like the devkit's ``box_velocity``: finite differences, NaN over long gaps."""
     row_of = {row["token"]: number for number, row in enumerate(boxes)}
     stamp_s = {row["token"]: 1e-6 * row["timestamp"] for row in samples}
-    own = np.arange(len(boxes))
+    row_numbers = np.arange(len(boxes))
     first = np.array([row_of[row["prev"]] if row["prev"] else n for n, row in enumerate(boxes)], dtype=np.int64)
     last = np.array([row_of[row["next"]] if row["next"] else n for n, row in enumerate(boxes)], dtype=np.int64)
     times = np.array([stamp_s[row["sample_token"]] for row in boxes])
     span_s = times[last] - times[first] if len(boxes) else np.zeros(0)
-    limit_s = np.where((first != own) & (last != own), 2 * _MAX_TIME_DIFF_S, _MAX_TIME_DIFF_S)
+    limit_s = np.where((first != row_numbers) & (last != row_numbers), 2 * _MAX_TIME_DIFF_S, _MAX_TIME_DIFF_S)
     known = (first != last) & (span_s <= limit_s)
     velocity = np.full((len(boxes), 2), np.nan)
-    velocity[known] = ((place_m[last] - place_m[first])[known] / span_s[known, None])[:, :2]
+    velocity[known] = ((position_m[last] - position_m[first])[known] / span_s[known, None])[:, :2]
     return velocity
-
-
-def _ue_matrix(ned_q_wxyz: FloatArray) -> FloatArray:
-    return unreal.ue_matrix(uav3d_euler_deg(ned_q_wxyz))
 
 
 def _their_name(category: str) -> str:

@@ -34,7 +34,7 @@ def strict_scene(scene: SceneRows, *, channel_of_sensor: dict[str, str], name_of
     made["instance"] = [_instance(row, name_of_category) for row in rows["instance"]]
     made["sample_annotation"] = _annotations(rows["sample_annotation"])
     if "strict_ego_pose" in rows:
-        images = [_kept_sample_data(row, factor) for row in rows["sample_data"]]
+        images = [_strict_sample_data(row, factor) for row in rows["sample_data"]]
         made["sample_data"] = images + rows["strict_sample_data"]
         made["layer"] = [*LAYER.of(rows), *rows.get("strict_layer", ())]
         made["lidarseg"] = rows.get("strict_lidarseg", [])
@@ -51,13 +51,13 @@ def _sample(row: SampleRow, factor: int) -> SampleRow:
 
 def _instance(row: JsonDict, name_of_category: dict[str, str]) -> JsonDict:
     made = dict(row)
-    kept = made.pop("uav_category_token", None)
-    if kept is None:
+    strict_token = made.pop("uav_category_token", None)
+    if strict_token is None:
         blueprint = name_of_category[row["category_token"]]
         found = class_of_blueprint(blueprint) or class_of_label("car")
-        kept = category_token(found.category.name)
+        strict_token = category_token(found.category.name)
         made["uav_category"] = blueprint
-    made["category_token"] = kept
+    made["category_token"] = strict_token
     return made
 
 
@@ -71,22 +71,22 @@ def _annotations(rows: list[JsonDict]) -> list[JsonDict]:
         column(rows, "size", 3)[:, 2] / 2
     )  # without a recorded box offset, the box stands on the actor's origin
     centres = SE3.from_quat_wxyz(rotations, origins).apply(half_up).tolist()
-    places = zip(rows, rotations.tolist(), origins.tolist(), centres, strict=True)
-    return [_annotation(row, rotation, origin, centre) for row, rotation, origin, centre in places]
+    poses = zip(rows, rotations.tolist(), origins.tolist(), centres, strict=True)
+    return [_annotation(row, rotation, origin, centre) for row, rotation, origin, centre in poses]
 
 
 def _annotation(row: JsonDict, rotation: list[float], origin: list[float], centre: list[float]) -> JsonDict:
     made = dict(row)
-    kept_centre, kept_counts = made.pop("uav_box_translation", None), made.pop("uav_num_pts", None)
-    made |= {"translation": kept_centre or centre, "size": FRAMES.size_to_wlh(row["size"]), "rotation": rotation}
-    if kept_counts is not None:
-        made["num_lidar_pts"], made["num_radar_pts"] = kept_counts
-    if kept_centre is None:
+    strict_centre, strict_counts = made.pop("uav_box_translation", None), made.pop("uav_num_pts", None)
+    made |= {"translation": strict_centre or centre, "size": FRAMES.size_to_wlh(row["size"]), "rotation": rotation}
+    if strict_counts is not None:
+        made["num_lidar_pts"], made["num_radar_pts"] = strict_counts
+    if strict_centre is None:
         made["uav_actor_translation"] = origin
     return made
 
 
-def _kept_sample_data(row: JsonDict, factor: int) -> JsonDict:
+def _strict_sample_data(row: JsonDict, factor: int) -> JsonDict:
     made = {**row, "timestamp": row["timestamp"] // factor}
     made["ego_pose_token"] = made.pop("uav_ego_pose_token")
     made["calibrated_sensor_token"] = made.pop("uav_calibrated_sensor_token")
@@ -102,11 +102,11 @@ def _rebuild_sensors(scene: SceneRows, made: Tables, channel_of_sensor: dict[str
     name = str(scene.scene["name"])
     calibrated = {row["token"]: row for row in scene.rows["calibrated_sensor"]}
     sensors = [calibrated[row["calibrated_sensor_token"]] for row in scene.rows["sample_data"]]
-    places = FRAMES.vector_to_map(column(sensors, "translation", 3)).tolist()
-    turns = unreal.optical_from_flu(FRAMES.rotation_to_map(column(sensors, "rotation", 4))).tolist()
+    origins_m = FRAMES.vector_to_map(column(sensors, "translation", 3)).tolist()
+    rotations = unreal.optical_from_flu(FRAMES.rotation_to_map(column(sensors, "rotation", 4))).tolist()
     for table in ("sample_data", "ego_pose", "calibrated_sensor"):
         made[table] = []
-    for row, sensor, place, turn in zip(scene.rows["sample_data"], sensors, places, turns, strict=True):
+    for row, sensor, origin_m, rotation in zip(scene.rows["sample_data"], sensors, origins_m, rotations, strict=True):
         stamp, channel = row["timestamp"] // factor, channel_of_sensor[sensor["sensor_token"]]
         suffix = str(row["filename"]).rpartition(".")[2]
         root = "samples" if row["is_key_frame"] else "sweeps"
@@ -119,29 +119,29 @@ def _rebuild_sensors(scene: SceneRows, made: Tables, channel_of_sensor: dict[str
                 "filename": f"{root}/{channel}/{name}__{channel}__{stamp}.{suffix}",
             }
         )
-        made["ego_pose"].append(_pose(row["token"], stamp, place))
+        made["ego_pose"].append(_pose(row["token"], stamp, origin_m))
         made["calibrated_sensor"].append(
-            {**sensor, "token": row["token"], "translation": [0.0, 0.0, 0.0], "rotation": turn}
+            {**sensor, "token": row["token"], "translation": [0.0, 0.0, 0.0], "rotation": rotation}
         )
     _add_lidar_top(name, made, channel_of_sensor)
 
 
 def _add_lidar_top(name: str, made: Tables, channel_of_sensor: dict[str, str]) -> None:
     sensor_of = {row["token"]: channel_of_sensor[row["sensor_token"]] for row in made["calibrated_sensor"]}
-    place_of = {row["token"]: row["translation"] for row in made["ego_pose"]}
+    position_of = {row["token"]: row["translation"] for row in made["ego_pose"]}
     first: dict[str, list[float]] = {}
     for row in made["sample_data"]:
         if row["is_key_frame"] and sensor_of[row["token"]].endswith("id_0"):
-            first[row["sample_token"]] = place_of[row["token"]]
+            first[row["sample_token"]] = position_of[row["token"]]
     calibration = token(name, "calibrated_sensor", BEV_CHANNEL)
     samples = [row for row in made["sample"] if row["token"] in first]
-    own = [token(name, "sample_data", BEV_CHANNEL, row["timestamp"]) for row in samples]
-    for row, mine, before, after in zip(samples, own, ["", *own[:-1]], [*own[1:], ""], strict=True):
+    tokens = [token(name, "sample_data", BEV_CHANNEL, row["timestamp"]) for row in samples]
+    for row, own_token, before, after in zip(samples, tokens, ["", *tokens[:-1]], [*tokens[1:], ""], strict=True):
         made["sample_data"].append(
             {
-                "token": mine,
+                "token": own_token,
                 "sample_token": row["token"],
-                "ego_pose_token": mine,
+                "ego_pose_token": own_token,
                 "calibrated_sensor_token": calibration,
                 "timestamp": row["timestamp"],
                 "fileformat": "pcd",
@@ -153,7 +153,7 @@ def _add_lidar_top(name: str, made: Tables, channel_of_sensor: dict[str, str]) -
                 "next": after,
             }
         )
-        made["ego_pose"].append(_pose(mine, row["timestamp"], [*first[row["token"]][:2], 0.0]))
+        made["ego_pose"].append(_pose(own_token, row["timestamp"], [*first[row["token"]][:2], 0.0]))
     made["calibrated_sensor"].append(
         {
             "token": calibration,
@@ -165,5 +165,5 @@ def _add_lidar_top(name: str, made: Tables, channel_of_sensor: dict[str, str]) -
     )
 
 
-def _pose(own: str, stamp: int, place: list[float]) -> EgoPoseRow:
-    return {"token": own, "timestamp": stamp, "rotation": [1.0, 0.0, 0.0, 0.0], "translation": place}
+def _pose(data_token: str, stamp: int, position_m: list[float]) -> EgoPoseRow:
+    return {"token": data_token, "timestamp": stamp, "rotation": [1.0, 0.0, 0.0, 0.0], "translation": position_m}

@@ -187,7 +187,7 @@ def _readings(scene: Scene) -> Iterator[_Reading]:
     for channel in sorted(
         {scan.channel for sample in scene for scan in (*sample.lidars, *sample.radars)} - {BEV_CHANNEL}
     ):
-        yield from (scan for scan in scene.scans_of(channel) if scan.there)
+        yield from (scan for scan in scene.scans_of(channel) if scan.exists)
     yield from scene
 
 

@@ -13,7 +13,7 @@ from uavsim.probing.conform.ask import Ask
 from uavsim.simulate.airsim.link import AirSimLink, xyz
 from uavsim.typing import FloatArray
 
-_PLACES: Final = 40
+_POSES: Final = 40
 _STEPS: Final = 20
 _STEP_S: Final = 0.06  # a multiple of AirSim's 3 ms
 _READ_BACK_S: Final = 2.0
@@ -59,7 +59,7 @@ def clock(link: AirSimLink) -> Iterator[Answer]:
         client.simContinueForTime(_STEP_S)
         _until_paused(link)
         steps_s.append(_stamp_s(link, name) - began)
-    yield ask.shown(f"{_STEPS} steps of simContinueForTime({_STEP_S})", steps_s, unit="s")
+    yield ask.uncompared(f"{_STEPS} steps of simContinueForTime({_STEP_S})", steps_s, unit="s")
     yield ask.at_most("difference of the longest and the shortest of them", max(steps_s) - min(steps_s), 1e-3, unit="s")
     client.simPause(False)
 
@@ -68,27 +68,28 @@ def placing(link: AirSimLink) -> Iterator[Answer]:
     """Set poses of a paused drone, and measure the delay and the error of the pose that is read back."""
     ask = Ask("AirSim placing")
     client, name = link.client, link.vehicles[0]
-    was = client.simGetVehiclePose(name)
+    first_pose = client.simGetVehiclePose(name)
     client.simPause(True)
-    draw, off_m, off_turn, delays_s = np.random.default_rng(16), [], [], []
-    for _ in range(_PLACES):
-        place = draw.uniform((-100, -100, -150), (100, 100, -60))
+    draw, offsets_m, turns_deg, delays_s = np.random.default_rng(16), [], [], []
+    for _ in range(_POSES):
+        position_m = draw.uniform((-100, -100, -150), (100, 100, -60))
         roll, pitch, yaw = draw.uniform((-0.7, -0.7, -3.1), (0.7, 0.7, 3.1))
-        turn = link.vendor.to_quaternion(pitch, roll, yaw)
-        client.simSetVehiclePose(link.vendor.Pose(link.vendor.Vector3r(*(float(v) for v in place)), turn), True, name)
+        quat = link.vendor.to_quaternion(pitch, roll, yaw)
+        vector = link.vendor.Vector3r(*(float(v) for v in position_m))
+        client.simSetVehiclePose(link.vendor.Pose(vector, quat), True, name)
         began = time.monotonic()
-        got = client.simGetVehiclePose(name)
-        while np.linalg.norm(xyz(got.position) - place) > _NEAR_M and time.monotonic() - began < _READ_BACK_S:
-            got = client.simGetVehiclePose(name)
+        pose = client.simGetVehiclePose(name)
+        while np.linalg.norm(xyz(pose.position) - position_m) > _NEAR_M and time.monotonic() - began < _READ_BACK_S:
+            pose = client.simGetVehiclePose(name)
         delays_s.append(time.monotonic() - began)
-        off_m.append(float(np.linalg.norm(xyz(got.position) - place)))
-        dot = abs(sum(getattr(got.orientation, k) * getattr(turn, k) for k in ("w_val", "x_val", "y_val", "z_val")))
-        off_turn.append(float(np.degrees(2 * np.arccos(min(1.0, dot)))))
-    client.simSetVehiclePose(was, True, name)
+        offsets_m.append(float(np.linalg.norm(xyz(pose.position) - position_m)))
+        dot = abs(sum(getattr(pose.orientation, k) * getattr(quat, k) for k in ("w_val", "x_val", "y_val", "z_val")))
+        turns_deg.append(float(np.degrees(2 * np.arccos(min(1.0, dot)))))
+    client.simSetVehiclePose(first_pose, True, name)
     client.simPause(False)
     yield ask.at_most("until a pose that was set is read back, median", float(np.median(delays_s)), 0.02, unit="s")
-    yield ask.at_most(f"place of {_PLACES} against the asked one, worst", max(off_m), 5e-3, unit="m")
-    yield ask.at_most(f"turn of {_PLACES} against the asked one, worst", max(off_turn), 0.1, unit="degrees")
+    yield ask.at_most(f"place of {_POSES} against the asked one, worst", max(offsets_m), 5e-3, unit="m")
+    yield ask.at_most(f"turn of {_POSES} against the asked one, worst", max(turns_deg), 0.1, unit="degrees")
 
 
 def flight(link: AirSimLink) -> Iterator[Answer]:
@@ -100,38 +101,38 @@ def flight(link: AirSimLink) -> Iterator[Answer]:
     yield ask.equal("it arms", bool(client.armDisarm(True, name)))
     ground = _settled(link, name)
     client.takeoffAsync(20, name).join()
-    up = _place(link, name)
+    up = _ned_m(link, name)
     yield ask.near("height after take-off", float(ground[2] - up[2]), 0.7, unit="m")
     yield ask.equal("landed state in the air", int(client.getMultirotorState(name).landed_state))
     goal = np.array([up[0] + 5.0, up[1], up[2] - 2.0])
     client.moveToPositionAsync(*(float(v) for v in goal), 2.0, vehicle_name=name).join()
     client.hoverAsync(name).join()
     _run(link, 3.0, pause=True)  # the world stands between two calls
-    reached = _place(link, name)
+    reached = _ned_m(link, name)
     yield ask.at_most(
         "distance to a way point 5 m north and 2 m up", float(np.linalg.norm(reached - goal)), 1.5, unit="m"
     )
     _run(link, 2.0, pause=True)
-    yield ask.at_most("drift in 2 s of hovering", float(np.linalg.norm(_place(link, name) - reached)), 0.3, unit="m")
+    yield ask.at_most("drift in 2 s of hovering", float(np.linalg.norm(_ned_m(link, name) - reached)), 0.3, unit="m")
     client.simPause(False)
     client.rotateToYawAsync(90.0, 15, 3, name).join()
     turn = client.simGetVehiclePose(name).orientation
     yaw_deg = float(np.degrees(link.vendor.to_eularian_angles(turn)[2]))
     yield ask.near("yaw after rotateToYaw(90)", yaw_deg, 6.0, unit="degrees")
     _run(link, 2.0, pause=True)
-    begin = _place(link, name)
+    begin = _ned_m(link, name)
     client.moveByVelocityAsync(0.0, 2.0, 0.0, 2.0, vehicle_name=name)
     _run(link, 2.0, pause=True)
-    yield ask.near("way east in 2 s at 2 m/s, from rest", float(_place(link, name)[1] - begin[1]), 1.0, unit="m")
+    yield ask.near("way east in 2 s at 2 m/s, from rest", float(_ned_m(link, name)[1] - begin[1]), 1.0, unit="m")
     client.simPause(False)
-    low = _place(link, name)
+    low = _ned_m(link, name)
     client.moveToPositionAsync(float(low[0]), float(low[1]), float(ground[2]) - 1.0, 1.0, vehicle_name=name).join()
     for _ in range(_LANDINGS):  # AirSim takes a slow begin of the descent for the ground
         client.landAsync(60, name).join()
         _run(link, 2.0)
-        if abs(ground[2] - _place(link, name)[2]) < 0.2:
+        if abs(ground[2] - _ned_m(link, name)[2]) < 0.2:
             break
-    yield ask.near("height on landing above the start", float(ground[2] - _place(link, name)[2]), 0.3, unit="m")
+    yield ask.near("height on landing above the start", float(ground[2] - _ned_m(link, name)[2]), 0.3, unit="m")
     client.armDisarm(False, name)
     _run(link, 1.0)
     yield ask.equal("landed state on the ground, disarmed", int(client.getMultirotorState(name).landed_state))
@@ -153,18 +154,18 @@ def resting(link: AirSimLink) -> Iterator[Answer]:
         unit="rad/s",
     )
     barometer, gps = client.getBarometerData(vehicle_name=name), client.getGpsData(vehicle_name=name)
-    place = client.getHomeGeoPoint(name)
+    home = client.getHomeGeoPoint(name)
     yield ask.near("pressure", float(barometer.pressure), 200.0, unit="Pa")
     yield ask.near(
         "barometer's altitude against GNSS's", float(barometer.altitude - gps.gnss.geo_point.altitude), 15.0, unit="m"
     )
     yield ask.at_most(
-        "GNSS latitude against home", abs(gps.gnss.geo_point.latitude - place.latitude), 1e-3, unit="degrees"
+        "GNSS latitude against home", abs(gps.gnss.geo_point.latitude - home.latitude), 1e-3, unit="degrees"
     )
     field = xyz(client.getMagnetometerData(vehicle_name=name).magnetic_field_body)
     yield ask.near("length of the magnetic field", float(np.linalg.norm(field)), 0.1, unit="gauss")
     yield ask.near(
-        "landed: its origin above the place that it spawned at", float(-_place(link, name)[2]), 0.3, unit="m"
+        "landed: its origin above the place that it spawned at", float(-_ned_m(link, name)[2]), 0.3, unit="m"
     )
     question = "distance sensor down"
     with _refusals(link, question) as refused:
@@ -176,8 +177,8 @@ def images(link: AirSimLink) -> Iterator[Answer]:
     """Take every kind of image once; compare the two depths in a corner."""
     ask = Ask("AirSim images")
     client, name, vendor = link.client, link.vehicles[0], link.vendor
-    for kind, what in _IMAGES.items():
-        yield _image(ask, link, kind, what)
+    for kind, kind_name in _IMAGES.items():
+        yield _image(ask, link, kind, kind_name)
     client.simPause(True)
     planar, perspective = client.simGetImages([vendor.ImageRequest("0", k, True, False) for k in (1, 2)], name)
     fov_deg = float(client.simGetCameraInfo("0", name).fov)
@@ -189,13 +190,13 @@ def images(link: AirSimLink) -> Iterator[Answer]:
     focal = width / (2 * np.tan(np.radians(fov_deg) / 2))
     x, y = np.meshgrid(np.arange(width) + 0.5 - width / 2, np.arange(height) + 0.5 - height / 2)
     slant = np.sqrt(1 + (x**2 + y**2) / focal**2)
-    seen = (near < 200) & (near > 0)
-    off = np.abs(far[seen] / near[seen] / slant[seen] - 1) if seen.any() else np.array([9.0])
+    in_range = (near < 200) & (near > 0)
+    off = np.abs(far[in_range] / near[in_range] / slant[in_range] - 1) if in_range.any() else np.array([9.0])
     yield ask.at_most("perspective depth against planar, median", float(np.median(off)), 0.01)
 
 
-def _image(ask: Ask, link: AirSimLink, kind: int, what: str) -> Answer:
-    question, as_float = f"{what}: width, height, values a pixel", kind in {1, 2}
+def _image(ask: Ask, link: AirSimLink, kind: int, kind_name: str) -> Answer:
+    question, as_float = f"{kind_name}: width, height, values a pixel", kind in {1, 2}
     with _refusals(link, question) as refused:
         image = link.client.simGetImages([link.vendor.ImageRequest("0", kind, as_float, False)], link.vehicles[0])[0]
     if refused:
@@ -231,7 +232,7 @@ def reset(link: AirSimLink) -> Iterator[Answer]:
         except SimulatorError as error:
             hung = str(error)
         seconds.append(time.monotonic() - began)
-    yield ask.shown("seconds of each reset()", seconds, unit="s")
+    yield ask.uncompared("seconds of each reset()", seconds, unit="s")
     yield ask.equal(f"reset() answers {_RESETS} times", not hung)
 
 
@@ -250,7 +251,7 @@ def _stamp_s(link: AirSimLink, name: str) -> float:
     return int(link.client.getMultirotorState(name).timestamp) / 1e9
 
 
-def _place(link: AirSimLink, name: str) -> FloatArray:
+def _ned_m(link: AirSimLink, name: str) -> FloatArray:
     return xyz(link.client.simGetGroundTruthKinematics(name).position)
 
 
@@ -271,10 +272,10 @@ def _until_paused(link: AirSimLink) -> None:
 
 def _settled(link: AirSimLink, name: str) -> FloatArray:
     """Wait until the drone stands; returns its (3,) place."""
-    last = _place(link, name)
+    last = _ned_m(link, name)
     for _ in range(20):
         _run(link, 0.5)
-        now = _place(link, name)
+        now = _ned_m(link, name)
         if float(np.abs(now - last).max()) < 1e-3:
             break
         last = now

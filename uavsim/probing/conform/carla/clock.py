@@ -26,19 +26,19 @@ _LEVELS: Final = 0.5
 def lockstep(site: Site) -> Iterator[Answer]:
     """Tick, and compare frames, clock and snapshots."""
     ask = Ask("lockstep")
-    first, frames, deltas, elapsed, same, took = site.tick(), [], [], [], 0, []
+    first, frames, deltas, elapsed, matching_snapshots, ticks_s = site.tick(), [], [], [], 0, []
     frames.append(first)
     elapsed.append(site.world.get_snapshot().timestamp.elapsed_seconds)
     for _ in range(_TICKS):
         start = time.perf_counter()
         frames.append(site.tick())
-        took.append(time.perf_counter() - start)
-        seen = site.world.get_snapshot()
-        same += seen.frame == frames[-1]
-        deltas.append(seen.timestamp.delta_seconds)
-        elapsed.append(seen.timestamp.elapsed_seconds)
+        ticks_s.append(time.perf_counter() - start)
+        snapshot = site.world.get_snapshot()
+        matching_snapshots += snapshot.frame == frames[-1]
+        deltas.append(snapshot.timestamp.delta_seconds)
+        elapsed.append(snapshot.timestamp.elapsed_seconds)
     yield ask.equal(f"frames of {_TICKS} ticks that follow each other", int(np.sum(np.diff(frames) == 1)))
-    yield ask.equal("snapshots of the tick that was made", same)
+    yield ask.equal("snapshots of the tick that was made", matching_snapshots)
     yield ask.at_most(
         "a tick's step against the asked one", float(np.abs(np.subtract(deltas, STEP_S)).max()), 1e-6, unit="s"
     )
@@ -50,7 +50,7 @@ def lockstep(site: Site) -> Iterator[Answer]:
         "settings come back as set",
         settings.synchronous_mode and abs((settings.fixed_delta_seconds or 0) - STEP_S) < 1e-9,
     )
-    yield ask.shown("a tick without cameras, median", statistics.median(took) * 1e3, unit="ms")
+    yield ask.uncompared("a tick without cameras, median", statistics.median(ticks_s) * 1e3, unit="ms")
 
 
 def placements(site: Site) -> Iterator[Answer]:
@@ -60,7 +60,7 @@ def placements(site: Site) -> Iterator[Answer]:
     """
     ask = Ask("placements")
     draw = np.random.default_rng(16)
-    road = max((point.location for point in site.spawn_points), key=lambda place: float(np.hypot(place.x, place.y)))
+    road = max((point.location for point in site.spawn_points), key=lambda p: float(np.hypot(p.x, p.y)))
     middle = shifted(road, 0.0, 0.0, site.above.z)
     site.look_from(middle)
     site.tick()
@@ -69,16 +69,16 @@ def placements(site: Site) -> Iterator[Answer]:
     of_image_m, of_image_deg, of_actor_m, on_time = [], [], [], 0
     for _ in range(_PLACEMENTS):
         offset_m = draw.uniform((-200, -200, -50), (200, 200, 100))
-        place = shifted(middle, *(float(v) for v in offset_m))
-        turn = carla.Rotation(*(float(v) for v in draw.uniform((-89, -179, -179), (89, 179, 179))))
-        camera.sensor.set_transform(carla.Transform(place, turn))
+        target = shifted(middle, *(float(v) for v in offset_m))
+        rotation_ue = carla.Rotation(*(float(v) for v in draw.uniform((-89, -179, -179), (89, 179, 179))))
+        camera.sensor.set_transform(carla.Transform(target, rotation_ue))
         frame = site.tick()
         image = camera.of(frame)
-        off = _rotation_off_deg(image.transform.rotation, turn)
-        of_image_m.append(image.transform.location.distance(place))
-        of_image_deg.append(off)
-        of_actor_m.append(camera.sensor.get_transform().location.distance(place))
-        on_time += of_image_m[-1] < 1e-2 and off < 1e-2
+        error_deg = _rotation_off_deg(image.transform.rotation, rotation_ue)
+        of_image_m.append(image.transform.location.distance(target))
+        of_image_deg.append(error_deg)
+        of_actor_m.append(camera.sensor.get_transform().location.distance(target))
+        on_time += of_image_m[-1] < 1e-2 and error_deg < 1e-2
     site.look_from(site.above)
     yield ask.equal(f"images of {_PLACEMENTS} at the place of their tick", on_time)
     yield ask.at_most("an image's place against the asked one, worst", max(of_image_m), 1e-3, unit="m")
@@ -121,8 +121,8 @@ def _stamps_of(site: Site, kind: str) -> Iterator[Answer]:
         got_frames = [r.frame for r in readings]
         yield ask.equal(f"readings of {kind} in {_SENSOR_TICKS} ticks", len(readings))
         yield ask.equal(f"frames of {kind}: one a tick, in order", got_frames == sorted(times))
-    got = {r.frame: r.timestamp for r in readings}
-    off = [abs(got[f] - times[f]) for f in got if f in times]
+    stamp_of_frame = {r.frame: r.timestamp for r in readings}
+    off = [abs(stamp_of_frame[f] - times[f]) for f in stamp_of_frame if f in times]
     yield ask.at_most(f"stamps of {kind} against the tick's time, worst", max(off, default=0.0), 1e-6, unit="s")
 
 
@@ -136,8 +136,8 @@ def determinism(site: Site) -> Iterator[Answer]:
         site.tick()
         camera.drain()
         looks = []
-        for place in (here, away, here):
-            camera.sensor.set_transform(place)
+        for pose in (here, away, here):
+            camera.sensor.set_transform(pose)
             looks.append(bgra_of(camera.of(site.tick())).astype(np.int16))
         off = np.abs(looks[0] - looks[2])
         yield ask.at_most(f"{kind}: mean difference of two looks", float(off.mean()), _LEVELS, unit="levels")
@@ -160,6 +160,6 @@ def rates(site: Site) -> Iterator[Answer]:
         frame = site.tick()
         for camera in cameras:
             camera.of(frame)
-    yield ask.shown(
+    yield ask.uncompared(
         "images of 800x450 a second, five cameras", _SENSOR_TICKS * 5 / (time.perf_counter() - start), unit="1/s"
     )

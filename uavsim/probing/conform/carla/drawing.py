@@ -36,21 +36,21 @@ def drawing(site: Site) -> Iterator[Answer]:
     site.tick()
     began = cameras[0].first(1, after=first - 1)[0].frame
     yield ask.equal("ticks after listen() that send nothing", int(began - first))
-    after_s, came = [], 0
+    after_s, late_images = [], 0
     for _ in range(_STOPS):
         frame = site.tick()
         for camera in cameras:
             camera.of(frame)
             camera.sensor.stop()
         after_s.append(max(_ticks_s(site, _TICKS)))
-        came += sum(len(camera.drain()) for camera in cameras)
+        late_images += sum(len(camera.drain()) for camera in cameras)
         cameras = [ProbeCamera(sensor) for sensor in sensors]
         site.tick()
-    yield ask.equal("images after stop()", came)
+    yield ask.equal("images after stop()", late_images)
     # A busy host slows single rounds; a camera that draws once more slows each round after stop().
     quiet_s, slowest_s = statistics.median(idle_s), min(after_s)
-    yield ask.shown(f"the slowest of {_TICKS} ticks without listeners", quiet_s * 1e3, unit="ms")
-    yield ask.shown(f"the slowest of {_TICKS} ticks after stop()", slowest_s * 1e3, unit="ms")
+    yield ask.uncompared(f"the slowest of {_TICKS} ticks without listeners", quiet_s * 1e3, unit="ms")
+    yield ask.uncompared(f"the slowest of {_TICKS} ticks after stop()", slowest_s * 1e3, unit="ms")
     yield ask.equal("a camera draws once more after stop()", slowest_s > 2 * quiet_s + _QUIET_S)
     site.clear()
     yield from _without_rendering(site, ask)
@@ -73,7 +73,7 @@ def _without_rendering(site: Site, ask: Ask) -> Iterator[Answer]:
     half = _TICKS // 2
     early, later = statistics.median(took_s[:half]), statistics.median(took_s[half:])
     yield ask.equal("cameras draw under no_rendering_mode", len(images) >= _TICKS - 1)
-    yield ask.shown("ticks under no_rendering_mode, medians of both halves", [early * 1e3, later * 1e3], unit="ms")
+    yield ask.uncompared("ticks under no_rendering_mode, medians of both halves", [early * 1e3, later * 1e3], unit="ms")
     least_early, least_later = min(took_s[:half]), min(took_s[half:])  # other work on the host only adds to a tick
     slower = least_later > _SLOWER * least_early and least_later - least_early > _QUIET_S / 4
     yield ask.equal("ticks under no_rendering_mode get slower", slower)
@@ -88,8 +88,8 @@ def exposure(site: Site) -> Iterator[Answer]:
     new = _brightness(site, camera)
     camera.sensor.set_transform(carla.Transform(shifted(low, x_m=_JUMP_M), _LOOKING_DOWN))
     jumped = _brightness(site, camera)
-    yield ask.shown(f"brightness of images 1 to {_SETTLING} of a new camera", new, unit="levels")
-    yield ask.shown(f"brightness of images 1 to {_SETTLING} after a jump of {_JUMP_M:g} m", jumped, unit="levels")
+    yield ask.uncompared(f"brightness of images 1 to {_SETTLING} of a new camera", new, unit="levels")
+    yield ask.uncompared(f"brightness of images 1 to {_SETTLING} after a jump of {_JUMP_M:g} m", jumped, unit="levels")
     off = max(abs(series[0] - series[-1]) / max(series[-1], 1.0) for series in (new, jumped))
     yield ask.at_most("a first image's brightness against the last one's", off, 0.05)
     site.clear()
@@ -111,8 +111,8 @@ def loading(site: Site) -> Iterator[Answer]:
     loaded_s = time.perf_counter() - began
     began = time.perf_counter()
     site.world.get_map()
-    yield ask.shown("load_world of its own town", loaded_s, unit="s")
-    yield ask.shown("the first call after it", time.perf_counter() - began, unit="s")
+    yield ask.uncompared("load_world of its own town", loaded_s, unit="s")
+    yield ask.uncompared("the first call after it", time.perf_counter() - began, unit="s")
 
 
 def memory(site: Site) -> Iterator[Answer]:
@@ -128,7 +128,7 @@ def memory(site: Site) -> Iterator[Answer]:
             site.camera(kind, carla.Transform(site.above), width=800, height=450)
     for _ in range(3):
         site.tick()
-    yield ask.shown(question, [before, _used_mb() or 0.0], unit="MB")
+    yield ask.uncompared(question, [before, _used_mb() or 0.0], unit="MB")
     site.clear()
 
 
@@ -145,8 +145,8 @@ def _used_mb() -> float | None:
 def _silent_camera(site: Site, *, yaw_deg: float) -> carla.Sensor:
     """Spawn a camera without a listener."""
     size = {"image_size_x": str(_SIZE["width"]), "image_size_y": str(_SIZE["height"])}
-    place = carla.Transform(shifted(site.above, z_m=-150.0), carla.Rotation(pitch=-60, yaw=yaw_deg))
-    camera: carla.Sensor = site.spawn("sensor.camera.rgb", place, **size)
+    pose = carla.Transform(shifted(site.above, z_m=-150.0), carla.Rotation(pitch=-60, yaw=yaw_deg))
+    camera: carla.Sensor = site.spawn("sensor.camera.rgb", pose, **size)
     return camera
 
 

@@ -39,8 +39,8 @@ def controls(site: Site) -> Iterator[Answer]:
 
 
 def _on_road(site: Site, blueprint: str, point: int) -> Any:
-    place = site.spawn_points[point % len(site.spawn_points)]
-    body = site.spawn(blueprint, carla.Transform(shifted(place.location, z_m=0.3), place.rotation))
+    spawn_point = site.spawn_points[point % len(site.spawn_points)]
+    body = site.spawn(blueprint, carla.Transform(shifted(spawn_point.location, z_m=0.3), spawn_point.rotation))
     for _ in range(20):  # it falls onto its wheels
         site.tick()
     return body
@@ -56,10 +56,10 @@ def _pedal(site: Site) -> tuple[float, float, float]:
     car.apply_control(carla.VehicleControl(brake=1.0))
     for _ in range(60):
         site.tick()
-    ways = speed, start.distance(middle), middle.distance(car.get_location())
+    distances = speed, start.distance(middle), middle.distance(car.get_location())
     site.clear()
     site.tick()
-    return ways
+    return distances
 
 
 def _ackermann(site: Site) -> float:
@@ -107,11 +107,11 @@ def traffic(site: Site) -> Iterator[Answer]:
         closed.close()
         manager.set_synchronous_mode(False)
     moves_m = np.linalg.norm(np.diff(track, axis=0), axis=2)
-    off_m = [_off_lane(site, place) for place in track[40::8].reshape(-1, 3)]
+    off_m = [_off_lane(site, position_m) for position_m in track[40::8].reshape(-1, 3)]
     yield ask.at_least(f"cars of {_CARS} that drive", int((moves_m.sum(axis=0) > 2.0).sum()), 6)
     yield ask.at_most("longest move in a tick", float(moves_m[20:].max()), 20 * STEP_S, unit="m")
     yield ask.at_most("distance to the lane's middle, 95th percentile", float(np.percentile(off_m, 95)), 1.0, unit="m")
-    yield ask.shown("mean speed", float(moves_m[40:].mean() / STEP_S), unit="m/s")
+    yield ask.uncompared("mean speed", float(moves_m[40:].mean() / STEP_S), unit="m/s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ def _driven(site: Site, port: int) -> FloatArray:
                 cars.append(site.spawn(_CAR, carla.Transform(shifted(point.location, z_m=0.3), point.rotation)))
         for car in cars:
             car.set_autopilot(True, port)
-        return np.stack([_places(site, cars) for _ in range(_TICKS)])
+        return np.stack([_positions_m(site, cars) for _ in range(_TICKS)])
     finally:
         for car in cars:
             car.set_autopilot(False, port)
@@ -147,22 +147,22 @@ def _driven(site: Site, port: int) -> FloatArray:
         site.tick()
 
 
-def _places(site: Site, cars: list[Any]) -> FloatArray:
+def _positions_m(site: Site, cars: list[Any]) -> FloatArray:
     site.tick()
-    seen = site.world.get_snapshot()
-    found = []
+    snapshot = site.world.get_snapshot()
+    positions_m = []
     for car in cars:
-        state: Any = seen.find(car.id)
-        at = state.get_transform().location if state is not None else car.get_location()
-        found.append([at.x, at.y, at.z])
-    return np.array(found)
+        state: Any = snapshot.find(car.id)
+        point = state.get_transform().location if state is not None else car.get_location()
+        positions_m.append([point.x, point.y, point.z])
+    return np.array(positions_m)
 
 
-def _off_lane(site: Site, place_m: FloatArray) -> float:
-    at = carla.Location(*(float(v) for v in place_m))
-    lane: Any = site.town.get_waypoint(at)
+def _off_lane(site: Site, position_m: FloatArray) -> float:
+    point = carla.Location(*(float(v) for v in position_m))
+    lane: Any = site.town.get_waypoint(point)
     return (
-        float(np.hypot(lane.transform.location.x - at.x, lane.transform.location.y - at.y))
+        float(np.hypot(lane.transform.location.x - point.x, lane.transform.location.y - point.y))
         if lane is not None
         else 99.0
     )

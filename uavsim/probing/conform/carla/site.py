@@ -46,15 +46,15 @@ class Site:
         self.world.apply_settings(settings)
         points = self.town.get_spawn_points()
         if not points:
-            raise SimulatorError("the town has no spawn points; ask in one that has")
+            raise SimulatorError("the town has no spawn points; load another town")
         self.spawn_points = points
-        at = points[0].location
-        self.above = carla.Location(at.x, at.y, at.z + _ABOVE_M)
+        origin = points[0].location
+        self.above = carla.Location(origin.x, origin.y, origin.z + _ABOVE_M)
         self.look_from(self.above)
 
-    def look_from(self, place: carla.Location) -> None:
+    def look_from(self, location: carla.Location) -> None:
         """Move the spectator, the centre of the streaming of a large map, at the next tick."""
-        self.world.get_spectator().set_transform(carla.Transform(place, carla.Rotation(pitch=-90)))
+        self.world.get_spectator().set_transform(carla.Transform(location, carla.Rotation(pitch=-90)))
 
     def __enter__(self) -> Self:
         """Return the site."""
@@ -75,7 +75,7 @@ class Site:
         self.ticked()
         return frame
 
-    def spawn(self, blueprint: str, at: carla.Transform, **attributes: str) -> Any:
+    def spawn(self, blueprint: str, pose: carla.Transform, **attributes: str) -> Any:
         """Spawn an actor.
 
         Raises:
@@ -84,25 +84,25 @@ class Site:
         try:
             found = self.blueprints.find(blueprint)
         except IndexError as error:
-            raise SimulatorError(f"no blueprint {blueprint}") from error
+            raise SimulatorError(f"the server has no blueprint {blueprint}") from error
         for name, value in attributes.items():
             found.set_attribute(name, value)
-        actor = self.world.spawn_actor(found, at)
+        actor = self.world.spawn_actor(found, pose)
         self._actors.append(actor)
         return actor
 
-    def body(self, blueprint: str, at: carla.Transform) -> Any:
+    def body(self, blueprint: str, pose: carla.Transform) -> Any:
         """Spawn a vehicle without physics."""
-        actor = self.spawn(blueprint, at)
+        actor = self.spawn(blueprint, pose)
         actor.set_simulate_physics(False)
         return actor
 
     def camera(
-        self, kind: str, at: carla.Transform, *, width: int = 400, height: int = 300, fov_deg: float = 60.0
+        self, kind: str, pose: carla.Transform, *, width: int = 400, height: int = 300, fov_deg: float = 60.0
     ) -> ProbeCamera:
         """Spawn a camera of ``sensor.camera.<kind>``."""
         size = {"image_size_x": str(width), "image_size_y": str(height), "fov": str(fov_deg)}
-        return ProbeCamera(self.spawn(f"sensor.camera.{kind}", at, **size))
+        return ProbeCamera(self.spawn(f"sensor.camera.{kind}", pose, **size))
 
     def reload(self) -> None:
         """Reload the town with the present settings."""
@@ -141,19 +141,19 @@ class ProbeCamera:
             while (reading := self._readings.get(timeout=_READING_S)).frame < frame:
                 pass
         except queue.Empty:
-            raise SimulatorError(f"no reading of {self.sensor.type_id} came in {_READING_S:g} s") from None
+            raise SimulatorError(f"{self.sensor.type_id} sent no reading within {_READING_S:g} s") from None
         if reading.frame != frame:
-            raise SimulatorError(f"asked {self.sensor.type_id} for frame {frame}, {reading.frame} came")
+            raise SimulatorError(f"{self.sensor.type_id} sent frame {reading.frame} instead of {frame}")
         return reading
 
     def first(self, number: int, *, after: int) -> list[Any]:
         """Return at most ``number`` readings of frames after ``after`` in order of arrival."""
-        came: list[Any] = []
+        readings: list[Any] = []
         with contextlib.suppress(queue.Empty):
-            while len(came) < number:
+            while len(readings) < number:
                 reading = self._readings.get(timeout=_READING_S)
-                came += [reading] if reading.frame > after else []
-        return came
+                readings += [reading] if reading.frame > after else []
+        return readings
 
     def drain(self) -> list[Any]:
         """Return and remove all readings in the queue."""
@@ -162,8 +162,8 @@ class ProbeCamera:
     def camera_points(self, points_m: FloatArray) -> FloatArray:
         """Transform (N, 3) world points to the camera: (N, 3) right, down, forward, metres."""
         inverse = np.asarray(self.sensor.get_transform().get_inverse_matrix())
-        seen = np.c_[points_m, np.ones(len(points_m))] @ inverse.T
-        camera_m: FloatArray = seen[:, [1, 2, 0]] * np.array([1.0, -1.0, 1.0])
+        points_sensor_m = np.c_[points_m, np.ones(len(points_m))] @ inverse.T
+        camera_m: FloatArray = points_sensor_m[:, [1, 2, 0]] * np.array([1.0, -1.0, 1.0])
         return camera_m
 
 
@@ -181,6 +181,6 @@ def absent_on_error(ask: Callable[[], Any]) -> tuple[Any, str]:
         return None, " ".join(str(error).split())[:200]
 
 
-def shifted(at: carla.Location, x_m: float = 0.0, y_m: float = 0.0, z_m: float = 0.0) -> carla.Location:
+def shifted(location: carla.Location, x_m: float = 0.0, y_m: float = 0.0, z_m: float = 0.0) -> carla.Location:
     """Return a location with an offset, metres."""
-    return carla.Location(at.x + x_m, at.y + y_m, at.z + z_m)
+    return carla.Location(location.x + x_m, location.y + y_m, location.z + z_m)

@@ -151,7 +151,7 @@ def _boxes(
     all_boxes: uavsim.Boxes, classes: Mapping[str, tuple[str, ...]]
 ) -> tuple[Boxes, tuple[tuple[AgentId, ...], ...]]:
     labels = np.array([_label(name, classes) for name in all_boxes.categories], dtype=np.int64)
-    visible = (labels >= 0) & np.asarray(all_boxes.seen, dtype=bool)
+    visible = (labels >= 0) & np.asarray(all_boxes.visible, dtype=bool)
     boxes = all_boxes.pick(visible)
     rotation = boxes.map_SE3_box.matrix[:, :3, :3]
     made = Boxes(

@@ -171,7 +171,7 @@ def views_of(sights: Sequence[Sight], images: Images, *, cameras: int = 0) -> Vi
     black = torch.zeros(3, size[1], size[0], dtype=torch.uint8)
     for sight, placed in zip(sights, grid_T_flu, strict=True):
         for camera, lost in zip(sight.cameras, sight.lost, strict=True):
-            available = sight.present and not lost and camera.there
+            available = sight.present and not lost and camera.exists
             pixels.append(images.pixels(camera, size) if available else black)
             intrinsics.append(_scaled(camera, size))
             mounted.append(placed @ torch.from_numpy(camera.flu_SE3_optical.matrix))

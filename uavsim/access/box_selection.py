@@ -12,7 +12,7 @@ from uavsim.typing import IntArray
 _LEAST_PX: Final = 12  # minimum object size in the mask; a drawn box would cover smaller objects
 
 
-def boxes_shown(boxes: Boxes, image: Image) -> IntArray:
+def visible_boxes(boxes: Boxes, image: Image) -> IntArray:
     """Return (K,) indices of the boxes with pixels in the image and in front of its camera.
 
     If the dataset does not have the pixels of boxes in images, the devkit's rule decides: visible boxes that extend into the
@@ -21,23 +21,23 @@ def boxes_shown(boxes: Boxes, image: Image) -> IntArray:
     corners_map_m = boxes.corners_map_m
     pixels = image.project(corners_map_m, beyond=True)
     if any(boxes.views):
-        reported = [
+        has_pixels = [
             any(view["sample_data_token"] == image.token and view["visible_px"] > 0 for view in views)
             for views in boxes.views
         ]
-        return np.flatnonzero(np.array(reported) & np.isfinite(pixels).all(axis=(1, 2)))
+        return np.flatnonzero(np.array(has_pixels) & np.isfinite(pixels).all(axis=(1, 2)))
     width, height = image.size_px
     optical_m = image.map_SE3_optical.apply_inverse(corners_map_m)
-    found = cuboid.boxes_in_image(optical_m, pixels, width_px=width, height_px=height)
-    return np.flatnonzero(found & boxes.seen)
+    in_image = cuboid.boxes_in_image(optical_m, pixels, width_px=width, height_px=height)
+    return np.flatnonzero(in_image & boxes.visible)
 
 
 def boxes_in_mask(boxes: Boxes, image: Image) -> IntArray:
-    """Return (K,) indices of the boxes with pixels in the image's mask; without a mask, those of ``boxes_shown``."""
+    """Return (K,) indices of the boxes with pixels in the image's mask; without a mask, those of ``visible_boxes``."""
     if "instance" not in image.layers:
-        return boxes_shown(boxes, image)
+        return visible_boxes(boxes, image)
     ids, _ = image.mask()
     counts = np.bincount(ids.ravel(), minlength=int(boxes.instance_id.max(initial=0)) + 1)
     pixels = image.project(boxes.corners_map_m, beyond=True)
-    whole = np.isfinite(pixels).all(axis=(1, 2))
-    return np.flatnonzero((counts[boxes.instance_id] >= _LEAST_PX) & whole & (boxes.instance_id > 0))
+    in_front = np.isfinite(pixels).all(axis=(1, 2))
+    return np.flatnonzero((counts[boxes.instance_id] >= _LEAST_PX) & in_front & (boxes.instance_id > 0))
