@@ -49,6 +49,24 @@ def test_a_broken_file_is_refused_when_it_is_asked_for(folder):
         library.town("broken")
 
 
+@pytest.mark.parametrize(
+    ("asked", "given"), [("harbour", "Harbour"), ("HARBOUR_opt", "Harbour_Opt"), ("town07", "Town07")]
+)
+def test_case_does_not_matter_as_on_carlas_server(folder, asked, given):
+    library = TownLibrary(seed=0, files=opendrive_files(folder))
+
+    assert library.town(asked).name == given
+    assert library.town(asked).mesh is library.town(given).mesh
+
+
+def test_of_two_maps_that_differ_in_case_the_exact_name_counts(folder):
+    (folder / "harbour.xodr").write_bytes(document(road(length="60")))
+    library = TownLibrary(seed=0, files=opendrive_files(folder))
+
+    assert 'length="60"' in library.town("harbour").opendrive
+    assert 'length="60"' not in library.town("Harbour").opendrive
+
+
 def test_an_unknown_map_names_the_nearest():
     with pytest.raises(CallRefused, match="Map 'Town08' not found; the nearest is 'Town0"):
         TownLibrary(seed=0).town("Town08")
