@@ -387,3 +387,19 @@ def test_stuck_traffic_manager_is_woken(server, monkeypatch, capsys):
         assert time.monotonic() < end, text
         time.sleep(0.01)
     caller.close()
+
+
+def test_an_asynchronous_manager_is_not_woken_as_waking_makes_it_synchronous(server, monkeypatch):
+    monkeypatch.setattr("headless_simulator.carla.connection._HUNG_S", 0.2)
+    monkeypatch.setattr("headless_simulator.carla.connection._WAKE_LIMIT_S", 0.0)
+    caller = Caller(server.port)
+    caller.call("set_episode_settings", [True, False, [True, 0.05]])
+    with socket.create_server(("127.0.0.1", 0)) as manager:
+        manager.settimeout(1)
+        caller.call("add_traffic_manager_running", ["127.0.0.1", manager.getsockname()[1]])
+        caller.call("get_vehicle_light_states")  # its step at the snapshot, before the answer to the tick
+        caller.call("tick_cue")
+        caller.call("get_episode_settings")  # one that waits in vain asks no more
+        with pytest.raises(TimeoutError):
+            manager.accept()[0].close()
+    caller.close()

@@ -49,6 +49,24 @@ def test_broken_file_is_refused_on_load(folder):
         library.town("broken")
 
 
+@pytest.mark.parametrize(
+    ("requested", "name"), [("harbour", "Harbour"), ("HARBOUR_opt", "Harbour_Opt"), ("town07", "Town07")]
+)
+def test_map_names_ignore_case_as_on_carlas_server(folder, requested, name):
+    library = TownLibrary(seed=0, files=opendrive_files(folder))
+
+    assert library.town(requested).name == name
+    assert library.town(requested).mesh is library.town(name).mesh
+
+
+def test_exact_name_wins_over_one_that_differs_in_case(folder):
+    (folder / "harbour.xodr").write_bytes(document(road(length="60")))
+    library = TownLibrary(seed=0, files=opendrive_files(folder))
+
+    assert 'length="60"' in library.town("harbour").opendrive
+    assert 'length="60"' not in library.town("Harbour").opendrive
+
+
 def test_unknown_map_names_the_nearest():
     with pytest.raises(CallRefused, match="Map 'Town08' not found; the nearest is 'Town0"):
         TownLibrary(seed=0).town("Town08")

@@ -8,7 +8,8 @@ just before the wait is lost, and both hang indefinitely. The worker requests th
 waits, so the answer to a tick is delayed until ``_WAKE_GAP_S`` after that request. A batch that ticks wakes no worker:
 its answer is not delayed. If the step is lost nevertheless, no step follows the answer: after ``_HUNG_S`` the server
 wakes the worker through the manager's port for other processes. ``set_synchronous_mode`` is the only call of that port
-that wakes it and takes no lock.
+that wakes it and takes no lock. It would make an asynchronous manager synchronous; that one is recognised by its
+requests for the settings after the answer.
 
 An asynchronous Traffic Manager reads the world in its own loop, and aborts the process if the client has no episode
 during ``load_world``. Every iteration begins with a request for the episode settings. While a map loads, the answer waits
@@ -168,7 +169,8 @@ class CarlaConnection(Connection):
             try:
                 return self._steps.get(timeout=_HUNG_S if self.managers else None)
             except queue.Empty:
-                if 0.0 < self._stepped_s < self._ticked_s and self._is_synchronous():
+                waits = max(self._stepped_s, self._asked_s) < self._ticked_s  # an asynchronous one asks all the time
+                if self._stepped_s and waits and self._is_synchronous():
                     self._ticked_s = 0.0
                     for port in self.managers:
                         self._wake(port)

@@ -74,12 +74,15 @@ class TownLibrary:
         return sorted({*plain, *(f"{name}{OPT}" for name in NAMES)})
 
     def town(self, name: str) -> Town:
-        """Return a town by name, with or without folders. The suffix ``_Opt`` selects the same town under that name.
+        """Return a town by name, with or without folders, in any case. The suffix ``_Opt`` selects the same town by that name.
 
         Raises:
             CallRefused: unknown town, with the nearest name in the message, or an invalid file.
         """
         key, names = name.rsplit("/", 1)[-1], self.names()
+        if key not in names and key.removesuffix(OPT) not in names:  # CARLA's FindMapPath ignores case
+            spelled = {known.casefold(): known for known in (*(f"{each}{OPT}" for each in names), *names)}
+            key = spelled.get(key.casefold(), key)
         if key not in names and key.removesuffix(OPT) not in names:
             near = difflib.get_close_matches(key[:100], names, n=1, cutoff=0.0)
             raise CallRefused(f"Map '{name:.100}' not found; the nearest is {near[0] if near else 'none'!r}")
