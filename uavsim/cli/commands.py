@@ -188,7 +188,7 @@ _OWN: Final = {
     "conform": Command(
         "Check",
         "uavsim.cli.probe:conform",
-        "Test a simulator's abilities for a quarter of an hour, and compare them with the headless simulator's.",
+        "Measure a simulator's behaviour, and compare it with the headless simulator's.",
         examples=(
             "uavsim conform --simulator 127.0.0.1:2000 --airsim 127.0.0.1:41451 --out out/conform",
             "uavsim conform --simulator 127.0.0.1:2000 --against out/conform/answers.json --strict",
