@@ -51,9 +51,9 @@ NEEDED = "samples: 1\nformation: cross\nrig: uav3d\n"
 @pytest.mark.parametrize(
     ("towns", "named", "said"),
     [
-        ("{A: {scenes: 4}}", "[99]", "scene 99 is not in the dataset, which has 0 to 3"),
-        ("{A: {scenes: 4}}", "[3, 4]", "scene 4 is not in the dataset, which has 0 to 3"),
-        ("{A: {scenes: 2}, B: {scenes: 2}}", "[4]", "scene 4 is not in the dataset, which has 0 to 3"),
+        ("{A: {scenes: 4}}", "[99]", "the dataset has no scene 99; it has 0 to 3"),
+        ("{A: {scenes: 4}}", "[3, 4]", "the dataset has no scene 4; it has 0 to 3"),
+        ("{A: {scenes: 2}, B: {scenes: 2}}", "[4]", "the dataset has no scene 4; it has 0 to 3"),
         ("{A: {scenes: 1}, B: {scenes: 2, first_scene: 7}}", "[8, 1]", "which has 0, 7 to 8"),
     ],
 )
