@@ -77,7 +77,7 @@ def test_the_town_follows_from_the_scenes():
     assert numbering.town_of(dataset, [501]) == "Town07"
     assert numbering.town_of(Library.of().dataset("uav3d-mini"), None) == "Town10HD"
     for numbers in (None, [1000]):
-        with pytest.raises(InputError, match="name a town of the dataset 'uav3d': Town03, Town06"):
+        with pytest.raises(InputError, match="the dataset 'uav3d' has several towns; choose one: Town03, Town06"):
             numbering.town_of(dataset, numbers)
 
 

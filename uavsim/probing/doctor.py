@@ -16,7 +16,7 @@ from uavsim.environment import python_command
 from uavsim.errors import SceneVoid, TrafficStalled, UavsimError
 from uavsim.files.scratch import scratch_folder
 from uavsim.on_top import ON_TOP
-from uavsim.probing.engine_facts import EngineFacts
+from uavsim.probing.engine_facts import NO_MERGED, EngineFacts
 from uavsim.probing.finding import Finding
 from uavsim.probing.forecast import forecast_of
 from uavsim.probing.graphics import cards, cards_in_flight
@@ -163,13 +163,13 @@ def _engine(
         )
         answer = json.loads(done.stdout)
     except subprocess.TimeoutExpired:
-        return Finding("bad", topic, f"did not answer within {limit_s:g} s", "topology merged is refused here")
+        return Finding("bad", topic, f"did not answer within {limit_s:g} s", NO_MERGED)
     except ValueError:
         last = (done.stderr.strip().splitlines() or ["no output"])[-1]
         message = f"the measuring process ended with code {done.returncode}: {last}"
         return Finding("bad", topic, message, "see the message")
     if "error" in answer:
-        return Finding("bad", topic, answer["error"], "topology merged is refused here; use topology bridge, or carla")
+        return Finding("bad", topic, answer["error"], NO_MERGED)
     found, remedy = EngineFacts(**answer["facts"]).lines
     return Finding("bad" if remedy else "good", topic, found, remedy)
 
