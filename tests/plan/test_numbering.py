@@ -54,14 +54,14 @@ NEEDED = "samples: 1\nformation: cross\nrig: uav3d\n"
         ("{A: {scenes: 4}}", "[99]", "the dataset has no scene 99; it has 0 to 3"),
         ("{A: {scenes: 4}}", "[3, 4]", "the dataset has no scene 4; it has 0 to 3"),
         ("{A: {scenes: 2}, B: {scenes: 2}}", "[4]", "the dataset has no scene 4; it has 0 to 3"),
-        ("{A: {scenes: 1}, B: {scenes: 2, first_scene: 7}}", "[8, 1]", "which has 0, 7 to 8"),
+        ("{A: {scenes: 1}, B: {scenes: 2, first_scene: 7}}", "[8, 1]", "it has 0, 7 to 8"),
     ],
 )
 def test_a_split_names_scenes_that_are_there(tmp_path, towns, named, said):
     file = tmp_path / "d.yaml"
     file.write_text(f"{NEEDED}towns: {towns}\nsplits:\n  rest: uav_train\n  scenes:\n    uav_val: {named}\n")
     number = len(named.split(",")) - 1
-    with pytest.raises(ConfigError, match=rf"d\.yaml:8: splits\.scenes\.uav_val\[{number}\]: scene \d+ is") as wrong:
+    with pytest.raises(ConfigError, match=rf"d\.yaml:8: splits\.scenes\.uav_val\[{number}\]: the dataset has no") as wrong:
         numbering.town_scenes(load(file, dataset_config()), "A")
     assert str(wrong.value).endswith(said)
 
@@ -94,7 +94,7 @@ def test_scenes_asked_for():
 def test_two_towns_with_one_number(tmp_path):
     path = tmp_path / "d.yaml"
     path.write_text("towns:\n  A: {scenes: 5}\n  B: {scenes: 5, first_scene: 4}\nformation: cross\nrig: uav3d\n")
-    with pytest.raises(ConfigError, match=r"d\.yaml:3: towns\.B\.first_scene: scene 4 belongs to A already"):
+    with pytest.raises(ConfigError, match=r"d\.yaml:3: towns\.B\.first_scene: A already has scene 4; increase it"):
         numbering.town_scenes(load(path, dataset_config()), "A")
 
 

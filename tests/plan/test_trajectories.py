@@ -88,7 +88,7 @@ def test_a_dataset_keeps_its_trajectories(tmp_path):
     [
         ("# nothing\n", "needs two rows"),
         ("0 0 0 60 0 0 0 1\n0 1 0 60 0 0 0 1\n", "line 2: time 0 s is not after 0 s"),
-        ("0 0 0 60 0 0 0 1\n# c\n1 1 0 60 0 0 1\n", "line 3: is not 8 numbers"),
+        ("0 0 0 60 0 0 0 1\n# c\n1 1 0 60 0 0 1\n", "line 3: expected 8 numbers"),
         ("0 0 0 nan 0 0 0 1\n", "line 1: has a number that is not finite"),
         ("0 0 0 60 0 0 0 2\n", "line 1: the quaternion qx qy qz qw has length 2.000"),
     ],

@@ -67,7 +67,7 @@ def test_two_of_a_kind_have_two_names_and_keep_apart(tmp_path: Path) -> None:
     )
     assert [made.name for made in made_of(tmp_path, text, scene_inputs(height_m=300.0))] == ["Airplane1", "Airplane2"]
     same_side = text.replace("passing_deg: 180, elevation_deg: 5", "passing_deg: 0")
-    with pytest.raises(ConfigError, match=r"encounters\[1\].*within .* m of Airplane1 .*possible is"):
+    with pytest.raises(ConfigError, match=r"encounters\[1\].*within .* m of Airplane1 .*possible: "):
         made_of(tmp_path, same_side, scene_inputs(height_m=300.0))
 
 
