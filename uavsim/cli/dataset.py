@@ -40,7 +40,7 @@ def annotate_again(
     target: Annotated[Path, typer.Argument(help="A dataset, or a recording (a folder with log.msgpack and images).")],
     *,
     scenes: Annotated[str | None, typer.Option(help="Names of scenes, separated by commas; default: all.")] = None,
-    classes: Annotated[str | None, typer.Option(help=f"Classes to label: {','.join(LABELS)}.")] = None,
+    classes: Annotated[str | None, typer.Option(help=f"Classes, separated by commas: {', '.join(LABELS)}.")] = None,
     range_m: Annotated[
         float | None, typer.Option(min=1.0, help="Greatest distance of labelled objects from a drone, metres.")
     ] = None,

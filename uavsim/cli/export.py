@@ -87,7 +87,7 @@ def adopt(
     clips: Annotated[Path, typer.Argument(help="Folder of the converted videos, each beside its manifest.json.")],
     *,
     as_twin_of: Annotated[Path, typer.Option("--as-twin-of", help="The dataset that the clips were exported from.")],
-    out: Annotated[Path | None, typer.Option(help="Folder of the twins; default: the dataset's with -twins.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder of the twins; default: the dataset's plus -twins.")] = None,
     name: Annotated[str | None, typer.Option(help="Name of the twin; default: that of the videos' folder.")] = None,
     as_json: JsonOption = False,
 ) -> None:

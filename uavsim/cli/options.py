@@ -72,7 +72,7 @@ SimulatorOption = Annotated[
     list[str] | None,
     typer.Option(
         "--simulator",
-        help="mock (default: started and stopped by the run), or HOST:CARLA_PORT[:AIRSIM_PORT]; repeat for more.",
+        help="mock (default: started and stopped by the run), or HOST:PORT[:PORT] of CARLA and AirSim; repeat for more.",
     ),
 ]
 RunOption = Annotated[str | None, typer.Option("--run", help="A run's YAML: simulators, deadlines, attempts.")]
