@@ -19,7 +19,7 @@ def test_a_scene_names_what_drew_it() -> None:
 
 def test_scenes_of_several_simulators_are_counted_apart() -> None:
     assert origin_of_scenes({HEADLESS: 1, "CARLA 0.9.16": 3}).endswith(
-        "1 of 4 scenes are by it; the others by CARLA 0.9.16."
+        "1 of 4 scenes are from it; the others from CARLA 0.9.16."
     )
     assert origin_of_scenes({"CARLA 0.9.16": 3}) == "Images by CARLA 0.9.16."
     assert origin_of_scenes({HEADLESS: 1, "": 1}) == origin_of_scenes({}) == ""

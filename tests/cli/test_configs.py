@@ -40,7 +40,7 @@ def test_plan_of_many_scenes_fits_a_narrow_terminal_with_whole_names(working_fol
     ("arguments", "message"),
     [
         (["plan", "--dataset", "smok"], "error: unknown dataset 'smok'; did you mean 'smoke'?"),
-        (["plan", "--dataset", "smoke"], "error: name a town of the dataset 'smoke': Town10HD, Town03"),
+        (["plan", "--dataset", "smoke"], "error: the dataset 'smoke' has several towns; choose one: Town10HD, Town03"),
         (["plan"], "error: --dataset is missing"),
         (
             ["plan", "--dataset", "smoke", "--town", "Town10HD", "--png", "plan.jpg"],

@@ -69,7 +69,7 @@ def ran(site: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     ("kind", "code", "message"),
     [
         ("interrupting", 2, "an installed package raised KeyboardInterrupt"),
-        ("closing", 3, "the output is lost: standard output: is closed"),
+        ("closing", 3, "cannot write to standard output: is closed"),
     ],
 )
 def test_a_plug_in_that_interrupts_or_closes_standard_output(

@@ -89,7 +89,7 @@ def test_each_key_has_a_generator_of_its_own(tmp_path: Path) -> None:
         ("spacing_m: {normla: [10, 3], min: 5, max: 20}", "unknown distribution 'normla'; did you mean 'normal'?"),
         ("spacing_m: {min: 5, max: 20}", "must be a number"),
         ("drones: {uniform: [3, 5]}\n", "duplicate key"),
-        ("min_separation_m: {uniform: [3, 5]}", "is the same for all scenes; they draw spacing_m"),
+        ("min_separation_m: {uniform: [3, 5]}", "cannot be drawn for each scene; drawable: spacing_m"),
     ],
 )
 def test_what_is_no_distribution_is_refused_with_its_line(tmp_path: Path, line: str, reason: str) -> None:

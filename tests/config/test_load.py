@@ -85,7 +85,7 @@ def test_words_are_words_and_numbers_numbers(write):
         ("name: a\n? [x, y]\n: b\n", "some.yaml:2: a key must be a word, not"),
         ("- a\n- b\n", "some.yaml:1: must hold keys and values, but is a list"),
         ("", "some.yaml:1: must hold keys and values, but is empty"),
-        ("name: a\n---\nname: b\n", "some.yaml:3: a second document starts"),
+        ("name: a\n---\nname: b\n", "some.yaml:3: the file has a second document"),
         ("name: 'a\n", "some.yaml:"),
         ("name: a\n\tparts: {}\n", "some.yaml:2: name: not YAML:"),
         ("name: [a\nparts: {}\n", "some.yaml:2: name: not YAML:"),

@@ -76,7 +76,7 @@ def test_an_export_as_received_has_others_images_as_old_as_they_are(out: Path, t
     export_opv2v(ExportRequest(out, tmp_path, received=True))
     scene = uavsim.open(out).scene("scene_0000")
     frames = sorted(path.stem for path in (tmp_path / "all/scene_0000/0").glob("*.yaml"))
-    assert frames == [f"{sample.number:06d}" for sample in scene.samples[1:]], "no message has arrived at the begin"
+    assert frames == [f"{sample.number:06d}" for sample in scene.samples[1:]], "no message has arrived at the start"
     sample = scene.samples[1]
     for name, known in scene.known_at(sample.timestamp_us, 0).items():
         content = yaml.safe_load((tmp_path / f"all/scene_0000/{FOLDERS.get(name, name)}/000001.yaml").read_text())
@@ -91,7 +91,7 @@ def test_v2xsims_tables_as_received_have_what_the_car_has(out: Path, tmp_path: P
     scene, received = (uavsim.open(root).scene("scene_0000") for root in (out, folder))
     first, sample = received.samples
     assert {image.channel.rpartition("_id_")[2] for image in first.images} == {"1"}, (
-        "no message has arrived at the begin"
+        "no message has arrived at the start"
     )
     known = scene.known_at(sample.timestamp_us, "v0")
     by_inode = {(out / image.filename).stat().st_ino: image for agent in known.values() for image in agent.images}

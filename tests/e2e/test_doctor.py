@@ -37,7 +37,7 @@ def test_a_version_that_is_not_served_is_named(tmp_path: Path) -> None:
     ("arguments", "code", "line"),
     [
         ((), 0, "AirSim's calls wait for a tick; ticks under simPause move a car by 0.000 m (1.234 m without)"),
-        (("--merged-assume", "pause-freezes=no"), 3, "images cannot be proven: topology merged is refused here"),
+        (("--merged-assume", "pause-freezes=no"), 3, "images cannot be proven: topology merged does not support this"),
     ],
 )
 def test_a_merged_build_is_measured(arguments: tuple[str, ...], code: int, line: str, tmp_path: Path) -> None:

@@ -110,8 +110,8 @@ def test_colours_are_drawn_with_their_weights() -> None:
     ("text", "message"),
     [
         ("twins: 2\n", "the skin changes nothing: set weather, sun"),
-        ("sun_altitude_deg: [60, 20]\n", "sun_altitude_deg: from smaller than to"),
-        ("vehicle_colours: {value: [1, 0]}\n", ":1: vehicle_colours: value: from smaller than to"),
+        ("sun_altitude_deg: [60, 20]\n", "sun_altitude_deg: from must be smaller than to"),
+        ("vehicle_colours: {value: [1, 0]}\n", ":1: vehicle_colours: value: from must be smaller than to"),
         ("traffic: other\nvehicle_colours: {}\n", "vehicle_colours needs recorded traffic"),
         ('vehicle_colours: {draw: {"1,2,256": 1}}\n', "'1,2,256' is not a colour: \"r,g,b\", each 0 to 255"),
         ('vehicle_colours: {draw: {"1,2,3": 1}, hue_deg: [0, 1]}\n', "give either draw, or hue_deg"),

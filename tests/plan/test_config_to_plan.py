@@ -46,7 +46,7 @@ def test_several_sensors_of_a_kind_have_names(tmp_path: Path) -> None:
         ("{NOSE: {lidr: {}}}", "unknown sensor 'lidr'; did you mean 'lidar'"),
         ("{NOSE: {}}", "needs exactly one modality"),
         ("{NOSE: {lidar: {channels: 0}}}", "greater than or equal to 1"),
-        ("{NOSE: {lidar: {rotation_hz: 3}}}", "mounted.NOSE.lidar.rotation_hz: 3 turns a second"),
+        ("{NOSE: {lidar: {rotation_hz: 3}}}", "mounted.NOSE.lidar.rotation_hz: 3 turns per second"),
         ("{NOSE: {radar: {range_m: 0}}}", "mounted.NOSE.radar.range_m: must be greater than 0, got 0"),
         ("{NOSE: {radar: {range: 90}}}", "mounted.NOSE.radar.range: unknown key; did you mean 'range_m'?"),
     ],
@@ -59,8 +59,8 @@ def test_an_impossible_mounted_sensor_is_refused(mounted: str, error: str, tmp_p
 @pytest.mark.parametrize(
     ("rig", "error"),
     [
-        ("lidar: {rotation_hz: 10}\n", "rig.yaml:2: lidar.rotation_hz: 10 turns a second are not one a step of 0.05 s"),
-        ("lidar: {points_per_second: 600}\n", "lidar.points_per_second: 600 are less than one a channel and turn"),
+        ("lidar: {rotation_hz: 10}\n", "rig.yaml:2: lidar.rotation_hz: 10 turns per second are not one turn per step"),
+        ("lidar: {points_per_second: 600}\n", "lidar.points_per_second: 600 is less than one point per channel and"),
     ],
 )
 def test_a_lidar_that_makes_no_whole_turns_is_refused(rig: str, error: str, tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_a_sensor_that_the_topology_cannot_give_is_refused(tmp_path: Path) -> No
     assert _plan(tmp_path, rig, topology="bridge").rig[0].modalities[-1] == "optical_flow"
     with pytest.raises(
         ConfigError,
-        match=r"rig.yaml:2: sensors: topology merged cannot give 'optical_flow'; its cameras give rgb, instance, depth, sem",
+        match=r"rig.yaml:2: sensors: topology merged does not provide 'optical_flow'; its cameras provide rgb, inst",
     ):
         _plan(tmp_path, rig, topology="merged")
 
@@ -177,17 +177,17 @@ def test_a_shutter_is_whole_steps_and_the_scene_is_as_much_longer(tmp_path: Path
     [
         (
             f"shutter: {{readout_s: 0.02}}\n{CAMERAS}",
-            r"rig.yaml:1: shutter.readout_s: 0.02 is not a multiple of step_s=0.05, at which images are taken; possible is "
+            r"rig.yaml:1: shutter.readout_s: 0.02 is not a multiple of step_s=0.05, at which images are taken; possible: "
             r"0.05, or step_s: 0.02 ",
         ),
         (
             f"shutter: {{readout_s: 0.05, exposure_s: 0.13}}\n{CAMERAS}",
-            r"shutter.exposure_s: 0.13 is not a multiple of step_s=0.05, .* possible is 0.1 or 0.15, or step_s: 0.01 ",
+            r"shutter.exposure_s: 0.13 is not a multiple of step_s=0.05, .* possible: 0.1 or 0.15, or step_s: 0.01 ",
         ),
         (
             "cameras:\n  FRONT:\n    shutter: {readout_s: 0.5}\n",
-            r"rig.yaml:3: cameras.FRONT.shutter.readout_s: the shutter is open 0.5 s, and the next image begins after 0.5 s; "
-            r"the nearest readout_s is 0.45",
+            r"rig.yaml:3: cameras.FRONT.shutter.readout_s: the shutter is open for 0.5 s, but the next image begins after "
+            r"0.5 s; the nearest readout_s is 0.45",
         ),
         (
             f"shutter: {{}}\n{CAMERAS}",

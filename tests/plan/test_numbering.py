@@ -51,17 +51,17 @@ NEEDED = "samples: 1\nformation: cross\nrig: uav3d\n"
 @pytest.mark.parametrize(
     ("towns", "named", "said"),
     [
-        ("{A: {scenes: 4}}", "[99]", "scene 99 is not in the dataset, which has 0 to 3"),
-        ("{A: {scenes: 4}}", "[3, 4]", "scene 4 is not in the dataset, which has 0 to 3"),
-        ("{A: {scenes: 2}, B: {scenes: 2}}", "[4]", "scene 4 is not in the dataset, which has 0 to 3"),
-        ("{A: {scenes: 1}, B: {scenes: 2, first_scene: 7}}", "[8, 1]", "which has 0, 7 to 8"),
+        ("{A: {scenes: 4}}", "[99]", "the dataset has no scene 99; it has 0 to 3"),
+        ("{A: {scenes: 4}}", "[3, 4]", "the dataset has no scene 4; it has 0 to 3"),
+        ("{A: {scenes: 2}, B: {scenes: 2}}", "[4]", "the dataset has no scene 4; it has 0 to 3"),
+        ("{A: {scenes: 1}, B: {scenes: 2, first_scene: 7}}", "[8, 1]", "it has 0, 7 to 8"),
     ],
 )
 def test_a_split_names_scenes_that_are_there(tmp_path, towns, named, said):
     file = tmp_path / "d.yaml"
     file.write_text(f"{NEEDED}towns: {towns}\nsplits:\n  rest: uav_train\n  scenes:\n    uav_val: {named}\n")
     number = len(named.split(",")) - 1
-    with pytest.raises(ConfigError, match=rf"d\.yaml:8: splits\.scenes\.uav_val\[{number}\]: scene \d+ is") as wrong:
+    with pytest.raises(ConfigError, match=rf"d\.yaml:8: splits\.scenes\.uav_val\[{number}\]: the dataset has no") as wrong:
         numbering.town_scenes(load(file, dataset_config()), "A")
     assert str(wrong.value).endswith(said)
 
@@ -77,7 +77,7 @@ def test_the_town_follows_from_the_scenes():
     assert numbering.town_of(dataset, [501]) == "Town07"
     assert numbering.town_of(Library.of().dataset("uav3d-mini"), None) == "Town10HD"
     for numbers in (None, [1000]):
-        with pytest.raises(InputError, match="name a town of the dataset 'uav3d': Town03, Town06"):
+        with pytest.raises(InputError, match="the dataset 'uav3d' has several towns; choose one: Town03, Town06"):
             numbering.town_of(dataset, numbers)
 
 
@@ -94,7 +94,7 @@ def test_scenes_asked_for():
 def test_two_towns_with_one_number(tmp_path):
     path = tmp_path / "d.yaml"
     path.write_text("towns:\n  A: {scenes: 5}\n  B: {scenes: 5, first_scene: 4}\nformation: cross\nrig: uav3d\n")
-    with pytest.raises(ConfigError, match=r"d\.yaml:3: towns\.B\.first_scene: scene 4 belongs to A already"):
+    with pytest.raises(ConfigError, match=r"d\.yaml:3: towns\.B\.first_scene: A already has scene 4; increase it"):
         numbering.town_scenes(load(path, dataset_config()), "A")
 
 

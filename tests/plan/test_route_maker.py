@@ -49,5 +49,5 @@ def test_impossible_numbers(rows, columns):
 
 def test_a_town_too_small():
     town = TownConfig(name="T", carla_map="T", short_name="t", x_m=(0, 55), y_m=(0, 500))
-    with pytest.raises(InputError, match="T is too small for routes 25 m inside its ends"):
+    with pytest.raises(InputError, match="T is too small for routes 25 m inside its bounds"):
         make_routes(town, rows=1, columns=1)

@@ -87,8 +87,8 @@ def test_a_dataset_keeps_its_trajectories(tmp_path):
     ("text", "said"),
     [
         ("# nothing\n", "needs two rows"),
-        ("0 0 0 60 0 0 0 1\n0 1 0 60 0 0 0 1\n", "line 2: time 0 s does not follow 0 s"),
-        ("0 0 0 60 0 0 0 1\n# c\n1 1 0 60 0 0 1\n", "line 3: is not 8 numbers"),
+        ("0 0 0 60 0 0 0 1\n0 1 0 60 0 0 0 1\n", "line 2: time 0 s is not after 0 s"),
+        ("0 0 0 60 0 0 0 1\n# c\n1 1 0 60 0 0 1\n", "line 3: expected 8 numbers"),
         ("0 0 0 nan 0 0 0 1\n", "line 1: has a number that is not finite"),
         ("0 0 0 60 0 0 0 2\n", "line 1: the quaternion qx qy qz qw has length 2.000"),
     ],
@@ -101,13 +101,13 @@ def test_a_bad_line_is_named(text, said):
 @pytest.mark.parametrize(
     ("texts", "more", "said"),
     [
-        ([lines()], {}, "1 files for 2 drones of formation 'two'"),
+        ([lines()], {}, "1 trajectory files, but formation 'two' has 2 drones"),
         (
             [lines(-20), lines(20, speed_mps=45)],
             {},
             r"drone 1 flies 45.0 m/s at 0.00 s \(x=20.0 y=-120.0 z=60.0\); max_speed_mps is 20",
         ),
-        ([lines(-20), lines(20, seconds=1)], {}, "drone 1 has 1 s of trajectory, and a scene lasts 2 s"),
+        ([lines(-20), lines(20, seconds=1)], {}, "the trajectory of drone 1 lasts 1 s, but a scene 2 s"),
         ([lines(0), lines(0.5)], {}, "drones 0 and 1 come within 0.50 m of each other at 0.00 s"),
         ([lines(-20), lines(20, z_m=1)], {}, r"drone 1 comes within 1.0 m of the ground at 0.00 s"),
         ([lines(-20), lines(5000)], {}, r"drone 1 reaches x=5000.0 y=-120.0 at 0.00 s, outside Town10HD"),

@@ -40,4 +40,4 @@ def test_a_card_that_is_nearly_full_while_a_server_renders(
 def test_cards_without_a_driver_give_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     assert said() == []
-    assert [one.found for one in cards()] == ["no NVIDIA driver answers here"]
+    assert [one.found for one in cards()] == ["no NVIDIA driver was found"]

@@ -78,7 +78,7 @@ def test_all_hides_the_whole_traffic(recorded: Path) -> None:
 
 
 def test_default_twins_are_those_of_the_datasets_yaml(recorded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(InputError, match="names no twins"):
+    with pytest.raises(InputError, match="defines no twins"):
         requested_twins(recorded, weather=(), without=(), occluders=False)
     configuration = recorded / ".uavsim/configuration.json"
     reported = json.loads(configuration.read_text())

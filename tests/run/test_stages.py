@@ -209,7 +209,7 @@ def test_a_bug_in_one_scene_is_in_its_log_and_on_the_screen(
     assert (last["event"], last["kind"], last["reason"]) == ("mistake", "ValueError", "labels went wrong")
     assert "in wrong" in last["traceback"]
     output = " ".join("".join(capsys.readouterr()).split())
-    assert "scene_00 a mistake of uavsim, report it: ValueError: labels went wrong" in output
+    assert "scene_00 a bug in uavsim, report it: ValueError: labels went wrong" in output
 
 
 @pytest.mark.parametrize("error", [StorageError, MapMissing])
@@ -228,7 +228,7 @@ def test_a_simulator_that_is_not_there_leaves_nothing_but_logs(paper: Paper, tmp
     missing = request.run.simulators[0].model_copy(update={"ports": {"carla": 1}})
     request = request.model_copy(update={"run": request.run.model_copy(update={"simulators": (missing,)})})
     with (
-        pytest.raises(SimulatorError, match=r"tried CARLA at 127\.0\.0\.1:1: connection refused"),
+        pytest.raises(SimulatorError, match=r"cannot reach CARLA at 127\.0\.0\.1:1: connection refused"),
         opened(prepared(request), console=QUIET),
     ):
         pass

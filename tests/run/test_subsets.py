@@ -100,7 +100,7 @@ def refused(*words: str) -> str:
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (("select", "out", "--out", "x"), "name a condition"),
+        (("select", "out", "--out", "x"), "no condition is given"),
         (("select", "out", "--scenes", "7", "--out", "x"), "no scene 7; it has 0 to 2"),
         (("select", "out", "--town", "Town04", "--out", "x"), "no scene in Town04; it has Town10HD"),
         (("select", "out", "--scenes", "0", "--out", "out/in"), "is the dataset itself, or in it"),

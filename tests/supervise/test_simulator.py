@@ -91,7 +91,7 @@ def test_an_attached_server_is_asked_and_never_ended(tmp_path: Path) -> None:
         simulator.stop()
         socket.create_connection(("127.0.0.1", port)).close()
     simulator = attached(tmp_path, port)
-    with pytest.raises(SimulatorError, match=rf"tried CARLA at 127\.0\.0\.1:{port}: connection refused"):
+    with pytest.raises(SimulatorError, match=rf"cannot reach CARLA at 127\.0\.0\.1:{port}: connection refused"):
         simulator.ensure()
 
 

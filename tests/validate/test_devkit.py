@@ -49,7 +49,7 @@ def test_scenes_too_short_for_a_velocity_in_their_middle_are_good(samples: int, 
     velocity = report["checks"]["velocity"]
     assert problems_of(report) == []
     assert velocity["compared"] == 0
-    assert velocity["note"] == "nothing to compare: no car is seen in three samples on end"
+    assert velocity["note"] == "nothing to compare: no car is seen in three successive samples"
 
 
 @pytest.mark.parametrize("at_m", [(), (400.0,), (130.0,)], ids=["no box", "none in sight", "none in range"])

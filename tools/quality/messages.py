@@ -1,20 +1,22 @@
-"""Print each error message and help text of shipped code, with file and line: ``python -m tools.quality.messages [PATH ...]``.
+"""Print the texts of shipped code for users, with file and line: ``python -m tools.quality.messages [PATH ...]``.
 
-For reading all of them in one list. Values in f-strings are printed as their expressions in braces.
+These are error messages, help, findings and notes, for reading in one list. Values in f-strings are expressions in braces.
 """
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from tools.common import ROOT
 
-HELPS = {"help", "short_help", "epilog"}
+HELPS = {"help", "short_help", "epilog", "description"}
 SHIPPED = ("uavsim", "packages/benchmarks/src", "packages/baselines/src", "packages/headless_simulator/src")
+SENTENCE = re.compile(r"[A-Za-z']+[,:;)]* [a-z('-]+[,:;)]* [a-z(]")
 
 
-def text_of(node: ast.expr) -> str:
+def text_of(node: ast.AST) -> str:
     """Return the text of a string expression; values are expressions in braces, other expressions are empty."""
     match node:
         case ast.Constant(value=str(text)):
@@ -31,24 +33,34 @@ def text_of(node: ast.expr) -> str:
             return ""
 
 
-def messages(source: str) -> Iterator[tuple[int, str, str]]:
-    """Yield line, kind (the error's class, or ``help``) and text of each message in a module's source."""
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
-            for part in (*node.exc.args, *(word.value for word in node.exc.keywords)):
-                if text := text_of(part):
-                    yield node.lineno, ast.unparse(node.exc.func), text
-        elif isinstance(node, ast.Call):
-            for word in node.keywords:
-                if word.arg in HELPS and (text := text_of(word.value)):
-                    yield word.value.lineno, "help", text
+def messages(node: ast.AST, kind: str = "text", *, short: bool = False) -> Iterator[tuple[int, str, str]]:
+    """Yield line, kind (the called class or function, ``help``, or ``text``) and text of each message below a node.
+
+    Texts of fewer than three words are left out, except help and, with ``short``, all; docstrings are left out.
+    """
+    if isinstance(node, ast.expr) and (text := text_of(node)):
+        if short or kind == "help" or SENTENCE.search(re.sub(r"\{.*?\}", "x", text)):
+            yield node.lineno, kind, text
+        return
+    for child in ast.iter_child_nodes(node):
+        match child:
+            case ast.Expr(value=ast.Constant()):
+                continue
+            case ast.Raise(exc=ast.Call(func=func) as call):
+                yield from messages(call, ast.unparse(func), short=True)
+            case ast.Call(func=ast.Name() | ast.Attribute() as func):
+                yield from messages(child, ast.unparse(func))
+            case ast.keyword(arg=str(word)) if word in HELPS:
+                yield from messages(child, "help")
+            case _:
+                yield from messages(child, kind, short=short)
 
 
 def main(paths: list[str]) -> int:
     """Print the messages of the given files and folders, or of all shipped code."""
     for path in map(Path, paths or SHIPPED):
         for file in sorted((ROOT / path).rglob("*.py")) if (ROOT / path).is_dir() else [ROOT / path]:
-            for line, kind, text in sorted(messages(file.read_text(encoding="utf-8"))):
+            for line, kind, text in sorted(messages(ast.parse(file.read_text(encoding="utf-8")))):
                 sys.stdout.write(f"{file.relative_to(ROOT)}:{line}: {kind}: {' '.join(text.split())}\n")
     return 0
 

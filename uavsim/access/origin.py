@@ -32,5 +32,5 @@ def origin_of_scenes(scenes: Mapping[str, int]) -> str:
     if HEADLESS not in scenes:
         return f"Images by {', '.join(sorted(scenes))}."
     others = sorted(set(scenes) - {HEADLESS})
-    which = f"{scenes[HEADLESS]:,} of {sum(scenes.values()):,} scenes are by it; the others by {', '.join(others)}."
+    which = f"{scenes[HEADLESS]:,} of {sum(scenes.values()):,} scenes are from it; the others from {', '.join(others)}."
     return f"{HEADLESS_LIMIT} {which}" if others else HEADLESS_LIMIT

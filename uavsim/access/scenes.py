@@ -127,7 +127,7 @@ class Scene:
             rows = self._tables.sweep_rows(timestamp_us)
             if not rows:
                 raise DatasetError(
-                    f"{self.name}: no boxes at {timestamp_us} us; between keyframes they need sweep_annotation"
+                    f"{self.name}: no boxes at {timestamp_us} us; boxes between keyframes need the table sweep_annotation"
                 )
             return self._tables.boxes_of(rows)
 

@@ -110,7 +110,7 @@ def unlisted_vehicles(recording: Recording, ignored: IgnoredLabels) -> str:
         return ""
     return (
         f"{UNLISTED} (get_environment_objects, CARLA's issue 9424), yet {int(is_vehicle.sum())} regions "
-        "of the masks show vehicles without an owner: they have no boxes and are regions to ignore"
+        "of the masks show vehicles without an owner: they have no boxes and are ignore regions"
     )
 
 

@@ -123,8 +123,8 @@ def _fly(session: Session, plan: ScenePlan, folder: Path, report: _Reporter, *, 
     def hang(frame: int) -> None:
         report.error(
             SimulatorLost(
-                f"tick {frame} is simulated, but CARLA's client does not come back from it: its Traffic Manager waits for "
-                "ever (docs/troubleshooting.md)"
+                f"tick {frame} is simulated, but CARLA's client does not return from it: its Traffic Manager waits "
+                "indefinitely (docs/troubleshooting.md)"
             )
         )
         leave(SimulatorLost.exit_code)

@@ -73,10 +73,10 @@ def _recording_of(folder: Path) -> Recording:
     except (msgpack.UnpackException, ValueError) as error:
         raise DatasetError(f"{path}: not a recording: {str(error) or type(error).__name__}") from error
     if not values or not isinstance(values[0], dict) or values[0].get("format") != RECORDING_FORMAT:
-        raise DatasetError(f"{path}: not a recording of this version ({RECORDING_FORMAT})")
+        raise DatasetError(f"{path}: not a recording of this version ({RECORDING_FORMAT}); fly the scene again")
     head, frames, tail = values[0], values[1:-1], values[-1]
     if not isinstance(tail, dict) or tail.get("end") != len(frames):
-        raise DatasetError(f"{path}: the recording was not finished")
+        raise DatasetError(f"{path}: the recording is incomplete; fly the scene again")
     motion = head.get("motion")
     return Recording(
         folder=folder,

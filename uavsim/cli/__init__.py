@@ -167,7 +167,7 @@ def _flushed(code: int) -> int:
     except (OSError, ValueError) as error:  # ValueError: a plug-in has closed it
         _drop_stdout()
         reason = error.strerror if isinstance(error, OSError) else "is closed"
-        return _print_error(f"the output is lost: standard output: {reason}", code=3)
+        return _print_error(f"cannot write to standard output: {reason}", code=3)
     return code
 
 

@@ -69,7 +69,7 @@ def plan(
     ] = None,
     png: Annotated[Path | None, typer.Option(help="Draw the scenes from above into this image.")] = None,
     make_routes: Annotated[
-        str | None, typer.Option(metavar="TOWN", help="Write flight_plans/TOWN.yaml instead.")
+        str | None, typer.Option(metavar="TOWN", help="Write the routes of this town into flight_plans/.")
     ] = None,
     rows: Annotated[int, typer.Option(help="With --make-routes: rows of the grid of routes.")] = 5,
     columns: Annotated[int, typer.Option(help="With --make-routes: columns of the grid of routes.")] = 5,

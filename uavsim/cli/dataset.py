@@ -40,7 +40,7 @@ def annotate_again(
     target: Annotated[Path, typer.Argument(help="A dataset, or a recording (a folder with log.msgpack and images).")],
     *,
     scenes: Annotated[str | None, typer.Option(help="Names of scenes, separated by commas; default: all.")] = None,
-    classes: Annotated[str | None, typer.Option(help=f"Classes to label: {','.join(LABELS)}.")] = None,
+    classes: Annotated[str | None, typer.Option(help=f"Classes, separated by commas: {', '.join(LABELS)}.")] = None,
     range_m: Annotated[
         float | None, typer.Option(min=1.0, help="Greatest distance of labelled objects from a drone, metres.")
     ] = None,
@@ -80,7 +80,7 @@ def _label_committed(output: Output, entry: LedgerEntry, *, options: Callable[[S
         rows = scene_fragment(annotate(recording, options=options(recording.plan)))
     with output.lock(entry.scene) as locked:
         if not locked:
-            raise InputError(f"scene {entry.scene} is being flown by another process; try again later")
+            raise InputError(f"scene {entry.scene} is in use by another process; try again later")
         output.replace(generation.fragment, pack_fragment(in_generation(rows, generation.number)))
 
 
@@ -88,7 +88,7 @@ def _label_recording(target: Path, out: Path, *, options: AnnotateOptions) -> No
     check_result_beside(target, out)
     result, recorded = ResultPath.open(out), DataFolder(target)
     if not result.is_empty():
-        raise InputError(f"{out}: is not empty; name a new folder")
+        raise InputError(f"{out}: is not empty; choose a new folder")
     recording: Recording = read_recording(target)
     with reading(target):
         fragment = pack_fragment(scene_fragment(annotate(recording, options=options)))
@@ -107,7 +107,7 @@ def convert_dialect(
     *,
     dialect: Annotated[str, typer.Option(help="Dialect to write: strict, uav3d, or one of an installed package.")],
     timestamp_unit: Annotated[
-        Literal["us", "ns"], typer.Option(help="uav3d: ns as in the release, us for velocities.")
+        Literal["us", "ns"], typer.Option(help="uav3d: ns as in the release, us for correct velocities.")
     ] = "us",
     num_pts: Annotated[
         Literal["visible", "minus_one"], typer.Option(help="uav3d: pixels, or -1 as in the release.")

@@ -57,11 +57,11 @@ def video(
     *,
     out: Annotated[Path, typer.Option(help="The video: .mp4 or .gif.")] = Path("video.mp4"),
     version: VersionOption = None,
-    scene: Annotated[str | None, typer.Option(help="Name of the scene. Default: the first.")] = None,
+    scene: Annotated[str | None, typer.Option(help="Name of a scene; default: the first.")] = None,
     camera: Annotated[
         list[str] | None,
         typer.Option(
-            help="Channel, such as CAMERA_FRONT_id_0; repeat for more. Default: up to six, of all drones in turn."
+            help="Channel, such as CAMERA_FRONT_id_0; repeat for more; default: up to six, of all drones in turn."
         ),
     ] = None,
     columns: Annotated[int, typer.Option(min=0, help="Columns of the grid; 0: about the number of rows.")] = 0,
@@ -87,7 +87,7 @@ def adopt(
     clips: Annotated[Path, typer.Argument(help="Folder of the converted videos, each beside its manifest.json.")],
     *,
     as_twin_of: Annotated[Path, typer.Option("--as-twin-of", help="The dataset that the clips were exported from.")],
-    out: Annotated[Path | None, typer.Option(help="Folder of the twins; default: the dataset's with -twins.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder of the twins; default: the dataset's plus -twins.")] = None,
     name: Annotated[str | None, typer.Option(help="Name of the twin; default: that of the videos' folder.")] = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -47,7 +47,7 @@ __all__ = ["generate", "refuse_lists", "regenerate", "run_request"]
 def generate(
     *,
     dataset: Annotated[str | None, typer.Option(help=DATASET_HELP)] = None,
-    out: Annotated[str | None, typer.Option(help="Folder, or an object store's URL (s3://bucket/prefix).")] = None,
+    out: Annotated[str | None, typer.Option(help="Folder, or an object store's URL, s3://bucket/prefix.")] = None,
     town: TownsOption = None,
     scenes: Annotated[str | None, typer.Option(help="Scene numbers, 0-4,7.")] = None,
     samples: SamplesOption = None,

@@ -25,7 +25,7 @@ def init(
     *,
     dataset: Annotated[str | None, typer.Option(help="Name of a new dataset; default: mine.")] = None,
     formation: Annotated[str | None, typer.Option(help="Name of a new formation.")] = None,
-    rig: Annotated[str | None, typer.Option(help="Name of a new set of sensors.")] = None,
+    rig: Annotated[str | None, typer.Option(help="Name of a new rig.")] = None,
     weather: Annotated[str | None, typer.Option(help="Name of a new weather.")] = None,
     routes: Annotated[str | None, typer.Option(help="Town of new routes, such as Town03.")] = None,
 ) -> None:

@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 def view(
     folder: DatasetFolder,
     *,
-    scene: Annotated[list[str] | None, typer.Option(help="Name of a scene; repeat for more. Default: all.")] = None,
+    scene: Annotated[list[str] | None, typer.Option(help="Name of a scene; repeat for more; default: all.")] = None,
     save: Annotated[Path | None, typer.Option(help="File for the recording; no viewer opens.")] = None,
     web: Annotated[bool, typer.Option("--web", help="Serve a web page on 127.0.0.1, until Ctrl-C.")] = False,
     version: VersionOption = None,
     samples: Annotated[int, typer.Option(min=1, help="End the recording after this many keyframes.")] = 400,
     image_width: Annotated[
         int | None,
-        typer.Option(min=16, help="Width of images, pixels. Default: 640 to 288, fewer for more images."),
+        typer.Option(min=16, help="Width of images, pixels; default: 640 to 288, less for more images."),
     ] = None,
-    voxels: Annotated[Path | None, typer.Option(help="A folder that uavsim occupancy wrote, as Parquet.")] = None,
+    voxels: Annotated[Path | None, typer.Option(help="Folder of Parquet voxels that uavsim occupancy wrote.")] = None,
     port: Annotated[int, typer.Option(min=1, max=65535, help="With --web: port of the data.")] = 9876,
     web_port: Annotated[int, typer.Option(min=1, max=65535, help="With --web: port of the page.")] = 9090,
 ) -> None:

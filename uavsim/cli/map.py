@@ -34,7 +34,7 @@ def make_map(
     ] = False,
     buildings: Annotated[
         bool,
-        typer.Option("--buildings", help="Ask the simulator for its buildings: a layer of footprints with heights."),
+        typer.Option("--buildings", help="Add the simulator's buildings: a layer of footprints with heights."),
     ] = False,
     png: Annotated[Path | None, typer.Option(help="Also draw the town into this PNG.")] = None,
     as_json: JsonOption = False,
@@ -50,7 +50,7 @@ def make_map(
 
     files_of = pick(FORMATS, format_, what="format")
     if borrow is not None:
-        pick(BORROWED, borrow, what="name to borrow")
+        pick(BORROWED, borrow, what="name of nuScenes")
     check_png(png)
     if buildings and format_ == "graph":
         raise InputError("--buildings: a lane graph has no buildings; choose --format nuscenes or geojson")

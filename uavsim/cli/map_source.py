@@ -54,7 +54,7 @@ def network_of(target: str, *, buildings: bool = False) -> tuple[Network, str, l
             if buildings:
                 _, listed = _ask_headless(target, file)
         else:
-            raise InputError(f"{target}: no OpenDRIVE file (.xodr), no HOST:PORT of a CARLA server and no town's name")
+            raise InputError(f"{target}: not an OpenDRIVE file (.xodr), HOST:PORT of a CARLA server or a town's name")
         network = read_opendrive(file)
     network.name = name
     return network, name, listed

@@ -24,16 +24,16 @@ def occupancy(
     ] = None,
     of: Annotated[
         list[str] | None,
-        typer.Option("--of", help="An agent (0, v0) or a channel to make grids for; may be repeated."),
+        typer.Option("--of", help="An agent (0, v0) or a channel to make grids for; repeat for more."),
     ] = None,
     scan: Annotated[
-        list[Path] | None, typer.Option("--scan", help="A further dataset that shows the same towns; may be repeated.")
+        list[Path] | None, typer.Option("--scan", help="A further dataset that shows the same towns; repeat for more.")
     ] = None,
     scan_cache: Annotated[
-        Path | None, typer.Option("--kept", help="Folder that caches scans of scenes; default: scans in --out.")
+        Path | None, typer.Option("--kept", help="Folder that caches scans of scenes; default: in --out.")
     ] = None,
     scenes: Annotated[
-        list[str] | None, typer.Option("--scene", help="A scene's name; may be repeated; default: all.")
+        list[str] | None, typer.Option("--scene", help="Name of a scene; repeat for more; default: all.")
     ] = None,
     cameras: Annotated[
         bool, typer.Option("--cameras", help="In Parquet, list the cameras that see a voxel, not only the agents.")

@@ -43,7 +43,7 @@ __all__ = [
     "run_config",
 ]
 
-DATASET_HELP: Final = "smoke, uav3d-mini, swarm-mini, ... (uavsim list datasets), or a YAML file."
+DATASET_HELP: Final = "smoke, uav3d-mini, swarm-mini, ... (uavsim list datasets) or a YAML file."
 DatasetFolder = Annotated[
     Path, typer.Argument(help="The dataset's folder, which has a version folder such as v1.0-mini.")
 ]
@@ -65,14 +65,14 @@ WeatherOption = Annotated[str | None, typer.Option(help=_help("weather"))]
 TownsOption = Annotated[
     list[str] | None,
     typer.Option(
-        help="Town10HD, Town03, Town07, ... (uavsim list towns); default: all of the dataset; repeat for several."
+        help="Town10HD, Town03, Town07, ... (uavsim list towns); default: all of the dataset; repeat for more."
     ),
 ]
 SimulatorOption = Annotated[
     list[str] | None,
     typer.Option(
         "--simulator",
-        help="mock (default: started and stopped by the run), or HOST:CARLA_PORT[:AIRSIM_PORT]; repeat for more.",
+        help="mock (default: started and stopped by the run), or HOST:PORT[:PORT] of CARLA and AirSim; repeat for more.",
     ),
 ]
 RunOption = Annotated[str | None, typer.Option("--run", help="A run's YAML: simulators, deadlines, attempts.")]
@@ -83,7 +83,7 @@ WaitOption = Annotated[
 CheckOption = Annotated[bool, typer.Option(help="Validate the result.")]
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Print the plan; start and write nothing.")]
 WriteNothingOption = Annotated[bool, typer.Option("--dry-run", help="Print the intended result; write nothing.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 
 
 def overrides_of(arguments: Mapping[str, Any]) -> Overrides:

@@ -18,7 +18,7 @@ def ui(
     screen = Screen()
     with account_server(port=port) as address:
         screen.print(line("Prefect's pages: ", ("bold", address.url)))
-        screen.print(f"key, requested once by the pages: {address.key}")
+        screen.print(f"key, which the pages request once: {address.key}")
         screen.print(f"your runs report to it; its database is in {account_folder()}; Ctrl-C stops it")
         try:
             signal.pause()

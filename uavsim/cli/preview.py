@@ -31,7 +31,7 @@ from uavsim.terminal import Screen, count, write_out
 def preview(
     *,
     dataset: Annotated[str, typer.Option(help=DATASET_HELP)],
-    scene: Annotated[int | None, typer.Option(min=0, help="Scene number; default: the first one.")] = None,
+    scene: Annotated[int | None, typer.Option(min=0, help="Scene number; default: the first.")] = None,
     town: Annotated[str | None, typer.Option(help="Use the first scene of this town.")] = None,
     seed: SeedOption = None,
     topology: TopologyOption = None,

@@ -76,12 +76,12 @@ def doctor(
 def conform(
     *,
     simulator: Annotated[
-        str, typer.Option(help="HOST:PORT of a CARLA server that no other program uses; it stays in its town.")
+        str, typer.Option(help="HOST:PORT of a CARLA server that no other program uses; its town stays loaded.")
     ],
     airsim: Annotated[str, typer.Option(help="HOST:PORT of an AirSim server.")] = "",
     out: Annotated[Path, typer.Option(help="Folder for answers.json and index.html.")] = Path("conform"),
     against: Annotated[
-        Path | None, typer.Option(help="Another answers.json, instead of the headless simulator's.")
+        Path | None, typer.Option(help="answers.json to compare with; default: the headless simulator's.")
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Exit code 3 if an answer differs or is missing.")] = False,
     as_json: JsonOption = False,

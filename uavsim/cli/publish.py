@@ -30,13 +30,13 @@ __all__ = ["publish", "reproduce", "verify"]
 def publish(
     folder: DatasetFolder,
     *,
-    out: Annotated[Path, typer.Option(help="The pack: a new folder.")],
+    out: Annotated[Path, typer.Option(help="A new folder for the pack.")],
     version: VersionOption = None,
     name: Annotated[str | None, typer.Option(help="Name of the dataset; default: the name in its YAML.")] = None,
-    licence: Annotated[str, typer.Option("--licence", "--license", help="Identifier, as on the Hub.")] = "cc-by-4.0",
-    creator: Annotated[str, typer.Option(help="Person or organisation.")] = "uavsim",
-    url: Annotated[str, typer.Option(help="Future address of the dataset.")] = "https://example.org",
-    date: Annotated[str | None, typer.Option(help="Date of publication, 2026-11-22; default: today.")] = None,
+    licence: Annotated[str, typer.Option("--licence", "--license", help="Licence, as the Hub names it.")] = "cc-by-4.0",
+    creator: Annotated[str, typer.Option(help="Person or organisation that publishes the dataset.")] = "uavsim",
+    url: Annotated[str, typer.Option(help="Web address of the published dataset.")] = "https://example.org",
+    date: Annotated[str | None, typer.Option(help="Date of publication, such as 2026-11-22; default: today.")] = None,
     shards: Annotated[bool, typer.Option(help="Also write the nuScenes folder as tar files.")] = True,
     dry_run: WriteNothingOption = False,
     as_json: JsonOption = False,
@@ -76,7 +76,7 @@ def publish(
         else "no certificate: the dataset has no ledger"
     )
     Screen().print(f"wrote {out}: {done.files} files, {done.rows} rows, {done.size_bytes / 1e6:.1f} MB; {certified}")
-    Screen().print(f"sha256 of SHA256SUMS, by which uavsim verify --sums-sha256 proves the pack: {done.sums_sha256}")
+    Screen().print(f"sha256 of SHA256SUMS, for uavsim verify --sums-sha256: {done.sums_sha256}")
 
 
 def verify(
@@ -144,4 +144,4 @@ def reproduce(
 
 def _refuse_full(out: Path) -> None:
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise InputError(f"{out}: is not empty; name a new folder")
+        raise InputError(f"{out}: is not empty; choose a new folder")

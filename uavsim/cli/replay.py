@@ -78,7 +78,7 @@ def twins(
     ] = None,
     skin: Annotated[
         list[str] | None,
-        typer.Option(help="Twins in this skin: street, ... (uavsim list skins), or a YAML file; repeat for more."),
+        typer.Option(help="Twins in this skin: street, ... (uavsim list skins) or a YAML file; repeat for more."),
     ] = None,
     occluders: Annotated[bool, typer.Option("--occluders", help="A twin without the actors that hide others.")] = False,
     simulator: SimulatorOption = None,

@@ -27,7 +27,7 @@ _LOOK_S = 2.0
 def status(
     folder: Annotated[str, typer.Argument(help="The dataset's folder, or its URL in an object store.")],
     *,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of a table.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
     watch: Annotated[
         bool, typer.Option("--watch", "-w", help="Repeat every 2 s until all scenes are done or Ctrl-C.")
     ] = False,

@@ -21,9 +21,9 @@ def select(
     *,
     out: NewFolder,
     scenes: Annotated[str | None, typer.Option(help="Scene numbers, 0-4,7.")] = None,
-    town: Annotated[list[str] | None, typer.Option(help="Scenes in this town; repeat for several.")] = None,
-    weather: Annotated[list[str] | None, typer.Option(help="Scenes in this weather; repeat for several.")] = None,
-    split: Annotated[list[str] | None, typer.Option(help="Scenes of this split; repeat for several.")] = None,
+    town: Annotated[list[str] | None, typer.Option(help="Scenes in this town; repeat for more.")] = None,
+    weather: Annotated[list[str] | None, typer.Option(help="Scenes in this weather; repeat for more.")] = None,
+    split: Annotated[list[str] | None, typer.Option(help="Scenes of this split; repeat for more.")] = None,
     agent: Annotated[
         list[str] | None, typer.Option(help="Scenes with this kind of agent: drone, vehicle, roadside.")
     ] = None,
@@ -55,7 +55,7 @@ def select(
         within_m=within_m,
     )
     if scene_filter == subsets.SceneFilter():
-        raise InputError("name a condition: --scenes, --town, --weather, --split, --agent, --event or --class")
+        raise InputError("no condition is given; use --scenes, --town, --weather, --split, --agent, --event or --class")
     chosen = subsets.choose(folder, scene_filter)
     if dry_run:
         Screen().print(f"{count(len(chosen), 'scene')}: {' '.join(scene.name for scene in chosen)}")
@@ -70,7 +70,7 @@ def merge(
 ) -> None:
     """Run ``uavsim merge``."""
     if len(folders) < 2:
-        raise InputError("name at least two datasets to merge")
+        raise InputError("merge needs at least two datasets")
     _report(out, subsets.merge(folders, out), scenes=sum(len(subsets.scenes_of(folder)) for folder in folders))
 
 
@@ -78,7 +78,7 @@ def split(
     folder: Dataset,
     *,
     out: NewFolder,
-    assign: Annotated[list[str], typer.Option(help="SPLIT=NUMBERS, uav_val=3,7-9; repeat for several.")],
+    assign: Annotated[list[str], typer.Option(help="SPLIT=NUMBERS, uav_val=3,7-9; repeat for more.")],
     rest: Annotated[str | None, typer.Option(help="Split of all other scenes; default: none.")] = None,
 ) -> None:
     """Run ``uavsim split``."""
@@ -91,7 +91,10 @@ def split(
     _report(out, subsets.split(folder, out, assigned, rest=rest), scenes=len(subsets.scenes_of(folder)))
 
 
-def diff(first: Dataset, second: Dataset) -> None:
+def diff(
+    first: Annotated[Path, typer.Argument(help="Folder of the first dataset.")],
+    second: Annotated[Path, typer.Argument(help="Folder of the second dataset.")],
+) -> None:
     """Run ``uavsim diff``."""
     lines = list(subsets.differences(first, second))
     for line in lines:

@@ -144,7 +144,7 @@ def load(path: Path, model: type[M], *, text: str | None = None) -> Loaded[M]:
         raise source.error(error.key_path, str(error)) from error
     for key_path in draws:
         if key_path[0] not in model.drawable:
-            raise source.error(key_path, f"is the same for all scenes; they draw {', '.join(model.drawable)}")
+            raise source.error(key_path, f"cannot be drawn for each scene; drawable: {', '.join(model.drawable)}")
     try:
         if not draws:
             return Loaded(path.stem, model.model_validate(value), source)
@@ -253,7 +253,7 @@ class _Composer:
             if isinstance(event, yaml.DocumentEndEvent):
                 continue
             if root is not None:
-                raise self._error(event, "a second document starts; one file holds one")
+                raise self._error(event, "the file has a second document; write it to a separate file")
             root = self._node(event, depth=0)
         return root or _Node(line=1, open=False)
 

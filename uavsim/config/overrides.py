@@ -11,7 +11,7 @@ class Overrides(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     samples: int | None = Field(default=None, ge=1, description="Keyframes per scene; overrides the dataset's.")
-    seed: int | None = Field(default=None, ge=0, description="Overrides the dataset's seed.")
+    seed: int | None = Field(default=None, ge=0, description="Random seed; overrides the dataset's.")
     topology: str | None = Field(
         default=None, description="carla, bridge, merged, ... (uavsim list topologies); overrides the dataset's."
     )
@@ -28,7 +28,7 @@ class Overrides(BaseModel):
         description="clear_noon, night, hard_rain, ... (uavsim list weathers) or a YAML file; overrides the dataset's.",
     )
     settle: bool | None = Field(
-        default=None, description="Draw RGB images before each image as the rig defines, or not at all."
+        default=None, description="Let cameras settle before each image, as the rig defines, or never."
     )
 
     def instead_of(self, **defaults: object) -> dict[str, Any]:

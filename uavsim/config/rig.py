@@ -128,13 +128,13 @@ class Lidar(Block):
         turns_hz = 1e6 / step_us
         if self.rotation_hz is not None and abs(self.rotation_hz - turns_hz) > 1e-6 * turns_hz:
             return "rotation_hz", (
-                f"{self.rotation_hz:g} turns a second are not one a step of {step_us / 1e6:g} s; leave it out, or write "
-                f"{turns_hz:g}"
+                f"{self.rotation_hz:g} turns per second are not one turn per step of {step_us / 1e6:g} s; leave it out, or "
+                f"write {turns_hz:g}"
             )
         if self.points_per_second < self.channels * turns_hz:
             return "points_per_second", (
-                f"{self.points_per_second} are less than one a channel and turn: {self.channels} channels at "
-                f"{turns_hz:g} turns a second need {self.channels * turns_hz:g}"
+                f"{self.points_per_second} is less than one point per channel and turn: {self.channels} channels at "
+                f"{turns_hz:g} turns per second need {self.channels * turns_hz:g}"
             )
         return None
 
@@ -165,7 +165,7 @@ class Radar(Block):
         """See ``Block``: a measurement has a ray at least."""
         if self.points_per_second * step_us < 1_000_000:
             fewest = -(-1_000_000 // step_us)
-            return "points_per_second", f"{self.points_per_second} are fewer than one per step; set at least {fewest}"
+            return "points_per_second", f"{self.points_per_second} is below one point per step; set at least {fewest}"
         return None
 
     def params(self, *, step_us: int) -> RadarParams:

@@ -45,7 +45,7 @@ class CameraShutter(Model):
                 times_us = (round(seconds * 1e6) for seconds in (self.readout_s, self.exposure_s))
                 other = _other_step(step_us, image_us, *times_us)
                 return key, (
-                    f"{wanted_s:g} is not a multiple of step_s={step_us / 1e6:g}, at which images are taken; possible is "
+                    f"{wanted_s:g} is not a multiple of step_s={step_us / 1e6:g}, at which images are taken; possible: "
                     f"{values}{other}"
                 )
         longest_s = (image_us - step_us) / 1e6
@@ -53,7 +53,7 @@ class CameraShutter(Model):
             key = "readout_s" if self.readout_s >= self.exposure_s else "exposure_s"
             other_s = self.exposure_s if key == "readout_s" else self.readout_s
             return key, (
-                f"the shutter is open {self.readout_s + self.exposure_s:g} s, and the next image begins after "
+                f"the shutter is open for {self.readout_s + self.exposure_s:g} s, but the next image begins after "
                 f"{image_us / 1e6:g} s; the nearest {key} is {max(longest_s - other_s, 0.0):g}"
             )
         return None

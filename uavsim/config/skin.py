@@ -37,7 +37,7 @@ class Colours(Model):
         for key in range_keys:
             low, high = getattr(self, key)
             if low > high:
-                raise ValueError(f"{key}: from smaller than to")
+                raise ValueError(f"{key}: from must be smaller than to")
         return self
 
     def drawn(self, rng: np.random.Generator, count: int) -> tuple[str, ...]:
@@ -87,7 +87,7 @@ class Skin(Model):
         for key in ("sun_altitude_deg", "sun_azimuth_deg"):
             bounds: Any = getattr(self, key)
             if bounds is not None and bounds[0] > bounds[1]:
-                raise ValueError(f"{key}: from smaller than to")
+                raise ValueError(f"{key}: from must be smaller than to")
         if self.traffic == "recorded" and not any(
             getattr(self, k) for k in type(self).model_fields if k not in self.same
         ):

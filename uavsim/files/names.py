@@ -34,7 +34,7 @@ def name_fault(name: object) -> str | None:
     try:
         size = len(name.encode())
     except UnicodeEncodeError:
-        return "holds a lone surrogate"
+        return "holds an unpaired surrogate"
     plain = name.isascii() and name.isprintable()  # fast path for nearly all names
     if not plain and any(unicodedata.category(letter) in {"Cc", "Cf", "Zl", "Zp"} for letter in name):
         return "holds control characters"
@@ -126,7 +126,7 @@ class DataFolder:
             if self._is_inside(leads_to):
                 return file
             file.close()
-            wrong = "leads outside the dataset's folder by a link"
+            wrong = "leaves the dataset's folder through a link"
         raise DatasetError(f"{self.root}: {what} {_quoted(name)}, which {wrong}; run uavsim validate {self.root}")
 
     def read(self, name: object, *, what: str = "a table names", most_bytes: int = MOST_FILE_BYTES) -> bytes:
@@ -171,7 +171,7 @@ class DataFolder:
             real = os.path.realpath(f"{self._real_root}/{name}", strict=False)
         except OSError as error:
             return f"cannot be read ({error.strerror})"
-        return None if self._is_inside(real) else "leads outside the dataset's folder by a link"
+        return None if self._is_inside(real) else "leaves the dataset's folder through a link"
 
 
 def _quoted(name: object) -> str:

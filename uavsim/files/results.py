@@ -142,9 +142,9 @@ class ResultPath:
         if mark.exists():
             with mark.open_to_read() as file:
                 if file.read(_MOST_MARK_BYTES).decode(errors="replace") != job:
-                    raise InputError(f"{self}: holds the unfinished result of another command; name a new folder")
+                    raise InputError(f"{self}: holds the unfinished result of another command; choose a new folder")
         elif not self.is_empty():
-            raise InputError(f"{self}: is not empty; name a new folder")
+            raise InputError(f"{self}: is not empty; choose a new folder")
         else:
             write_whole(mark, job.encode())
         try:

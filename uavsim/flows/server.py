@@ -181,7 +181,7 @@ def check_api(url: str) -> None:
     except (OSError, ValueError) as error:
         reason = getattr(error, "reason", None) or error
         raise SystemFailure(
-            f"tried the Prefect server at {redact(url)}: {reason}; start it, or unset PREFECT_API_URL to run without one"
+            f"cannot reach the Prefect server at {redact(url)}: {reason}; start it, or unset PREFECT_API_URL to run without it"
         ) from error
 
 

@@ -112,7 +112,7 @@ def planner(town: TownPlan) -> ScenePlanner:
     traffic = town.dataset.model.block("traffic").vehicles
     available = traffic if town.share.vehicles is None else town.share.vehicles
     if block.count > available:
-        what = f"{town.town.name} has only {available} vehicles (traffic.vehicles) for {block.count} sensing ones"
+        what = f"{block.count} vehicles with sensors exceed the traffic of {town.town.name}, {available} vehicles"
         raise town.dataset.error(("vehicles", "count"), what)
     if block.can_bus and town.dataset.model.recording != "full":
         what = "can_bus needs the motion of every step; set recording: full"

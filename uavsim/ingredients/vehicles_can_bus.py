@@ -51,7 +51,7 @@ def write_streams(recording: Recording, record: VehiclesPlan) -> dict[str, str]:
         return {}
     plan = recording.plan
     if recording.motion is None:
-        raise DatasetError(f"{plan.scene_name}: can_bus needs motion, and the recording has none")
+        raise DatasetError(f"{plan.scene_name}: can_bus needs motion, but the recording has none")
     motion = recording.motion.open()
     instances = {state.agent: state.instance_id for state in recording.frames[0].others}
     moves: dict[str, str] = {}

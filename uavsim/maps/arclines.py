@@ -24,7 +24,7 @@ class Arcs:
 
     Attributes:
         lane: (A,) index of each arc's line.
-        pose: (A, 3) x, y, yaw at the begin, metres and radians.
+        pose: (A, 3) x, y, yaw at the start, metres and radians.
         curvature: (A,) 1/m, positive to the left.
         length_m: (A,) lengths.
     """

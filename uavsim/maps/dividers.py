@@ -62,7 +62,7 @@ def lane_cuts(record: LaneRecord) -> list[int]:
     """Return the indices of border points at which a section ends, or the paint of any lane in it changes.
 
     All lanes of a section are cut at the same s. The begin and end of the lane are not included. A section shorter than a
-    metre joins the previous section, or the next one at the begin of a road.
+    metre joins the previous section, or the next one at the start of a road.
     """
     index_at: dict[float, int] = {}
     first = 0

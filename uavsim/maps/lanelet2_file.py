@@ -49,7 +49,7 @@ def osm_file(town: VectorMap) -> bytes:
     except ImportError as error:
         raise InputError(f"--format lanelet2 needs Lanelet2's library: {install_line('lanelet2')}") from error
     cut = cut_lanes(town)
-    town.warnings += [f"lanelet2: lane {a} is not connected to {b}, whose begin is too far" for a, b in cut.unconnected]
+    town.warnings += [f"lanelet2: lane {a} is not connected to {b}, whose start is too far" for a, b in cut.unconnected]
     lanelet_map = _Writer(town, cut).whole()
     projector = lanelet2.projection.LocalCartesianProjector(lanelet2.io.Origin(*town.origin_deg_m))
     with scratch_folder("uavsim-lanelet2-") as folder:
@@ -201,7 +201,7 @@ class _Writer:
             ring = np.nan_to_num(shapely.get_coordinates(shapely.get_exterior_ring(shape), include_z=True))
             sides = sides_across(ring) if layer == "ped_crossing" else _sides_along(ring)
             if sides is None:
-                self._town.warnings.append(f"lanelet2: {layer} {token} is left out: it has no two sides")
+                self._town.warnings.append(f"lanelet2: {layer} {token} is left out: it does not have two sides")
                 continue
             left, right = (self._line(side, {"type": line}) for side in sides)
             tags = {"type": "lanelet", "subtype": subtype, **_WALKED, "uav_token": token}

@@ -62,7 +62,7 @@ class Labelled:
         voxels: the voxels.
         agent: owner of the grid: an agent as channels name it, the channel of a camera or lidar, or ``swarm``.
         near: returns the grid at the sample before (-1) or after (+1); None without one.
-        height_m: returns the height of the agent's first camera above the ground at the begin of the scene, metres.
+        height_m: returns the height of the agent's first camera above the ground at the start of the scene, metres.
     """
 
     scene: Scene

@@ -213,7 +213,7 @@ def _draw_legend(sheet: Sheet, plans: Sequence[ScenePlan], *, y: int, buildings:
     if len(plans) > _FEW:
         ways = "routes with the numbers of their scenes, dots: start of each"
     else:
-        ways = f"ways of {plans[0].scene_name if plans else 'a scene'}, dots: start"
+        ways = f"paths of {plans[0].scene_name if plans else 'a scene'}, dots: start"
     x = _BORDER_PX
     for colour, text in (
         (_ROAD, "road"),

@@ -108,11 +108,11 @@ def given_by(dataset: Loaded[DatasetConfig], rig: Loaded[Rig]) -> tuple[SensorSp
             if not modality(name).given_by(server):
                 supported = ", ".join(n for n, sensor in camera_sensors().items() if sensor.given_by(server))
                 if not spec.params.is_optical:
-                    raise rig.error(("mounted", spec.name), f"topology {topology} cannot give {name!r}")
+                    raise rig.error(("mounted", spec.name), f"topology {topology} does not provide {name!r}")
                 key_path = ("cameras", spec.name, "sensors") if rig.model.cameras[spec.name].sensors else ("sensors",)
                 raise rig.error(
                     key_path,
-                    f"topology {topology} cannot give {name!r}; its cameras give {supported} (camera {spec.name})",
+                    f"topology {topology} does not provide {name!r}; its cameras provide {supported} (camera {spec.name})",
                 )
         if server == "airsim" and isinstance(spec.params, CameraParams) and spec.params.exposure.mode == "manual":
             key_path = (*(("cameras", spec.name) if rig.model.cameras[spec.name].exposure else ()), "exposure", "mode")

@@ -76,7 +76,7 @@ def town_of(dataset: Loaded[DatasetConfig], numbers: Sequence[int] | None) -> st
         return next(iter(ranges))
     matching_towns = [town for town, scenes in ranges.items() if numbers and numbers[0] in scenes.allowed]
     if not matching_towns:
-        raise InputError(f"name a town of the dataset {dataset.name!r}: {', '.join(ranges)}")
+        raise InputError(f"the dataset {dataset.name!r} has several towns; choose one: {', '.join(ranges)}")
     return matching_towns[0]
 
 
@@ -91,7 +91,7 @@ def _ranges(dataset: Loaded[DatasetConfig]) -> dict[str, TownScenes]:
     for before, after in itertools.pairwise(ordered):
         if after.allowed.start < before.allowed.stop:
             key_path = ("towns", after.town, "first_scene")
-            raise dataset.error(key_path, f"scene {after.allowed.start} belongs to {before.town} already")
+            raise dataset.error(key_path, f"{before.town} already has scene {after.allowed.start}; increase it")
     _check_splits(dataset, [scenes.allowed for scenes in ordered])
     return ranges
 
@@ -101,7 +101,7 @@ def _check_splits(dataset: Loaded[DatasetConfig], allowed: Sequence[range]) -> N
     for name, numbers in dataset.model.splits.scenes.items():
         for index, number in enumerate(numbers):
             if not any(number in scenes for scenes in allowed):
-                what = f"scene {number} is not in the dataset, which has {_listed(allowed)}"
+                what = f"the dataset has no scene {number}; it has {_listed(allowed)}"
                 raise dataset.error(("splits", "scenes", name, index), what)
 
 
@@ -131,7 +131,7 @@ def parse_numbers(text: str, *, what: str = "--scenes") -> tuple[int, ...]:
             raise InputError(f"{what} {text!r}: write numbers and ranges, for example 0-4,7")
         low, high = int(first), int(last or first)
         if high < low or high - low > _MOST_IN_A_RANGE:
-            raise InputError(f"{what} {text!r}: the range {part.strip()} runs backwards or is too long")
+            raise InputError(f"{what} {text!r}: the range {part.strip()} is descending or too long")
         numbers.update(range(low, high + 1))
     return tuple(sorted(numbers))
 
@@ -155,7 +155,7 @@ def requested(scenes: TownScenes, numbers: Sequence[int] | None) -> Sequence[int
             f"in this dataset{_counted_in_town(scenes, numbers)}"
         )
     if not numbers:
-        raise InputError("no scene is requested; name at least one")
+        raise InputError("no scene is requested; give at least one")
     return sorted(set(numbers))
 
 

@@ -40,7 +40,7 @@ def make_routes(town: TownConfig, *, rows: int, columns: int) -> str:
     high = np.array([town.x_m[1], town.y_m[1]]) - _EDGE_M
     room_m = high - low
     if (room_m < 10.0).any():
-        raise InputError(f"{town.name} is too small for routes {_EDGE_M:g} m inside its ends")
+        raise InputError(f"{town.name} is too small for routes {_EDGE_M:g} m inside its bounds")
     cell_m = room_m / np.array([columns, rows])
     half_m = np.minimum(np.clip(0.9 * cell_m, _LEAST_M, _MOST_M), room_m) / 2.0
     text = _HEAD.format(rows=rows, columns=columns, town=town.name)

@@ -375,7 +375,7 @@ class _TownPlanner:
         if len(files.files) != formation.model.drones:
             raise self.routes.error(
                 (*key, "files"),
-                f"{len(files.files)} files for {formation.model.drones} drones of formation {formation.name!r}",
+                f"{len(files.files)} trajectory files, but formation {formation.name!r} has {formation.model.drones} drones",
             )
         if self.dataset.model.altitude_m is not None:
             raise self.dataset.error(

@@ -68,12 +68,12 @@ def read_trajectory(text: str, *, frame: str) -> Trajectory:
             rows.append(_row(words, order, number))
             lines.append(number)
     if len(rows) < 2:
-        raise InputError(f"a trajectory needs two rows ({' '.join(_COLUMNS)}) or more, and this one has {len(rows)}")
+        raise InputError(f"a trajectory needs two rows ({' '.join(_COLUMNS)}) or more, but this one has {len(rows)}")
     values = np.array(rows)
     late = np.flatnonzero(np.diff(values[:, 0]) <= 0.0)
     if late.size:
         raise InputError(
-            f"line {lines[late[0] + 1]}: time {values[late[0] + 1, 0]:g} s does not follow {values[late[0], 0]:g} s"
+            f"line {lines[late[0] + 1]}: time {values[late[0] + 1, 0]:g} s is not after {values[late[0], 0]:g} s"
         )
     quat_wxyz, position_m = values[:, [7, 4, 5, 6]], values[:, 1:4]
     if frame == "ned":
@@ -112,14 +112,12 @@ def _row(words: Sequence[str], order: Sequence[str], number: int) -> list[float]
     try:
         named = dict(zip(order, map(float, words), strict=True))
     except ValueError:
-        raise InputError(f"line {number}: is not {len(order)} numbers ({' '.join(order)})") from None
+        raise InputError(f"line {number}: expected {len(order)} numbers ({' '.join(order)})") from None
     row = [named[name] for name in _COLUMNS]
     if not np.isfinite(row).all():
         raise InputError(f"line {number}: has a number that is not finite")
     if abs(np.linalg.norm(row[4:]) - 1.0) > _NORM_SLACK:
-        raise InputError(
-            f"line {number}: the quaternion qx qy qz qw has length {np.linalg.norm(row[4:]):.3f}, and needs 1"
-        )
+        raise InputError(f"line {number}: the quaternion qx qy qz qw has length {np.linalg.norm(row[4:]):.3f}, not 1")
     return row
 
 
@@ -141,7 +139,7 @@ def fly_trajectories(
     free_s = drones[shortest].duration_s - float(time_s[-1])
     if free_s < 0.0:
         raise InputError(
-            f"drone {shortest} has {drones[shortest].duration_s:g} s of trajectory, and a scene lasts {time_s[-1]:g} s"
+            f"the trajectory of drone {shortest} lasts {drones[shortest].duration_s:g} s, but a scene {time_s[-1]:g} s"
         )
     at_s = start_share * free_s + time_s
     poses = [drone.at(at_s) for drone in drones]

@@ -16,7 +16,7 @@ from uavsim.environment import python_command
 from uavsim.errors import SceneVoid, TrafficStalled, UavsimError
 from uavsim.files.scratch import scratch_folder
 from uavsim.on_top import ON_TOP
-from uavsim.probing.engine_facts import EngineFacts
+from uavsim.probing.engine_facts import NO_MERGED, EngineFacts
 from uavsim.probing.finding import Finding
 from uavsim.probing.forecast import forecast_of
 from uavsim.probing.graphics import cards, cards_in_flight
@@ -119,7 +119,7 @@ def _masks(plan: ScenePlan) -> Iterator[Finding]:
     if any(INSTANCE in names and DEPTH not in names for names in taken):
         yield Finding("warning", "masks", UNCHECKED_MASKS, "add depth to the rig's sensors")
     elif any(INSTANCE in names for names in taken):
-        yield Finding("good", "masks", "held against depth")
+        yield Finding("good", "masks", "checked against depth")
 
 
 def _simulator(
@@ -128,7 +128,7 @@ def _simulator(
     try:
         facts = slot.ready()
     except UavsimError as error:
-        yield Finding("bad", slot.name, str(error), "see the message; nothing else of this simulator was looked at")
+        yield Finding("bad", slot.name, str(error), "see the message; the other checks of this simulator were skipped")
         return
     servers = slot.simulator.ensure()
     address = ", ".join(f"{name} at {where}" for name, where in servers.items())
@@ -149,7 +149,7 @@ def _simulator(
 def _engine(
     slot: SimulatorSlot, plan: ScenePlan, servers: Mapping[str, str], *, folder: Path, limit_s: float
 ) -> Finding:
-    """Measure in a process of its own how a merged build behaves between ticks and under ``simPause``."""
+    """Measure in a separate process how a merged build behaves between ticks and under ``simPause``."""
     topic = f"{slot.name} engine"
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "measure.msgpack"
@@ -163,13 +163,13 @@ def _engine(
         )
         answer = json.loads(done.stdout)
     except subprocess.TimeoutExpired:
-        return Finding("bad", topic, f"did not answer within {limit_s:g} s", "topology merged is refused here")
+        return Finding("bad", topic, f"did not answer within {limit_s:g} s", NO_MERGED)
     except ValueError:
-        last = (done.stderr.strip().splitlines() or ["said nothing"])[-1]
+        last = (done.stderr.strip().splitlines() or ["no output"])[-1]
         message = f"the measuring process ended with code {done.returncode}: {last}"
         return Finding("bad", topic, message, "see the message")
     if "error" in answer:
-        return Finding("bad", topic, answer["error"], "topology merged is refused here; use topology bridge, or carla")
+        return Finding("bad", topic, answer["error"], NO_MERGED)
     found, remedy = EngineFacts(**answer["facts"]).lines
     return Finding("bad" if remedy else "good", topic, found, remedy)
 
@@ -191,7 +191,7 @@ def _town(slot: SimulatorSlot, plan: ScenePlan, *, folder: Path, flights: list[F
         recording = read_recording(Path(flown.recording))
         refuse_blank_images(recording)
     except TrafficStalled as error:
-        yield Finding("bad", topic, str(error), "restart the server, ask for fewer vehicles, or lower min_moving_share")
+        yield Finding("bad", topic, str(error), "restart the server, request fewer vehicles, or lower min_moving_share")
         return
     except SceneVoid as error:
         yield Finding("bad", topic, str(error), "check the driver and the free graphics memory (nvidia-smi)")
@@ -202,13 +202,13 @@ def _town(slot: SimulatorSlot, plan: ScenePlan, *, folder: Path, flights: list[F
     yield _sockets(topic)
     yield from cards_in_flight(topic, slot.simulator.config, simulator=recording.facts.simulator)
     if unlisted := unlisted_vehicles(recording, annotate(recording).ignored):
-        remedy = "use a released CARLA 0.9.16, or live without boxes of parked vehicles"
+        remedy = "use a released CARLA 0.9.16, or accept that parked vehicles have no boxes"
         yield Finding("warning", topic, unlisted, remedy)
     flight = _measured(plan, flown, seconds=time.monotonic() - began, images_at=images_at)
     flights.append(flight)
     slow = flight.images_per_s < _SLOW_IMAGES_PER_S
     pace = f"{flight.images_per_s:.1f} images/s, {flight.ticks_per_s:.1f} ticks/s, {flight.vehicles} vehicles"
-    remedy = "is the server rendering on the processor? docker needs --gpus all and the Vulkan driver files"
+    remedy = "check that the server renders on the card; docker needs --gpus all and the Vulkan driver files"
     yield Finding("warning" if slow else "good", topic, pace, remedy if slow else "")
 
 
@@ -216,8 +216,8 @@ def _sockets(topic: str) -> Finding:
     """Report listening sockets of client and simulator that other machines can reach."""
     found = open_to_others(os.getpid())
     if not found:
-        return Finding("good", f"{topic} sockets", "all listen on this machine alone")
-    remedy = "the client's (libcarla's Traffic Manager) drops all packets; a simulator needs a network of its own: SECURITY.md"
+        return Finding("good", f"{topic} sockets", "all listen on this machine only")
+    remedy = "libcarla's Traffic Manager drops all packets; give simulators a separate network (SECURITY.md)"
     return Finding("warning", f"{topic} sockets", "open to other machines: " + ", ".join(found), remedy)
 
 

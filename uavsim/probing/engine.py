@@ -73,7 +73,7 @@ def _measured(world: CarlaWorld, link: AirSimLink, thread: ThreadPoolExecutor) -
         paused_moves_m=largest_move_m(held, state)[0] if held and state else None,
     )
     if not returned_late:
-        raise SimulatorError("an AirSim call did not return after ticks under simPause; topology merged is refused")
+        raise SimulatorError("an AirSim call did not return after ticks under simPause")
     return facts
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Final, Literal
 
+NO_MERGED: Final = "topology merged does not support this simulator; use topology bridge or carla"
 Way = Literal["free", "ticks", "none"]
 """How images can be captured: at once, in ticks of a held world, or not at all."""
 _MOVES_M: Final = 0.05
@@ -44,5 +45,5 @@ class EngineFacts:
         found = f"AirSim's calls {asks}; {ticks}"
         if self.way == "none":
             why = "a car could not be made to move" if self.car_moves_m < _MOVES_M else "images cannot be proven"
-            return found, f"{why}: topology merged is refused here; use topology bridge, or carla"
+            return found, f"{why}: {NO_MERGED}"
         return found, ""

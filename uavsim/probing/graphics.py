@@ -8,7 +8,7 @@ from uavsim.probing.finding import Finding
 from uavsim.supervise.health import LOW_FREE_GPU_MB, ask_cards, is_on_this_machine, memory_mb
 
 _LEAST_USED_MB: Final = 1000  # an Unreal server that renders on a card holds more, with any map
-_FULL: Final = "end what uses the card, or use fewer or smaller cameras: full memory spoils images without an error"
+_FULL: Final = "end other programs on it, or use fewer or smaller cameras: full memory spoils images without an error"
 
 
 def cards() -> Iterator[Finding]:
@@ -18,7 +18,7 @@ def cards() -> Iterator[Finding]:
         yield Finding(
             "warning",
             "graphics card",
-            "no NVIDIA driver answers here",
+            "no NVIDIA driver was found",
             "fine for the headless simulator; a real CARLA server on this machine would render on the processor",
         )
     for index, name, free_mb, driver in rows or ():

@@ -45,7 +45,7 @@ LIDAR_INSTANCE: Final = "lidar_instance"
 RADAR: Final = "radar"
 RADAR_INSTANCE: Final = "radar_instance"
 UNCHECKED_MASKS: Final = (
-    "without depth it was not checked whether masks show what a mesh without a tag hides in the images (docs/limits.md)"
+    "without depth, masks were not checked for objects that a mesh without a tag hides in the images (docs/limits.md)"
 )
 """Note on cameras with masks and without depth."""
 SHUTTER: Final = "shutter"

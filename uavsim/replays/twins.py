@@ -115,7 +115,7 @@ def requested_twins(
         config = loaded.model.twins if dataset is not None else None
         if config is None:
             raise InputError(
-                f"{folder}: its dataset names no twins; request some with --weather, --without, --skin or --occluders"
+                f"{folder}: its YAML defines no twins; request some with --weather, --without, --skin or --occluders"
             )
         weather, without, occluders, skins = config.weather, config.without, config.occluders, config.skins
     twins = [Twin(f"weather-{Path(name).stem}", "weather", (name,)) for name in weather]

@@ -19,7 +19,7 @@ class SkinRequest(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    name: str = Field(description="of the skin")
+    name: str = Field(description="name of the skin")
     draw: int = Field(ge=0, description="number of the twin")
     skin: Skin
 
@@ -29,11 +29,11 @@ class ReplayRequest(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    folder: str = Field(description="of the dataset that was recorded")
+    folder: str = Field(description="folder of the recorded dataset")
     sensors: tuple[str, ...] = Field(default=(), description="more sensors for every camera, and lidar for every drone")
     hide: tuple[str, ...] = Field(default=(), description="actors by instance id, blueprint, or class")
     skin: SkinRequest | None = Field(default=None, description="another look, drawn for each scene")
-    is_changed: bool = Field(default=True, description="something is other than in the recorded dataset")
+    is_changed: bool = Field(default=True, description="the scenes differ from the recorded ones")
 
 
 class OutputRequest(BaseModel):
@@ -42,7 +42,7 @@ class OutputRequest(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     out: str = Field(description="folder, or fsspec URL (s3://bucket/prefix)")
-    pixels: bool | None = Field(default=None, description="let the validator decode every image; when few by default")
+    pixels: bool | None = Field(default=None, description="let the validator decode every image; default: if few")
     run: RunConfig | None = Field(default=None, description="simulators, deadlines, attempts, scratch folder")
 
     def output(self) -> Output:
@@ -58,7 +58,7 @@ class Request(OutputRequest, Overrides):
     """The requested scenes of a dataset with options."""
 
     dataset: str = Field(description="name in flight_plans/datasets, or a YAML file")
-    towns: tuple[str, ...] = Field(default=(), description="all of the dataset when empty")
+    towns: tuple[str, ...] = Field(default=(), description="towns to fly; all of the dataset when empty")
     scenes: str | None = Field(default=None, description="scene numbers in the dataset, 0-4,7; all when left out")
     replay: ReplayRequest | None = Field(default=None, description="show recorded motion again")
     simulators: tuple[str, ...] = Field(
@@ -73,7 +73,7 @@ class Request(OutputRequest, Overrides):
         description="by scene: number of earlier attempts with stalled traffic, to make the scene again exactly",
     )
     force: bool = Field(default=False, description="fly committed scenes again")
-    check: bool = Field(default=True, description="let the validator look at the result")
+    check: bool = Field(default=True, description="validate the result")
 
     @property
     def title(self) -> str:

@@ -80,7 +80,7 @@ def _further_labels(
     try:
         if not request.output().is_local:
             raise InputError(f"voxels need an output folder of this machine, not {request.out}")
-        assert on_top.voxels is not None, "the flows hand it in"
+        assert on_top.voxels is not None, "the flow sets it"
         return {"occupancy": on_top.voxels(settings, sensors)}
     except InputError as error:
         raise loaded.error(("labels", "occupancy"), str(error)) from error
@@ -122,7 +122,7 @@ def _plans(
             numbers = tuple(number for number in requested if number in allowed)
         for plan in planner.plans(town, numbers) if numbers != () else ():
             if request.replay is not None:
-                assert on_top.replayed is not None, "the flows hand it in"
+                assert on_top.replayed is not None, "the flow sets it"
                 plan = on_top.replayed(plan, request)
             yield plan
 

@@ -250,7 +250,7 @@ def _attempt(context: RunContext, entry: LedgerEntry, *, plan: ScenePlan, packed
     except Exception as error:  # a defect of uavsim ends this scene only, with a report
         kind, where = type(error).__name__, "".join(traceback.format_exception(error))
         journal.add("mistake", kind=kind, reason=str(error), traceback=where)
-        said = f" a mistake of uavsim, report it: {kind}: {error} (all of it is in {context.layout.scene_log(entry.scene)})"
+        said = f" a bug in uavsim, report it: {kind}: {error} (the traceback is in {context.layout.scene_log(entry.scene)})"
         context.progress.failed(entry.scene, line=line(("red", entry.scene), said))
         raise
     finally:

@@ -351,7 +351,7 @@ def _written(
     for scene in scenes:
         with output.lock(scene.name) as is_locked:
             if not is_locked:
-                raise InputError(f"{output.address}: another process works on scene {scene.name}; try again later")
+                raise InputError(f"{output.address}: scene {scene.name} is in use by another process; try again later")
             ledger_entry = read_entry(output, scene.name)
             if ledger_entry is None or ledger_entry.state != "committed":
                 _bring(scene, output, splits=None if splits is None else splits[scene.name])

@@ -156,7 +156,7 @@ def _refuse_links(root: Path) -> None:
     """Refuse a folder with symbolic links in places where a run writes."""
     tops = [root / name for name in (*file_roots(), "maps", ".uavsim")]
     notes = [root / ".uavsim" / name for name in NOTES]
-    with storage_errors(f"look at {root}"):
+    with storage_errors(f"inspect {root}"):
         versions = sorted(path for path in root.iterdir() if path.name.startswith("v1.0-")) if root.is_dir() else []
         channels = [
             path for top in tops[: len(file_roots())] if top.is_dir() and not top.is_symlink() for path in top.iterdir()

@@ -91,7 +91,7 @@ class LocalOutput:
 
     def publish(self, folder: Path, *, versions: Iterable[str]) -> None:
         """Move tables and maps from a staging folder into the dataset."""
-        with storage_errors(f"put the tables of {self.root} in their place"):
+        with storage_errors(f"move the tables of {self.root} into place"):
             publish_tables(self._folder, f"{_STAGING}/{folder.name}", versions=versions)
 
     def stage(self, scene: str) -> Path:

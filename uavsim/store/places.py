@@ -28,7 +28,7 @@ def open_output(out: str, *, scratch: Path | None = None) -> Output:
         InputError: ``out`` is empty, cannot be a folder, is no valid URL, or has credentials.
     """
     if not out.strip():
-        raise InputError("--out is empty; name a folder or an object store's URL")
+        raise InputError("--out is empty; give a folder or an object store's URL")
     scheme, colon, _ = out.partition(":")
     if "://" not in out and colon and scheme.lower() in _SCHEMES:
         raise InputError(f"--out {scheme}:...: a URL needs two slashes: {scheme.lower()}://bucket/prefix")

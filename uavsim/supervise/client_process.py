@@ -219,7 +219,7 @@ class ClientProcess:
         code = self._process.wait(2.0)
         self._process.stop(grace_s=0)
         tail = self._process.log_tail(lines=1).strip()
-        how = exit_text(code) if code is not None else "closed its events and was killed"
+        how = exit_text(code) if code is not None else "closed its event stream and was killed"
         return SimulatorLost(f"the client process {how} in phase {self._phase}" + (f": {tail}" if tail else ""))
 
 

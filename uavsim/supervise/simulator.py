@@ -142,7 +142,7 @@ class Simulator:
         host, ports = self.config.host, self.config.ports
         for server in self._servers:
             if server.name not in ports:
-                raise SimulatorError(f"{self.name}: no port is named for {server.title}")
+                raise SimulatorError(f"{self.name}: no port is set for {server.title}; add it to ports")
             self._wait_for_port(host, ports[server.name], end=end, server=server)
         return {server.name: _join(host, ports[server.name]) for server in self._servers}
 
@@ -240,7 +240,7 @@ class Simulator:
             left_s = end - time.monotonic()
             if left_s < 0:
                 instead = ", or use --simulator mock" if server.name in HEADLESS else ""
-                raise SimulatorError(f"tried {server.title} at {address}: {reason.lower()}; start it{instead}")
+                raise SimulatorError(f"cannot reach {server.title} at {address}: {reason.lower()}; start it{instead}")
             if not is_told and left_s > _CONNECT_S:
                 self.say(f"{self.name}: waiting up to {left_s:.0f} s for {server.title} at {address}")
                 is_told = True

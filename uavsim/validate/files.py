@@ -95,7 +95,7 @@ def formats_reported(evidence: Evidence) -> Iterator[Finding]:
         if usual and reported not in usual:
             yield Finding("files.format", f"{name}: fileformat says {reported!r}", **data.data_place(row))
         if name in row_of_file:
-            yield Finding("files.shared", f"{name} is the file of two rows", **data.data_place(row))
+            yield Finding("files.shared", f"two rows name the file {name}", **data.data_place(row))
         row_of_file[name] = row
 
 

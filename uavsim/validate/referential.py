@@ -85,7 +85,7 @@ def _chain(data: DataSet, name: str, *, group: list[IntArray], time: IntArray) -
             strange |= column[linked] != column[target]
         backward = time[linked] >= time[target] if word == "next" else np.zeros(len(linked), bool)
         for reason, bad in (
-            (f"is not answered by its {'prev' if word == 'next' else 'next'}", wrong),
+            (f"names a row with another {'prev' if word == 'next' else 'next'}", wrong),
             ("leaves the scene, channel or instance", strange & ~wrong),
             ("does not run forward in time", backward & ~wrong & ~strange),
         ):

@@ -92,5 +92,5 @@ def _wrong(
     if (mask[of_first_tick] != plain[of_first_tick]).any():
         yield (
             "shutter.image",
-            f"its first {int(of_first_tick.sum())} rows are of the image's tick, and show something else",
+            f"its first {int(of_first_tick.sum())} rows are of the image's tick, but differ from the image",
         )

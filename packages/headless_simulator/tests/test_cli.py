@@ -63,8 +63,8 @@ def test_taken_port_is_reported_with_a_remedy(option: str, below: int, taken: in
     (line,) = [line for line in done.stderr.splitlines() if "compil" not in line]
     assert done.returncode == 3
     assert line == (
-        f"headless-simulator: port {taken} of 127.0.0.1: Address already in use; end what listens there, or name another "
-        f"with {option} (0: a free one)"
+        f"headless-simulator: port {taken} of 127.0.0.1: Address already in use; end the program there, or "
+        f"choose another port: {option} (0: any)"
     )
     assert not done.stdout
 

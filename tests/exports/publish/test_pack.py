@@ -155,7 +155,7 @@ def test_verify_names_changed_and_missing_files(strict: Path, tmp_path: Path) ->
         file.seek(1000)
         file.write(b"\0\1\2")
     (out / "LICENSE").unlink()
-    with pytest.raises(DatasetError, match=r"2 of 5 .*LICENSE is missing.*train-00000\.parquet is changed"):
+    with pytest.raises(DatasetError, match=r"2 of 5 .*LICENSE is missing.*train-00000\.parquet has changed"):
         verify(out)
     with pytest.raises(InputError, match="no SHA256SUMS"):
         verify(tmp_path)

@@ -104,7 +104,7 @@ def _swap_images_and_forge_all_lists(pack: Path) -> None:
 
 
 FORGERIES: list[tuple[Callable[[Path], None], str]] = [
-    (_extra_parquet, "train-00001.parquet is not of the pack"),
+    (_extra_parquet, "train-00001.parquet is not part of the pack"),
     (_cut, "README.md has another hash of this list"),
     (_emptied, "lists no README.md"),
     (_one_line_seven_times, "twice"),
@@ -112,8 +112,8 @@ FORGERIES: list[tuple[Callable[[Path], None], str]] = [
     (_without_the_card, "lists no README.md"),
     (_a_file_and_its_line_gone, "README.md has another hash of this list"),
     (_extra_file_and_line, "README.md has another hash of this list"),
-    (_link, "data/more is not of the pack"),
-    (_swap_images, "train-00000.parquet is changed"),
+    (_link, "data/more is not part of the pack"),
+    (_swap_images, "train-00000.parquet has changed"),
     (_swap_images_and_list_them, "README.md has another hash of this list"),
     (_swap_images_and_forge_all_lists, "SHA256SUMS: is not the published file"),
 ]

@@ -41,7 +41,7 @@ def test_a_plain_blueprint_is_a_part_where_the_case_stands(tmp_path: Path) -> No
         ("tag: lost_cone", "tag: lost_coen", "street.yaml:9: cases.cones.tag: unknown tag 'lost_coen'; did you mean"),
         ("tag: lost_cone", "tag: drum", "unknown tag 'drum'; it is a synonym of 'barrel', write 'barrel'"),
         ("[car, barrel]", "[car, barel]", "street.yaml:6: training_sets.nuscenes.tags[1]: unknown tag 'barel'"),
-        ("[drum]", "[fallen_cone]", "tags.barrel.synonyms[0]: 'fallen_cone' already stands for 'lost_cone'"),
+        ("[drum]", "[fallen_cone]", "tags.barrel.synonyms[0]: 'fallen_cone' is already a synonym of 'lost_cone'"),
         ("trafficcone01", "trafficcoen01", "did you mean 'static.prop.trafficcone01'?"),
         ("at_m:", "at_mm:", "unknown key; did you mean 'at_m'?"),
         ("tag: barrel, at_m", "doors: open, at_m", "doors needs a vehicle, and static.prop.barrel is none"),

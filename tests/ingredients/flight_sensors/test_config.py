@@ -45,7 +45,7 @@ def test_usual_rates_are_as_near_as_the_simulators_steps_allow(tmp_path: Path) -
     ("words", "reported"),
     [
         ("flight_sensors: {}\n", "no sensor is configured; set one of imu, gnss, barometer, magnetometer"),
-        ("flight_sensors: {imu: {rate_hz: 300}}\n", "is 3333.333 us a reading, not whole; nearest: 300.030003"),
+        ("flight_sensors: {imu: {rate_hz: 300}}\n", "is 3333.333 us per reading, not whole; nearest: 300.030003"),
         ("flight_sensors: {imu: {rate_hz: 5000}}\n", "1000"),
         (
             "topology: bridge\nflight_sensors: {imu: {rate_hz: 200}}\n",

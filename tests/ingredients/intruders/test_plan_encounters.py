@@ -67,7 +67,7 @@ def test_two_of_a_kind_have_two_names_and_keep_apart(tmp_path: Path) -> None:
     )
     assert [made.name for made in made_of(tmp_path, text, scene_inputs(height_m=300.0))] == ["Airplane1", "Airplane2"]
     same_side = text.replace("passing_deg: 180, elevation_deg: 5", "passing_deg: 0")
-    with pytest.raises(ConfigError, match=r"encounters\[1\].*within .* m of Airplane1 .*possible is"):
+    with pytest.raises(ConfigError, match=r"encounters\[1\].*within .* m of Airplane1 .*possible: "):
         made_of(tmp_path, same_side, scene_inputs(height_m=300.0))
 
 
@@ -80,7 +80,7 @@ def test_two_of_a_kind_have_two_names_and_keep_apart(tmp_path: Path) -> None:
             ("cpa_m: 100, ", ""),
             r"set three of range_m, closing_mps, cpa_m, time_to_cpa_s; set now: range_m, time_to_cpa_s",
         ),
-        (("time_to_cpa_s: 30", "time_to_cpa_s: 3"), r"scene 3: .*fly at 4\d\d\.. m/s, an aeroplane .*; possible is "),
+        (("time_to_cpa_s: 30", "time_to_cpa_s: 3"), r"scene 3: .*fly at 4\d\d\.. m/s, an aeroplane .*; possible: "),
         (("range_m: 1500", "path: turning, range_m: 1500"), r"path turning needs turn_dps"),
         (("range_m: 1500", "turn_dps: 2, range_m: 1500"), r"path rectilinear takes no turn_dps"),
         (

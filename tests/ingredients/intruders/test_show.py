@@ -56,9 +56,9 @@ LOW = "{kind: drone, range_m: 300, cpa_m: 150, time_to_cpa_s: 20, passing_deg: 2
             ("generate", "--out", "data"),
             FAST,
             "it would have to fly at",
-            "an aeroplane flies at 25 to 90 m/s; possible is ",
+            "an aeroplane flies at 25 to 90 m/s; possible: ",
         ),
-        (("plan",), LOW, "it comes 79.1 m below the ground (ground_clearance_m is 15)", "; possible is cpa_m: 48"),
+        (("plan",), LOW, "it comes 79.1 m below the ground (ground_clearance_m is 15)", "; possible: cpa_m: 48"),
         (
             ("generate", "--out", "data"),
             "{kind: zeppelin, range_m: 900, cpa_m: 0, closing_mps: 9}",

@@ -78,7 +78,7 @@ def test_overtaking_is_the_same_way() -> None:
     ("change", "reason"),
     [
         ({"time_to_cpa_s": 5.0}, r"would have to fly at 290 m/s, an aeroplane flies at 25 to 90 m/s"),
-        ({"time_to_cpa_s": 90.0}, r"90.0 s after the begin, the flight lasts 60.0 s"),
+        ({"time_to_cpa_s": 90.0}, r"90.0 s after the start, the flight lasts 60.0 s"),
         ({"cpa_m": 1600.0}, r"cpa_m 1600 is not below range_m 1500"),
         ({"closing_mps": 90.0}, r"closing_mps 90 contradicts .* which give 50"),
         ({"turn_dps": 20.0, "path": "turning"}, r"an aeroplane turns by 8 degrees a second at most"),
@@ -99,7 +99,7 @@ def test_a_refusal_names_the_nearest_possible_request() -> None:
     assert refusal is not None
     assert refusal.text(too_fast).startswith("it would have to fly at 115 m/s")
     assert refusal.text(too_fast).endswith(
-        "; possible is range_m: 1196"
+        "; possible: range_m: 1196"
     )  # at 90 m/s it flies 1080 m, the own drone 120 m
     assert refuse(HEAD_ON, EAST_10, AHEAD) is None
 

@@ -59,11 +59,11 @@ def verify(pack: Path, *, sums_sha256: str | None = None) -> tuple[int, str]:
         vouched = _VOUCH.findall(files.read(CARD).decode("utf-8", "replace"))
         if vouched != [list_hash(content.decode("utf-8", "replace").splitlines(keepends=True))]:
             raise DatasetError(f"{pack / SUMS}: {CARD} has another hash of this list; download both again")
-    wrong = [f"{name} is not of the pack" for name in _names_in(files, "") if name not in {*listed, SUMS}]
+    wrong = [f"{name} is not part of the pack" for name in _names_in(files, "") if name not in {*listed, SUMS}]
     for name, digest in listed.items():
         fault = files.fault(name, most_bytes=_MOST_BYTES)
         if fault is not None or _sha256_of(files, name) != digest:
-            wrong.append(f"{name} {fault or 'is changed'}")
+            wrong.append(f"{name} {fault or 'has changed'}")
     if wrong:
         more = f" and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
         raise DatasetError(

@@ -185,7 +185,7 @@ class CornerCases(Model):
         for tag, entry in self.tags.items():
             for k, word in enumerate(entry.synonyms):
                 if owner.setdefault(word, tag) != tag:
-                    return ("tags", tag, "synonyms", k), f"{word!r} already stands for {owner[word]!r}"
+                    return ("tags", tag, "synonyms", k), f"{word!r} is already a synonym of {owner[word]!r}"
         return None
 
     def _hint(self, word: str) -> str:

@@ -146,9 +146,8 @@ def _settled(town: TownPlan, units: Units, key: tuple[str, ...], *, at_steps: bo
                 )
             rate_hz = nearest_hz
         elif not _is_whole(period_us := 1e6 / rate_hz):
-            what = (
-                f"rate_hz={rate_hz:g} is {period_us:.3f} us a reading, not whole; nearest: {1e6 / round(period_us):.9g}"
-            )
+            nearest_hz = 1e6 / round(period_us)
+            what = f"rate_hz={rate_hz:g} is {period_us:.3f} us per reading, not whole; nearest: {nearest_hz:.9g}"
             raise dataset.error((*key, kind, "rate_hz"), what)
         found[kind] = unit.model_dump() | {"rate_hz": rate_hz}
     return found

@@ -61,7 +61,7 @@ def _frame(canvas: UInt8Array, corner: tuple[int, int], size: tuple[float, float
 def _from_above(
     canvas: UInt8Array, plan: ScenePlan, intruder: IntruderPlan, view: Sighting, *, corner: tuple[int, int]
 ) -> None:
-    """Draw both paths from above, north up; a dot at the begin, a ring at the closest approach."""
+    """Draw both paths from above, north up; a dot at the start, a ring at the closest approach."""
     drone_m = plan.swarm.map_SE3_flu.translation_m[:, plan.swarm.drone_ids.index(intruder.drone_id), :2]
     intruder_m = intruder.map_SE3_flu.translation_m[:, :2]
     both = np.concatenate([drone_m, intruder_m])

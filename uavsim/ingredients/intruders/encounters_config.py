@@ -36,17 +36,17 @@ class ExplicitEncounter(Model):
     kind: IntruderName
     path: PathName = "rectilinear"
     range_m: Range | None = None
-    """Range at the begin of the encounter."""
+    """Range at the start of the encounter."""
     closing_mps: Closing | None = None
-    """Closing speed at the begin of the encounter."""
+    """Closing speed at the start of the encounter."""
     cpa_m: Miss | None = None
     """Distance at the closest point of approach."""
     time_to_cpa_s: Annotated[float, Field(gt=0, le=3600)] | None = None
     """Time from the begin to the closest point of approach."""
     azimuth_deg: Azimuth = 0.0
-    """Azimuth of the intruder in the camera at the begin, to the right."""
+    """Azimuth of the intruder in the camera at the start, to the right."""
     elevation_deg: Elevation = 0.0
-    """Elevation of the intruder in the camera at the begin, upwards."""
+    """Elevation of the intruder in the camera at the start, upwards."""
     begin_s: Seconds = 0.0
     """Begin of the encounter in the scene's time."""
     passing_deg: Annotated[float, Field(ge=0, le=360)] | None = None

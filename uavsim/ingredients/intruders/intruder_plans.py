@@ -59,7 +59,7 @@ class IntruderPlan:
         drone_id: drone that it passes, with the camera ``camera``.
         map_SE3_flu: (K,) poses at every step.
         begin_s: scene time of the encounter's begin; ``cpa_s`` is that of the closest approach.
-        range_m: range at the begin, as ``closing_mps``, and ``azimuth_deg`` and ``elevation_deg`` in the camera.
+        range_m: range at the start, as ``closing_mps``, and ``azimuth_deg`` and ``elevation_deg`` in the camera.
         cpa_m: distance at the closest approach.
         collision_course: whether ``cpa_m`` is within the distance of a collision course.
         draws: number of drawn requests until one was possible; 1 for explicit encounters.

@@ -20,7 +20,7 @@ __all__ = ["Chord", "Impossible", "OwnPath", "Profile", "profile", "solve_chord"
 
 ComplexArray: TypeAlias = npt.NDArray[np.complex128]
 _HALVINGS: Final = 60
-_LEAST_PROGRESS: Final = 0.2  # of a constant turn: beyond 4.5 rad the intruder returns to its begin
+_LEAST_PROGRESS: Final = 0.2  # of a constant turn: beyond 4.5 rad the intruder returns to its start
 _RAMP_S: Final = 2.0  # duration of the begin of a climb
 
 
@@ -159,8 +159,8 @@ def solve_chord(
         own_path: the camera drone's path.
         shape: profile of the intruder's path.
         begin: index of the encounter's first sample.
-        sight: (3,) unit vector from the own drone to the intruder at the begin, map frame.
-        distance_m: range at the begin.
+        sight: (3,) unit vector from the own drone to the intruder at the start, map frame.
+        distance_m: range at the start.
         cpa_m: distance at the closest approach.
         lasts_s: time from the begin to the closest approach.
         passing_deg: side on which it passes, for an observer who faces the oncoming intruder: 0 right, 90 above, 180 left.
@@ -175,7 +175,7 @@ def solve_chord(
     way, turned = _at(shape.way, sample), _at(shape.turned_rad, sample).real
     if abs(way) < _LEAST_PROGRESS * lasts_s:
         degrees = math.degrees(abs(turned))
-        raise Impossible(f"it turns by {degrees:.0f} degrees and returns to its begin", on_any_side=True)
+        raise Impossible(f"it turns by {degrees:.0f} degrees and returns to its start", on_any_side=True)
     gain, climbed = _at(shape.climb_mps, sample).real, _at(shape.climbed_m, sample).real
     turn = cmath.exp(1j * turned) / way
     need = own_m - begin_m
@@ -196,7 +196,7 @@ def _offset(relative: FloatArray, *, along: float, upwards: float, cpa_m: float,
     if cpa_m == 0.0:
         return np.zeros(3)
     if speed <= cpa_m * max(abs(along), upwards):
-        raise Impossible("its closest point of approach is already at the begin")
+        raise Impossible("its closest point of approach is already at the start")
     a = relative / speed
     side, over = _across(a)
     b = math.cos(math.radians(passing_deg)) * side + math.sin(math.radians(passing_deg)) * over

@@ -30,7 +30,7 @@ class Refusal:
             for name in EncounterSpec.__dataclass_fields__
             if isinstance(new := getattr(self.nearest, name), float) and new != getattr(spec, name)
         ]
-        return f"{self.reason}; possible is {', '.join(changed)}"
+        return f"{self.reason}; possible: {', '.join(changed)}"
 
 
 def refuse(

@@ -149,9 +149,9 @@ def coverage(plans: Sequence[ScenePlan], targets: Wanted, *, within_deg: float) 
         target = _share(getattr(targets.horizon, side) if targets.horizon is not None else None)
         rows.append(Covered(f"{side} the horizon, of images", target, _share(float(made.mean()) if images else None)))
     rows += [
-        Covered("azimuth deg at the begin", _limits(targets.azimuth_deg), _span([i.azimuth_deg for _, i in met])),
-        Covered("elevation deg at the begin", _limits(targets.elevation_deg), _span([i.elevation_deg for _, i in met])),
-        Covered("closing m/s at the begin", _limits(targets.closing_mps), _span([i.closing_mps for _, i in met])),
+        Covered("azimuth deg at the start", _limits(targets.azimuth_deg), _span([i.azimuth_deg for _, i in met])),
+        Covered("elevation deg at the start", _limits(targets.elevation_deg), _span([i.elevation_deg for _, i in met])),
+        Covered("closing m/s at the start", _limits(targets.closing_mps), _span([i.closing_mps for _, i in met])),
         Covered("valid by AOT's rule", "", str(len(valid))),
         Covered("scenes with a valid one", "", f"{len(set(valid))} of {len(plans)}"),
         Covered("draws for one encounter, mean", "", f"{np.mean([i.draws for _, i in met]):.1f}"),

@@ -40,10 +40,10 @@ class EncounterSpec:
     Args:
         kind: kind of intruder, a name of ``INTRUDERS``.
         path: rectilinear, turning, climbing, overtaking or non_cooperative.
-        azimuth_deg: azimuth of the intruder in the camera at the begin, to the right.
-        elevation_deg: elevation at the begin, upwards.
-        range_m: range at the begin.
-        closing_mps: speed at which the range shrinks at the begin.
+        azimuth_deg: azimuth of the intruder in the camera at the start, to the right.
+        elevation_deg: elevation at the start, upwards.
+        range_m: range at the start.
+        closing_mps: speed at which the range shrinks at the start.
         cpa_m: distance of the closest approach.
         time_to_cpa_s: time from the begin to the closest approach.
         begin_s: scene time of the begin.
@@ -81,7 +81,7 @@ class Encounter:
         closing_mps: (K,) closing speeds.
         begin: index of the encounter's first sample.
         cpa: closest point of approach of the whole flight.
-        azimuth_deg: azimuth in the camera at the begin, as ``elevation_deg``.
+        azimuth_deg: azimuth in the camera at the start, as ``elevation_deg``.
         speed_mps: speed along the ground.
     """
 
@@ -124,7 +124,7 @@ class _Setting:
         end_s = float(self.own_path.time_s[-1]) - self.spec.begin_s
         if not 0.0 < lasts_s <= end_s:
             raise Impossible(
-                f"the closest approach is {lasts_s:.1f} s after the begin, the flight lasts {end_s:.1f} s",
+                f"the closest approach is {lasts_s:.1f} s after the start, the flight lasts {end_s:.1f} s",
                 on_any_side=True,
             )
         cpa_m, range_m = values["cpa_m"], values["range_m"]

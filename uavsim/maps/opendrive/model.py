@@ -13,7 +13,7 @@ from uavsim.typing import FloatArray
 FINE_M = 0.01  # tolerance of chords
 _BEFORE_M = 1e-6  # before the end of a section, where the next lane offset may jump
 _RAMP_M = 0.5  # length of the ramp of a border that jumps
-_RAMP_AT_BEGIN_M = 0.05  # the same at the begin of a road
+_RAMP_AT_BEGIN_M = 0.05  # the same at the start of a road
 _SAME_M = 1e-4  # points nearer to an end are the end
 _WIDE_M = 12.0  # distance from the reference line up to which the tolerance holds
 

@@ -23,7 +23,7 @@ class Piece:
         s_m: s of the begin.
         x_m: x of the begin.
         y_m: y of the begin.
-        heading_rad: heading at the begin.
+        heading_rad: heading at the start.
         length_m: length.
         curvature: curvature at begin and end, 1/m; None for polynomials.
         uv: (2, 4) coefficients of u and v by powers of the parameter; None for other kinds.

@@ -35,7 +35,7 @@ def page_of(tested: AnswerFile, reference: AnswerFile, found: list[Compared]) ->
     reference_name = html_text(f"{reference.simulator} {reference.server}, {reference.town}")
     clients = f"client {tested.client}" + (f", AirSim {tested.airsim}" if tested.airsim else "")
     lines = [
-        f"<h1>{html_text(title)}</h1><p>Beside the answers of {reference_name}: of {len(groups)} capabilities {head}. "
+        f"<h1>{html_text(title)}</h1><p>Compared with the answers of {reference_name}: of {len(groups)} capabilities {head}. "
         f"Asked {html_text(tested.started)} in {tested.seconds:.0f} s with {html_text(clients)}.</p>",
         _table(
             ["capability", "result", "questions that differ"],

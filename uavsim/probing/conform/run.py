@@ -99,7 +99,7 @@ def _ask(name: str, carla: str, airsim: str, *, limit_s: float, python: str) -> 
         worker.kill()
         code = worker.wait()
         stderr.seek(0)
-        last = (stderr.read().decode(errors="replace").strip().splitlines() or ["without a word"])[-1]
+        last = (stderr.read().decode(errors="replace").strip().splitlines() or ["no output"])[-1]
     answers: list[JsonDict] = []
     for line in lines:
         try:

@@ -51,7 +51,7 @@ def reader_of(modality: Modality) -> AirSimReader:
     """
     reader: object = Named(modality.airsim).load() if modality.airsim else None
     if not isinstance(reader, AirSimReader):
-        raise SimulatorError(f"AirSim gives no {modality.name}")
+        raise SimulatorError(f"AirSim has no sensor {modality.name}")
     return reader
 
 

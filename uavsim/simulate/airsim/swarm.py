@@ -343,7 +343,7 @@ class AirSimFlight:
     def close(self) -> None:
         """See ``SwarmPort``."""
         if self._link is not None:
-            with self._link.translated("giving the clock back"):
+            with self._link.translated("releasing the clock"):
                 self._link.client.simPause(False)
 
 

@@ -298,7 +298,7 @@ def _reader_of(modality: Modality) -> CarlaReader:
 def _reading(spawned: _SpawnedSensor, measurement: carla.SensorData | None) -> Reading:
     modality = spawned.modality
     if measurement is None:
-        assert modality.first_frame_placeholder is not None, "what sends nothing at first says what stands for it"
+        assert modality.first_frame_placeholder is not None, "a sensor that skips its first frame has a placeholder"
         return Reading(
             spawned.sensor.channel, modality.name, modality.first_frame_placeholder(spawned.sensor.spec.params), None
         )

@@ -413,7 +413,7 @@ class CarlaWorld:
     def close(self) -> None:
         """See ``WorldPort``."""
         self._clear()
-        with translated("giving the clock back"):
+        with translated("releasing the clock"):
             self._streaming = None
             self._attach_hero()
             if self._manager is not None:

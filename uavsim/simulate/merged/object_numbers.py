@@ -114,7 +114,7 @@ class ObjectNumbers:
 
     def _note(self, *, lost: int, visible: int) -> None:
         if lost:
-            self.notes.append(f"{lost} actors are no objects that AirSim lists: they have no masks")
+            self.notes.append(f"AirSim does not list {lost} actors: they have no masks")
         if visible > LAST_NUMBER - _FIRST_INSTANCE + 1:
             self.notes.append("more actors than segmentation numbers: the rest have class masks only")
 

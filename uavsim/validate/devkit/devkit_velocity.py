@@ -40,7 +40,7 @@ def velocities(nusc: NuScenes, _: argparse.Namespace) -> dict[str, Any]:
             errors.append(float(np.linalg.norm(speed[:2] - np.asarray(row[field])[:2])))
     worst = max(errors, default=0.0)
     long_enough = any(row["prev"] and row["next"] and row["category_name"] == CAR for row in nusc.sample_annotation)
-    why = "no car is seen in three samples on end" if field else "no annotation reports a velocity"
+    why = "no car is seen in three successive samples" if field else "no annotation reports a velocity"
     none = {} if errors or (field and long_enough) else {"note": f"nothing to compare: {why}"}
     agree = worst <= VELOCITY_AGREES_MPS and bool(errors or none)  # with wrong velocities no car drives straight
     return {

@@ -125,7 +125,7 @@ def _unlisted(data: Dataset) -> list[str]:
     """Return a note about scenes with visible vehicles that the simulator does not list."""
     notes = [scene.log.get("uav_notes") or () for scene in data.scenes()]
     scenes = sum(any(str(note).startswith(UNLISTED) for note in of_scene) for of_scene in notes)
-    return [f"In {scenes} scenes {UNLISTED}: those that images show are regions to ignore."] if scenes else []
+    return [f"In {scenes} scenes {UNLISTED}: those in images are ignore regions."] if scenes else []
 
 
 def _ledger(data: Dataset) -> Mapping[str, LedgerEntry]:

@@ -199,7 +199,7 @@ class _Writer:
         known = self._data.maps.get(scene.town)
         if known is None or not log_town(recording, known, ground_z_m=ground_z_m):
             recording.log("world/town", rr.Clear(recursive=True))
-            self._notes.append(f"no map of {scene.town or 'an unnamed town'} whose place is known: roads are not shown")
+            self._notes.append(f"no map of {scene.town or 'an unnamed town'} with known position: roads are not shown")
 
 
 def _blueprint(scene: Scene) -> object:

@@ -29,11 +29,11 @@ _SPEED_OVER_S = 120.0  # window of the speed for the remaining time
 ConfigFile = Annotated[Path | None, typer.Argument(help="Configuration file (YAML), unless --profile is given.")]
 Out = Annotated[Path, typer.Option(help="Run folder: checkpoint, logs, results, scores.")]
 Profile = Annotated[str | None, typer.Option(help="Built-in configuration, such as cpu-small, instead of a file.")]
-Data = Annotated[Path | None, typer.Option(help="Dataset folder; overrides data.folder.")]
-OtherData = Annotated[Path | None, typer.Option(help="Dataset folder; default: the training dataset.")]
+Data = Annotated[Path | None, typer.Option(help="The dataset's folder; overrides data.folder.")]
+OtherData = Annotated[Path | None, typer.Option(help="The dataset's folder; default: the training dataset.")]
 Split = Annotated[str | None, typer.Option(help="Split; default: data.test_split.")]
 Seed = Annotated[int | None, typer.Option(help="Random seed; overrides the configuration.")]
-Changes = Annotated[list[str] | None, typer.Option("--set", help="Override of one key, KEY=VALUE; may be repeated.")]
+Changes = Annotated[list[str] | None, typer.Option("--set", help="Key to override, KEY=VALUE; repeat for more.")]
 
 
 @contextmanager
@@ -113,7 +113,7 @@ def evaluate(*, out: Out, data: OtherData = None) -> None:
 def compare(
     config: ConfigFile = None,
     *,
-    out: Annotated[Path, typer.Option(help="Result folder: one run per sharing method, table.md, table.json.")],
+    out: Annotated[Path, typer.Option(help="Folder for the result: one run per sharing method, table.md, table.json.")],
     profile: Profile = None,
     data: Data = None,
     sharing: Annotated[list[str] | None, typer.Option(help="Sharing methods; default: all.")] = None,
@@ -134,8 +134,8 @@ def compare(
 def robustness(
     runs: Annotated[list[Path], typer.Argument(help="Folders of trained runs.")],
     *,
-    out: Annotated[Path, typer.Option(help="Result folder for robustness.md, .json and .png.")],
-    data: Annotated[Path | None, typer.Option(help="Dataset with degradations; default: of the training.")] = None,
+    out: Annotated[Path, typer.Option(help="Folder for robustness.md, .json and .png.")],
+    data: Annotated[Path | None, typer.Option(help="Dataset with degradations; default: the training dataset.")] = None,
     kinds: Annotated[
         list[str] | None,
         typer.Option("--kind", help="pose, latency, messages or cameras; default: all."),
@@ -160,9 +160,9 @@ def robustness(
 def airground(
     runs: Annotated[list[Path], typer.Argument(help="Folders of trained runs.")],
     *,
-    out: Annotated[Path, typer.Option(help="Result folder for airground.md and .json.")],
+    out: Annotated[Path, typer.Option(help="Folder for airground.md and .json.")],
     data: Annotated[
-        Path | None, typer.Option(help="Dataset with aerial and ground agents; default: of the training.")
+        Path | None, typer.Option(help="Dataset with aerial and ground agents; default: the training dataset.")
     ] = None,
     range_m: Annotated[
         float, typer.Option("--range", min=1, help="Largest distance of counted boxes from the ego, metres.")
@@ -187,8 +187,8 @@ def airground(
 def occupancy(
     config: ConfigFile = None,
     *,
-    voxels: Annotated[Path, typer.Option(help="Output folder of uavsim occupancy --grid GRID --of 0.")],
-    out: Annotated[Path, typer.Option(help="Result folder: one model per sharing method, voxels.md, voxels.json.")],
+    voxels: Annotated[Path, typer.Option(help="Folder that uavsim occupancy --grid GRID --of 0 wrote.")],
+    out: Annotated[Path, typer.Option(help="Folder for the result: a model per sharing method, voxels.md, .json.")],
     profile: Profile = None,
     data: Data = None,
     sharing: Annotated[list[str] | None, typer.Option(help="Sharing methods; default: none, v2vnet, early.")] = None,
@@ -211,7 +211,7 @@ def draw(
     to: Annotated[Path, typer.Option(help="Image file, .png or .jpg.")],
     data: OtherData = None,
     split: Split = None,
-    scene: Annotated[str | None, typer.Option(help="Scene name; default: the first of the split.")] = None,
+    scene: Annotated[str | None, typer.Option(help="Name of a scene; default: the first of the split.")] = None,
     sample: Annotated[int, typer.Option(min=0, help="Sample number in the scene.")] = 0,
     min_score: Annotated[float, typer.Option(min=0, max=1, help="Lowest score of drawn boxes.")] = 0.3,
 ) -> None:

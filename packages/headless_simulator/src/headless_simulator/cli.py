@@ -75,7 +75,7 @@ def parser() -> argparse.ArgumentParser:
         + "; ".join(f"{name}={'|'.join(one.values)}" for name, one in BEHAVIOURS.items()),
     )
     p.add_argument("--render", choices=("full", "flat"), default="full", help="flat: images encode camera and frame")
-    p.add_argument("--render-latency", type=_milliseconds, default=0.0, metavar="MS", help="pause per camera image")
+    p.add_argument("--render-latency", type=_milliseconds, default=0.0, metavar="MS", help="pause per camera image, ms")
     p.add_argument("--airsim-settings", type=Path, help="AirSim's settings.json")
     p.add_argument("--separate-worlds", action="store_true", help="fly AirSim's drones in a separate world")
     p.add_argument("--airsim-dialect", choices=tuple(DIALECTS), default="airsim", help="AirSim fork to emulate")
@@ -181,7 +181,7 @@ def _listen(option: str, start: Callable[[], int]) -> int:
     try:
         return start()
     except OSError as problem:
-        note(f"{problem.strerror or problem}; end what listens there, or name another with {option} (0: a free one)")
+        note(f"{problem.strerror or problem}; end the program there, or choose another port: {option} (0: any)")
         sys.exit(3)
 
 

@@ -99,7 +99,7 @@ class _FromStrict:
             "notes": [
                 "UAV3D's dialect: global camera poses in calibrated_sensor (one row an image), left-handed axes, AirSim's "
                 "quaternions, actor origins, sizes as length, width, height. docs/formats.md describes it all.",
-                "Fields uav_* and tables strict_*, camera_pose, layer and visibility_detail are ours, in the "
+                "Fields uav_* and tables strict_*, camera_pose, layer and visibility_detail are uavsim's, in the "
                 "right-handed frame.",
             ],
             "strict": strict,

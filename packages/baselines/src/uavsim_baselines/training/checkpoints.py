@@ -130,5 +130,5 @@ def require_same(checkpoint: Checkpoint, config: Config, *, source: Path) -> Non
         if old[part] != new[part]:
             key = f"{part}.{inner[0]}" if inner else part
             raise BaselineError(
-                f"{source}: belongs to another model: {key} differs; restore it, or choose another --out"
+                f"{source}: belongs to another model: {key} differs; restore its value, or choose another --out"
             )

@@ -32,7 +32,7 @@ def evaluate(
     split: Annotated[str | None, typer.Option(help="Split of splits.json; default: the scenes in the results.")] = None,
     option: Annotated[
         list[str] | None,
-        typer.Option(help="Option of the benchmark, NAME=VALUE (uavsim list metrics); may be repeated."),
+        typer.Option(help="Option of the benchmark, NAME=VALUE (uavsim list metrics); repeat for more."),
     ] = None,
     report: Annotated[Path | None, typer.Option("--json", help="JSON file for all scores; - prints them.")] = None,
     page: Annotated[Path | None, typer.Option("--html", help="HTML file for scores and curves.")] = None,

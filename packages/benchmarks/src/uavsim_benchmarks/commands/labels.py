@@ -19,12 +19,12 @@ from uavsim.typing import JsonDict
 
 __all__ = ["collaboration", "events", "questions"]
 
-Folder = Annotated[Path, typer.Argument(help="Dataset folder, which contains a version folder such as v1.0-mini.")]
-Out = Annotated[Path, typer.Option(help="Result folder, outside of the dataset.")]
+Folder = Annotated[Path, typer.Argument(help="The dataset's folder, which has a version folder such as v1.0-mini.")]
+Out = Annotated[Path, typer.Option(help="Folder for the result, outside of the dataset.")]
 Version = Annotated[str | None, typer.Option(help="Version folder; default: the only one.")]
 Thresholds = Annotated[str | None, typer.Option(help="Named thresholds (uavsim list events) or a YAML file.")]
 Workers = Annotated[int | None, typer.Option(min=1, max=256, help="Processes; default: one per core, at most 8.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan without writing anything.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the intended result; write nothing.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 
 
@@ -33,7 +33,7 @@ def events(
     *,
     out: Out,
     twins: Annotated[
-        Path | None, typer.Option(help="Output folder of `uavsim twins`, which prove causes of poor visibility.")
+        Path | None, typer.Option(help="Folder that uavsim twins wrote; twins prove causes of poor visibility.")
     ] = None,
     collaboration: Annotated[
         Path | None, typer.Option(help="Folder for the files of `uavsim collaboration`, written in the same pass.")

@@ -201,5 +201,5 @@ def _prediction(results: Path, truth: Path, path: Path, size: tuple[int, ...]) -
     except DatasetError as error:
         raise InputError(str(error)) from error
     if found.shape != size:
-        raise InputError(f"{file}: semantics are {found.dtype} {found.shape}, not whole numbers {size}")
+        raise InputError(f"{file}: semantics have the shape {found.shape}, expected {size}")
     return np.where(found == UNKNOWN, np.uint8(FREE), found)

@@ -160,11 +160,11 @@ class ImageCapture:
     @staticmethod
     def _colours(request: ImageRequest, image: RenderedImage, tables: Tables, overlays: dict[str, float]) -> UInt8:
         if request.image_type == SCENE:
-            assert image.bgra is not None, "a scene was asked for"
+            assert image.bgra is not None, "Scene was requested"
             bgr = np.asarray(cv2.cvtColor(image.bgra, cv2.COLOR_BGRA2BGR), np.uint8)
             return overlay(bgr, image, overlays) if overlays else bgr
         if request.image_type == NORMALS:
-            assert image.normal is not None, "normals were asked for"
+            assert image.normal is not None, "SurfaceNormals was requested"
             coded = np.rint((image.normal * 0.5 + 0.5) * 255).astype(np.uint8)
             coded[~np.isfinite(image.depth_m)] = 0
             return np.ascontiguousarray(coded[:, :, ::-1])

@@ -38,7 +38,7 @@ def find_sensor(drone: Drone, name: str, kind: str) -> SensorSetting:
         return next(iter(of_kind.values()))
     if name not in of_kind:
         known = ", ".join(of_kind) or "none; add one to settings.json"
-        raise NoSuchSensor(f"No {kind} with name {name or '(any)'} exist on vehicle {drone.name}; there: {known}")
+        raise NoSuchSensor(f"No {kind} with name {name or '(any)'} exist on vehicle {drone.name}; available: {known}")
     return of_kind[name]
 
 

@@ -129,7 +129,7 @@ class Simulation:
             CallRefused: no client has API control. (AirSim's SimpleFlight would wait indefinitely instead.)
         """
         if not self.settings.flies:
-            raise CallRefused("SimMode is ComputerVision: nothing flies; use simSetVehiclePose")
+            raise CallRefused("SimMode is ComputerVision, which has no flight; use simSetVehiclePose")
 
         def begin(send: Callable[[Any], None]) -> None:
             with self.fleet.lock:

@@ -37,7 +37,7 @@ def finite_pose(value: Any, name: str) -> tuple[Vec3, Quat]:
     """Read a Pose of finite parts."""
     position, quat = pose_of(value, name)
     if not all(map(math.isfinite, (*position, *quat))):
-        raise BadArgument(f"{name}: a Pose here must be finite")
+        raise BadArgument(f"{name}: a Pose must have finite numbers")
     return position, quat
 
 

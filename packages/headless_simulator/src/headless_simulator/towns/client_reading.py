@@ -87,7 +87,7 @@ def _problems(road: Road) -> Iterator[str]:
 def _section_problems(road: Road, section: Section) -> Iterator[str]:
     drives = any(lane.kind in DRIVABLE for lane in section.lanes.values())
     if section.s < 0 or section.s > road.length_m or (drives and section.s == road.length_m):
-        yield f"its lane section at s {section.s:g} is not on its {road.length_m:g} m"
+        yield f"its lane section at s {section.s:g} is not within its length of {road.length_m:g} m"
     if 0 not in section.lanes:
         yield f"its lane section at s {section.s:g} has no lane 0 in <center>"
     for lane in section.lanes.values():

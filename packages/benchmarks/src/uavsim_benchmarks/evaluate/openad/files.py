@@ -173,7 +173,7 @@ def _seen_classes(in_training: FloatArray, sources: tuple[str, ...], trained: di
 def _sources(scenes: int) -> list[str]:
     names = [name for name, count in DATASETS.items() for _ in range(count)]
     if scenes > len(names):
-        raise InputError(f"{scenes} scenes; OpenAD has {len(names)}")
+        raise InputError(f"the files have {scenes} scenes; OpenAD has {len(names)}")
     return names[:scenes]
 
 
