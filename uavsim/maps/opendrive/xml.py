@@ -42,7 +42,9 @@ def children(file: IO[bytes], *, name: str) -> Iterator[Element]:
                 raise InputError(f"{name}: not OpenDRIVE: an element is too large")
             yield from builder.take()
         parser.close()
-    except (ParseError, LookupError, ValueError, TypeError) as error:  # LookupError: an unknown encoding
+    except LookupError as error:  # an unknown encoding; Python's advice after the semicolon is for programmers
+        raise InputError(f"{name}: not OpenDRIVE: {str(error).partition(';')[0]}; use UTF-8") from error
+    except (ParseError, ValueError, TypeError) as error:
         raise InputError(f"{name}: not OpenDRIVE: {error}") from error
     yield from builder.take()
 
