@@ -54,7 +54,7 @@ def test_a_broken_dataset_ends_with_code_4_and_names_the_place(clean: Path, tmp_
         (["validate", "{tmp}"], "no version folder", DatasetError),
         (["validate", "{tmp}/none"], "none: no such folder", InputError),
         (["validate", "{tmp}/none", "--version", "v2"], "none: no such folder", InputError),
-        (["validate", "{clean}", "--version", "v2"], "no such version folder; there are: v1.0-mini", InputError),
+        (["validate", "{clean}", "--version", "v2"], "no such version folder; available: v1.0-mini", InputError),
         (["validate", "{clean}", "--dialect", "strikt"], "did you mean 'strict'", InputError),
         (["validate", "{clean}", "--no-pixels", "--report", "/dev/null/x"], "is not a directory", InputError),
     ],
@@ -170,7 +170,7 @@ def test_results_that_the_devkit_refuses_are_bad_input(clean: Path, tmp_path: Pa
     file.write_text(json.dumps({"meta": {}, "results": {"x": [{"sample_token": "x"}]}}))
     _, error = run("evaluate", "devkit", "--truth", str(clean), "--results", str(file))
     assert isinstance(error, InputError)
-    assert "devkit refuses" in str(error)
+    assert "devkit rejects" in str(error)
 
 
 def test_a_judge_that_crashes_is_the_systems_failure(

@@ -30,7 +30,7 @@ def test_packing_there_and_back_is_the_same_and_repeatable(fragment: Fragment) -
 
 def test_foreign_ones_are_refused() -> None:
     for data in (b"", b"nothing", b"\x81\xa1a\x01"):
-        with pytest.raises(DatasetError, match="table rows"):
+        with pytest.raises(DatasetError, match="packed fragment"):
             open_fragment(data)
 
 

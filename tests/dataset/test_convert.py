@@ -87,7 +87,7 @@ def test_impossible_conversions_are_refused(strict: Path, uav3d: Path, tmp_path:
         convert(strict, tmp_path / "a", dialect="strict")
     with pytest.raises(InputError, match="is not empty"):
         convert(strict, uav3d, dialect="uav3d")
-    with pytest.raises(DatasetError, match="no dataset"):
+    with pytest.raises(DatasetError, match="not a dataset"):
         convert(tmp_path, tmp_path / "b", dialect="uav3d")
 
 

@@ -37,5 +37,5 @@ def test_good_names_pass_and_a_file_that_is_missing_is_no_fault(files: DataFolde
     check_scene_names(files, {"name": "scene_00"}, {"sample_data": [{"filename": "samples/CAM/scene_00__CAM__1.png"}]})
     check_shared_names(files, "sensor", [{"channel": "CAMERA_FRONT_id_0"}])
     check_splits(files, {"uav_train": ["scene_00"], "uav_val": []})
-    with pytest.raises(DatasetError, match="no list"):
+    with pytest.raises(DatasetError, match="not a list"):
         check_splits(files, {"uav_train": "scene_00"})

@@ -31,5 +31,5 @@ def test_unknown_names(strict: Path, tmp_path: Path) -> None:
         open_dataset(strict, "v1.0-mimi")
     with pytest.raises(InputError, match="no such folder"):
         open_dataset(tmp_path / "nowhere")
-    with pytest.raises(DatasetError, match="no dataset"):
+    with pytest.raises(DatasetError, match="not a dataset"):
         open_dataset(tmp_path)

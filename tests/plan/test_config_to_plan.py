@@ -127,7 +127,7 @@ def test_a_calibration_stays_unchanged(tmp_path: Path) -> None:
         ),
         (
             f"lens: {FISHEYE}, focal_px: [380, 380]}}\ncameras: {{FRONT: {{fov_deg: 90}}}}\n",
-            "camera FRONT has both fov_deg and focal_px of its lens; remove one",
+            "camera FRONT has both fov_deg and focal_px of its lens; leave one out",
         ),
         (
             f"lens: {FISHEYE}}}\nsensors: [rgb, instance, events]\n{CAMERAS}",

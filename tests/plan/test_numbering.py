@@ -61,7 +61,9 @@ def test_a_split_names_scenes_that_are_there(tmp_path, towns, named, said):
     file = tmp_path / "d.yaml"
     file.write_text(f"{NEEDED}towns: {towns}\nsplits:\n  rest: uav_train\n  scenes:\n    uav_val: {named}\n")
     number = len(named.split(",")) - 1
-    with pytest.raises(ConfigError, match=rf"d\.yaml:8: splits\.scenes\.uav_val\[{number}\]: the dataset has no") as wrong:
+    with pytest.raises(
+        ConfigError, match=rf"d\.yaml:8: splits\.scenes\.uav_val\[{number}\]: the dataset has no"
+    ) as wrong:
         numbering.town_scenes(load(file, dataset_config()), "A")
     assert str(wrong.value).endswith(said)
 

@@ -24,5 +24,5 @@ def test_a_turned_frame_shows_in_turn_and_residual() -> None:
 
 
 def test_two_points_are_too_few() -> None:
-    with pytest.raises(SimulatorError, match="three"):
+    with pytest.raises(SimulatorError, match="at least 3 measured positions"):
         solve_origin(NED[:2], NED[:2])

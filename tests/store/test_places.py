@@ -38,7 +38,7 @@ def test_empty_out_is_refused(text):
     ],
 )
 def test_credentials_in_an_address_are_refused_and_not_repeated(address):
-    with pytest.raises(InputError, match="remove credentials and options from the address") as refused:
+    with pytest.raises(InputError, match="give the address without credentials and options") as refused:
         open_output(address)
     assert "geheim" not in str(refused.value)
 

@@ -51,7 +51,7 @@ def test_a_good_client_flies_several_scenes(tmp_path: Path) -> None:
         ("segfault", SimulatorLost, "killed by SIGSEGV in phase fly"),
         ("die", SimulatorLost, "ended with code 134 in phase fly: libcarla: terminate called"),
         ("nonsense", SimulatorLost, "silent for 1.5 s in phase fly"),
-        ("endless-line", SimulatorLost, "nonsense"),
+        ("endless-line", SimulatorLost, "sent a line over"),
         ("slow", SimulatorLost, "not finished in time"),
         ("closed", SimulatorLost, "killed in phase fly"),
         ("error", MissedTick, "asked to: error"),

@@ -317,7 +317,7 @@ class DatasetConfig(Model):
         for _, ingredient in all_ingredients() if self.splits.rule == "uav3d" else ():
             if ingredient.adds_objects and self.block(ingredient.key) is not None:
                 raise ValueError(
-                    f"splits: {{rule: uav3d}} labels every box as a car and excludes {ingredient.key}: remove it, or define "
+                    f"splits: {{rule: uav3d}} labels every box as a car and excludes {ingredient.key}; leave it out, or define "
                     "splits by scenes and rest"
                 )
         return self
@@ -347,7 +347,9 @@ class DatasetConfig(Model):
         }
         conflicts = [key for key in derived if key in self.model_fields_set and getattr(self, key) != derived[key]]
         if conflicts:
-            raise ValueError(f"captures.clip sets {conflicts[0]} to {derived[conflicts[0]]:g}; remove {conflicts[0]}")
+            raise ValueError(
+                f"captures.clip sets {conflicts[0]} to {derived[conflicts[0]]:g}; leave out {conflicts[0]}"
+            )
         return self.model_copy(update=derived | {"keyframe_s": round(step_s * steps * every, 6)})
 
     @model_validator(mode="after")

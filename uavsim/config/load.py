@@ -217,7 +217,9 @@ def _compose(path: Path, text: str) -> _Node:
     except yaml.reader.ReaderError as error:
         position = error.position if isinstance(error.position, int) else 0
         line = text.count("\n", 0, position) + 1
-        raise ConfigError(f"{display_path(path)}:{line}: not YAML: contains a control character; remove it") from error
+        raise ConfigError(
+            f"{display_path(path)}:{line}: not YAML: contains a control character; leave it out"
+        ) from error
     except UnicodeEncodeError as error:
         line = text.count("\n", 0, error.start) + 1
         raise ConfigError(f"{display_path(path)}:{line}: not YAML: contains an unpaired surrogate") from error

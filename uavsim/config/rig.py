@@ -250,7 +250,7 @@ class Rig(Model):
                     raise ValueError(f"camera {name} lacks the sensor {needed!r}: {why}")
             known, lens = camera_sensors(), camera.lens or self.lens
             if lens and lens.focal_px and camera.fov_deg:
-                raise ValueError(f"camera {name} has both fov_deg and focal_px of its lens; remove one")
+                raise ValueError(f"camera {name} has both fov_deg and focal_px of its lens; leave one out")
             for sensor in sensors if lens else ():
                 if known[sensor].through_lens is None:
                     supported = ", ".join(n for n, modality in known.items() if modality.through_lens)

@@ -79,7 +79,7 @@ class Route(Model):
         if bool(self.path) == (self.trajectories is not None):
             raise ValueError("a route has either a path or trajectories")
         if self.trajectories is not None and self.model_fields_set - {"path", "trajectories", "notes"}:
-            raise ValueError("a route with trajectories excludes closed, speed_mps and altitude_m; remove them")
+            raise ValueError("a route with trajectories excludes closed, speed_mps and altitude_m; leave them out")
         places = [item.at for item in self.path]
         doubled = [a for a, b in itertools.pairwise(places) if a and b and math.dist(a, b) < _APART_M]
         if doubled:

@@ -93,5 +93,5 @@ class Skin(Model):
         ):
             raise ValueError("the skin changes nothing: set weather, sun, vehicle_colours, textures, or traffic: other")
         if self.traffic == "other" and self.vehicle_colours is not None:
-            raise ValueError("vehicle_colours needs recorded traffic: remove vehicle_colours or traffic: other")
+            raise ValueError("vehicle_colours needs recorded traffic: leave out vehicle_colours or traffic: other")
         return self

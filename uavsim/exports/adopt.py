@@ -128,7 +128,7 @@ def _by_camera(
         other = videos.setdefault((video.clip, video.camera), video.path)
         if other is not video.path:
             both = f"{other} and {video.path}"
-            raise InputError(f"{clips}: two videos of {video.camera} of {video.clip}: {both}; remove one")
+            raise InputError(f"{clips}: two videos of {video.camera} of {video.clip}: {both}; leave one out")
     if not videos:
         raise InputError(f"{clips}: no manifest.json in it names videos; name the folder of the converted clips")
     return videos

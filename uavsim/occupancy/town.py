@@ -91,10 +91,10 @@ class _Scan:
         try:
             scan = cls(**read_npz(path, _ARRAYS))
         except DatasetError as error:
-            raise DatasetError(f"invalid scan: {error}; delete the file to scan the scene again") from error
+            raise DatasetError(f"invalid scan: {error}; move the file away to scan the scene again") from error
         rises = not len(scan.keys) or (scan.keys[0] >= 0 and (np.diff(scan.keys) > 0).all())
         if not (rises and len(scan.hits) == len(scan.keys) and (np.abs(scan.first) <= _FARTHEST).all()):
-            raise DatasetError(f"{path}: invalid scan: values out of range; delete the file to scan the scene again")
+            raise DatasetError(f"{path}: invalid scan: values out of range; move the file away to scan the scene again")
         return scan
 
     def save(self, path: Path) -> None:
@@ -170,7 +170,9 @@ def join_scans(paths: Sequence[Path]) -> Town:
         keys = np.insert(keys, slot[~known], scan.keys[~known])
         hits = np.insert(hits, slot[~known], scan.hits[~known])
     if np.prod((high - low).astype(float)) > _MOST_AIR_BYTES:
-        raise DatasetError(f"{paths[0].parent}: the scans are kilometres apart; delete them to scan the scenes again")
+        raise DatasetError(
+            f"{paths[0].parent}: the scans are kilometres apart; move them away to scan the scenes again"
+        )
     passed: AnyArray = np.zeros(high - low, dtype=np.uint8)
     for path in paths:
         scan = _Scan.load(path)

@@ -422,7 +422,7 @@ def _shutter_steps(dataset: Loaded[DatasetConfig], specs: tuple[SensorSpec, ...]
         raise dataset.error(
             ("rig",),
             f"{', '.join(sorted(changes))} measure changes since the previous image and exclude "
-            "a shutter, which needs images of the following ticks; remove one of them",
+            "a shutter, which needs images of the following ticks; leave one of them out",
         )
     return steps
 

@@ -58,4 +58,4 @@ def _refuse_credentials(scheme: str, rest: str) -> None:
     first = (host if azure else rest).partition("/")[0]
     if (separator and not azure) or ":" in first or "?" in rest or "#" in rest:
         how = _HOW.get(scheme, "the environment variables of the store's own tools")
-        raise InputError(f"--out {scheme}://...: remove credentials and options from the address; set {how}")
+        raise InputError(f"--out {scheme}://...: give the address without credentials and options; set {how}")

@@ -78,7 +78,7 @@ def test_the_domain_follows_from_town_and_weather(tmp_path: Path, weather: str, 
             "",
             "corner_cases.min_visible_px_of.manhol: unknown corner case of 'road_hazards': 'manhol'; did you mean 'manhole'?",
         ),
-        ("{from: road_hazards}", "altitude_m: 150\nsplits: {rule: uav3d}", "UAV3D's profile"),
+        ("{from: road_hazards}", "altitude_m: 150\nsplits: {rule: uav3d}", "excludes corner_cases"),
         (
             "{from: road_hazards, kinds: [tyres], min_visible_px: 4000}",
             "altitude_m: 20",

@@ -132,7 +132,7 @@ class SharingConfig(_Part):
     @model_validator(mode="after")
     def _only_disconet_has_a_teacher(self) -> Self:
         if self.teacher is not None and self.kind != "disconet":
-            raise ValueError(f"teacher is for disconet, not {self.kind}; remove it")
+            raise ValueError(f"teacher is for disconet, not {self.kind}; leave it out")
         return self
 
 

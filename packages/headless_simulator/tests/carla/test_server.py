@@ -94,7 +94,7 @@ def test_internal_error_in_batch_affects_only_its_command(
 ) -> None:
     pose = [[0.0, 0.0, 0.3], [0.0, 0.0, 0.0]]
     spawn = [[0, [[1, "vehicle.audi.tt", []], pose, [False], 0, "", []]]]
-    monkeypatch.setattr(World, "place", lambda *_: 1 / 0)
+    monkeypatch.setattr(World, "teleport", lambda *_: 1 / 0)
     error, answers = call("apply_batch", [spawn, [[6, [1, pose]]], [[99, [1]]], [[6, [1]]], "nothing"])
 
     assert error is None

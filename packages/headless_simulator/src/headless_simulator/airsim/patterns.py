@@ -45,7 +45,9 @@ class Pattern:
         try:
             fits = self._compiled.fullmatch(name, timeout=MATCH_S) is not None
         except TimeoutError:
-            raise CallRefused(f"'{self.text[:80]}' takes too long to match: remove nested repetitions") from None
+            raise CallRefused(
+                f"'{self.text[:80]}' takes too long to match: nested repetitions are not supported"
+            ) from None
         if len(self._answers) >= _MOST_ANSWERS:
             self._answers.clear()
         self._answers[name] = fits

@@ -169,8 +169,8 @@ class CarlaConnection(Connection):
             try:
                 return self._steps.get(timeout=_HUNG_S if self.managers else None)
             except queue.Empty:
-                waits = max(self._stepped_s, self._asked_s) < self._ticked_s  # an asynchronous one asks all the time
-                if self._stepped_s and waits and self._is_synchronous():
+                is_waiting = max(self._stepped_s, self._requested_s) < self._ticked_s  # an asynchronous one never is
+                if self._stepped_s and is_waiting and self._is_synchronous():
                     self._ticked_s = 0.0
                     for port in self.managers:
                         self._wake(port)
