@@ -61,7 +61,7 @@ TOWN = "name: T\ncarla_map: T\nshort_name: t\n"
         (
             "dataset",
             DATASET + "captures: {clip: {fps: 16, frames: 97}}\nsamples: 4\n",
-            "sets samples to 13; remove samples",
+            "sets samples to 13; leave out samples",
         ),
         ("formation", "drones: 33\nshape: cross\n", ":1: drones: must be less than or equal to 32, got 33"),
         ("formation", "drones: 3\nshape: crss\n", ":2: shape: unknown value 'crss'; did you mean 'cross'?"),

@@ -317,8 +317,8 @@ class DatasetConfig(Model):
         for _, ingredient in all_ingredients() if self.splits.rule == "uav3d" else ():
             if ingredient.adds_objects and self.block(ingredient.key) is not None:
                 raise ValueError(
-                    f"splits: {{rule: uav3d}} labels every box as a car and excludes {ingredient.key}; leave it out, or define "
-                    "splits by scenes and rest"
+                    f"splits: {{rule: uav3d}} labels every box as a car and excludes {ingredient.key}; leave it out, "
+                    "or define splits by scenes and rest"
                 )
         return self
 
