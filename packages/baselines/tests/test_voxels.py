@@ -26,7 +26,8 @@ def voxels(config: Config, tmp_path: Path) -> Path:
     semantics[:, :, 0] = ROAD
     viewers = np.full((8, 8, 2), 2, np.uint8)
     viewers[:4], viewers[7] = 3, 0
-    grid = {"frame": "agent", "size": [8, 8, 2], "voxel_m": 4.0, "low_m": [-16, -16, -2]}
+    grid: dict[str, object] = {"frame": "agent", "size": [8, 8, 2], "voxel_m": 4.0, "low_m": [-16, -16, -2]}
+    grid |= {"map_quat_wxyz_grid": [1, 0, 0, 0], "map_from_grid_m": [0, 0, 0]}
     about = {"grid": grid, "types": {"semantics": "|u1", "seen": "|u1"}, "seers": ["0", "1"]}
     columns = {n: [layer.tobytes() for layer in a] for n, a in (("semantics", semantics), ("seen", viewers))}
     table = pa.table(columns).replace_schema_metadata({"uavsim": json.dumps(about)})

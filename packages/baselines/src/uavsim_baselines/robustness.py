@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from uavsim.environment import pip_install
 from uavsim_baselines.data.degraded import KINDS, Degradation, DegradedSights
 from uavsim_baselines.data.frames import Frame
 from uavsim_baselines.data.results import box_rows, is_newer, write_json, write_results
@@ -124,7 +123,9 @@ def draw_curves(curves: Sequence[Curve], to: Path) -> Path:
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise BaselineError(f"curves need matplotlib: {pip_install()} 'matplotlib>=3.10'") from error
+        raise BaselineError(
+            "curves need matplotlib, which is not installed; install version 3.10 or newer"
+        ) from error
     kinds = list(dict.fromkeys(curve.kind for curve in curves))
     figure = Figure(figsize=(3.2 * len(kinds), 3.4), layout="constrained")
     axes = figure.subplots(1, len(kinds), sharey=True, squeeze=False)[0]
