@@ -85,7 +85,7 @@ def test_unfinished_recording_is_refused(tmp_path: Path) -> None:
     _record(tmp_path / "rec")
     log = tmp_path / "rec" / LOG_NAME
     log.write_bytes(log.read_bytes()[:-9])
-    with pytest.raises(DatasetError, match=r"not finished|not a recording"):
+    with pytest.raises(DatasetError, match=r"is incomplete|not a recording"):
         read_recording(tmp_path / "rec")
 
 

@@ -14,7 +14,7 @@ def test_a_headless_town_is_found_by_its_name() -> None:
 
 @pytest.mark.parametrize(
     ("target", "message"),
-    [("Town97", "nearest is 'Town07'"), ("Town03.xodr", "No such file"), ("a/b", "no HOST:PORT of a CARLA server")],
+    [("Town97", "nearest is 'Town07'"), ("Town03.xodr", "No such file"), ("a/b", "HOST:PORT of a CARLA server")],
 )
 def test_what_is_not_there_is_bad_input(target: str, message: str) -> None:
     with pytest.raises(InputError, match=message):

@@ -54,7 +54,7 @@ def test_without_them_plans_are_what_they_were(tmp_path: Path) -> None:
     [
         (
             "vehicles: {count: 4}",
-            r"own.yaml:5: vehicles.count: Town10HD has only 3 vehicles .* for 4",
+            r"own.yaml:5: vehicles.count: 4 vehicles with sensors exceed the traffic of Town10HD, 3 vehicles",
         ),
         ("vehicles: {count: 1, rig: nuscenes_cat}", r"own.yaml:5: vehicles.rig: .*nuscenes_car"),
         ("vehicles: {rig: nuscenes_car}", r"own.yaml:5: vehicles.count: is missing"),
