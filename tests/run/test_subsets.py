@@ -1,5 +1,6 @@
 """Subsets and unions of finished datasets by commands; the synthetic dataset has three scenes."""
 
+import itertools
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ from uavsim.errors import InputError, StorageError
 from uavsim.flows.command import generate
 from uavsim.run import subsets
 from uavsim.run.request import Request
+from uavsim.store import commit
 from uavsim.terminal import Screen
 from uavsim.validate import validate_version
 
@@ -56,17 +58,19 @@ def test_selections_merge_into_the_dataset_that_they_are_of(made: Path) -> None:
     assert "hold the same scenes" in run("diff", "out", "all")
 
 
-def test_a_merge_or_selection_that_stops_loses_nothing_and_continues(made: Path, monkeypatch) -> None:
+@pytest.mark.parametrize("step", ["write_manifest", "write_entry"])
+def test_interrupted_selection_continues_and_loses_nothing(made: Path, monkeypatch, step: str) -> None:
+    """Interrupted before the second scene's files are in place, and after."""
     before = contents(made)
-    bring = subsets._bring
+    write, calls = getattr(commit, step), itertools.count()
 
-    def breaks(scene: subsets.StoredScene, *rest, **more) -> None:
-        if scene.name == "scene_01":
+    def breaks(*arguments, **options) -> None:
+        if next(calls) == 1:
             raise StorageError("the disk is full")
-        bring(scene, *rest, **more)
+        write(*arguments, **options)
 
     with monkeypatch.context() as patch:
-        patch.setattr(subsets, "_bring", breaks)
+        patch.setattr(commit, step, breaks)
         with pytest.raises(StorageError):
             subsets.select(subsets.scenes_of(made), Path("again"))
     subsets.select(subsets.scenes_of(made), Path("again"))

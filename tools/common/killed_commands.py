@@ -39,7 +39,7 @@ _ALL: Final = (
     _written("events", "SET", "--out", "OUT", "--workers", "2"),
     _written("publish", "SET", "--out", "OUT", "--date", "2026-01-01"),
     _written("convert", "SET", "OUT", "--dialect", "uav3d"),
-    _written("select", "SET", "--scenes", "0-2", "--out", "OUT"),
+    _written("select", "SET", "--town", "Town10HD", "--out", "OUT"),
     _written("split", "SET", "--assign", "uav_val=1", "--rest", "uav_train", "--out", "OUT"),
     *(
         _written(f"export-{kind}", "SET", "OUT", "--format", kind, command="export")

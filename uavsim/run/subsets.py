@@ -23,7 +23,7 @@ from uavsim.files.names import DataFolder
 from uavsim.files.parse import parse_json, read_regular
 from uavsim.files.result_folder import check_result_beside
 from uavsim.run.finish import assemble_tables, committed_scenes
-from uavsim.store.commit import commit_scene, generation_of, read_fragment
+from uavsim.store.commit import commit_scene, generation_of, read_fragment, sweep_orphans
 from uavsim.store.identity import (
     IDENTITY,
     claim_output,
@@ -348,6 +348,7 @@ def _claimed(scenes: Sequence[StoredScene], target: Path, identity: JsonDict) ->
 def _written(
     scenes: Sequence[StoredScene], output: LocalOutput, *, splits: Mapping[str, tuple[str, ...]] | None = None
 ) -> list[str]:
+    sweep_orphans(output)
     for scene in scenes:
         with output.lock(scene.name) as is_locked:
             if not is_locked:

@@ -123,9 +123,7 @@ def draw_curves(curves: Sequence[Curve], to: Path) -> Path:
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise BaselineError(
-            "curves need matplotlib, which is not installed; install version 3.10 or newer"
-        ) from error
+        raise BaselineError("curves need matplotlib, which is not installed; install version 3.10 or newer") from error
     kinds = list(dict.fromkeys(curve.kind for curve in curves))
     figure = Figure(figsize=(3.2 * len(kinds), 3.4), layout="constrained")
     axes = figure.subplots(1, len(kinds), sharey=True, squeeze=False)[0]
