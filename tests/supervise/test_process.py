@@ -49,11 +49,11 @@ def test_a_command_that_is_not_there(tmp_path: Path) -> None:
 
 def test_a_log_is_never_written_through_a_link(tmp_path: Path) -> None:
     target = tmp_path / "mine.txt"
-    target.write_text("of somebody else")
+    target.write_text("of another program")
     (tmp_path / "log").symlink_to(target)
     with pytest.raises(StorageError, match="is a link"):
         GuardedProcess(["true"], log=tmp_path / "log")
-    assert target.read_text() == "of somebody else"
+    assert target.read_text() == "of another program"
 
 
 def test_a_child_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ waits, so the answer to a tick is delayed until ``_WAKE_GAP_S`` after that reque
 its answer is not delayed. If the step is lost nevertheless, no step follows the answer: after ``_HUNG_S`` the server
 wakes the worker through the manager's port for other processes. ``set_synchronous_mode`` is the only call of that port
 that wakes it and takes no lock. It would make an asynchronous manager synchronous; that one is recognised by its
-requests for the settings after the answer.
+continual requests for the settings, while a hung worker may make one after the answer.
 
 An asynchronous Traffic Manager reads the world in its own loop, and aborts the process if the client has no episode
 during ``load_world``. Every iteration begins with a request for the episode settings. While a map loads, the answer waits
@@ -169,8 +169,8 @@ class CarlaConnection(Connection):
             try:
                 return self._steps.get(timeout=_HUNG_S if self.managers else None)
             except queue.Empty:
-                is_waiting = max(self._stepped_s, self._requested_s) < self._ticked_s  # an asynchronous one never is
-                if self._stepped_s and is_waiting and self._is_synchronous():
+                is_silent = time.monotonic() - self._requested_s > _HUNG_S / 2  # an asynchronous manager never is
+                if 0.0 < self._stepped_s < self._ticked_s and is_silent and self._is_synchronous():
                     self._ticked_s = 0.0
                     for port in self.managers:
                         self._wake(port)
