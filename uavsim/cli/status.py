@@ -80,10 +80,9 @@ def _print_failed(scenes: list[FailedScene], folder: str) -> None:
     for scene in scenes:
         screen.print(line(("yellow", scene.scene), f": {count(len(scene.attempts), 'attempt')} failed"))
         for attempt in scene.attempts:
-            begun = ", ".join(
-                filter(None, (attempt.at[:19].replace("T", " ") + " UTC" * bool(attempt.at), attempt.simulator))
-            )
-            screen.print(line(f"  {begun or 'not logged'}: {attempt.reason}"))
+            started = f"{attempt.at[:19].replace('T', ' ')} UTC" if attempt.at else ""
+            source = ", ".join(filter(None, (started, attempt.simulator))) or "not logged"
+            screen.print(line(f"  {source}: {attempt.reason}"))
         if scene.last_image:
             screen.print(line(f"  last image: {scene.last_image}"))
     screen.print(
