@@ -1,5 +1,8 @@
 """Arithmetic of the benchmarks; no test measures time."""
 
+import itertools
+import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +11,7 @@ from headless_simulator.rendering import GraphicsCard
 
 from tests.capture.test_recording_writer import INFOS, PLAN, STATES, _images
 from tools.bench.__main__ import compared
-from tools.bench.busy import busy_share, idle_ticks, record_pauses, requested_images
+from tools.bench.busy import busy_share, idle_ticks, requested_images, share_card
 from tools.bench.cost import role_of
 from tools.bench.growth import DRONES, PAIRS, TICKS, exponent, intervals_of, per_scene, write_swarm
 from tools.bench.pipeline import Frame, StoredFrames, plan_of, quiet, shares
@@ -21,13 +24,14 @@ from uavsim.simulate.swarm import PlannedSwarm
 
 
 def test_busy_share_of_three_images():
-    pauses = [(0.0, 0.1), (5.0, 5.1), (5.2, 5.3), (7.0, 7.25)]  # the first one is of the warm-up
-    assert busy_share(pauses[::-1], before=1, latency_s=0.1) == pytest.approx(0.3 / 2.25)
+    pauses = [(0.0, 0.1), (5.0, 5.1), (5.2, 5.3), (7.0, 7.1)]  # the first one is of the warm-up
+    assert busy_share([pauses[::-1]], before=1) == pytest.approx(0.3 / 2.1)
 
 
-def test_card_that_never_waits_is_fully_busy():
-    pauses = [(0.1 * k, 0.1 * (k + 1)) for k in range(6)]
-    assert busy_share(pauses, before=2, latency_s=0.1) == pytest.approx(1.0)
+def test_busy_share_of_two_servers_that_fly_together_for_three_seconds():
+    first = [(0.0, 1.0), (2.0, 3.0), (4.0, 5.0)]
+    second = [(1.0, 2.0), (3.5, 4.0), (6.0, 6.5)]
+    assert busy_share([first, second], before=1) == pytest.approx(1.5 / 1.5)  # both fly from 3.5 s to 5 s
 
 
 def test_requested_images_and_idle_ticks():
@@ -36,12 +40,18 @@ def test_requested_images_and_idle_ticks():
     assert idle_ticks(plan) == 2 * 8  # of ten, two go on while the last one's images are drawn
 
 
-def test_work_of_the_card_is_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_servers_share_the_card(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(GraphicsCard, "make", GraphicsCard.make)  # set back after the test
-    record_pauses(str(tmp_path / "pauses"))
-    made = GraphicsCard(0.002).make()
-    (line,) = (tmp_path / "pauses").read_text().splitlines()
-    assert tuple(map(float, line.split())) == pytest.approx(made, abs=1e-6)
+    made = []
+    for _ in range(2):
+        share_card(str(tmp_path / "pauses"), 0.02)
+        with ThreadPoolExecutor(3) as threads:
+            made += list(threads.map(lambda _: GraphicsCard(0.0).make(), range(3)))
+    lines = [line.split() for line in (tmp_path / "pauses").read_text().splitlines()]
+    noted = [[float(begin), float(end)] for _, begin, end in lines]
+    np.testing.assert_allclose(noted, sorted(made), rtol=0, atol=1e-6)
+    assert {int(pid) for pid, _, _ in lines} == {os.getpid()}
+    assert all(begin >= end - 1e-6 for (_, end), (begin, _) in itertools.pairwise(sorted(made)))
 
 
 def test_compared_rows_of_both_runs():

@@ -1,20 +1,26 @@
 """Share of a flight in which the simulated graphics card (``--render-latency``) is busy.
 
-One scene of each profile is flown with its own rig, formation and pace. The card should only draw requested images: those that
-are saved, and those in which cameras settle. The ceiling is the share if only ticks without drawing took additional time, each
-as long as a tick of CARLA's client alone with the same traffic.
+One scene of each profile is flown with its own rig, formation and pace: by one server, and by two runs with a server each that
+share the card. The card should only draw requested images: those that are saved, and those in which cameras settle. The
+ceiling of one server is the share if only ticks without drawing took additional time, each as long as a tick of CARLA's client
+alone with the same traffic.
 
-``python -m tools.bench.busy FILE MS ...`` is a headless simulator that appends start and end of drawing each image
-(``time.monotonic``) to FILE; ``python -m tools.bench.busy tick PORT PROFILE`` measures that tick.
+``python -m tools.bench.busy FILE MS ...`` is a headless simulator that appends its process id, start and end of drawing each
+image (``time.monotonic``) to FILE; servers with one FILE share the card. ``python -m tools.bench.busy tick PORT PROFILE``
+measures that tick.
 """
 
+import contextlib
+import fcntl
 import json
 import os
 import statistics
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -32,9 +38,11 @@ from uavsim.simulate.draw_schedule import DrawSchedule
 from uavsim.simulate.ports import Endpoint
 from uavsim.simulate.session import open_session
 
-__all__ = ["Profile", "busy_share", "idle_ticks", "record_pauses", "requested_images", "rows"]
+__all__ = ["Profile", "busy_share", "idle_ticks", "requested_images", "rows", "share_card"]
 
 LATENCY_MS: Final = 20
+SERVERS: Final = (1, 2)
+_LINE_BYTES: Final = 49
 _WARM_TICKS, _TICKS = 20, 60
 
 
@@ -94,16 +102,17 @@ def idle_ticks(plan: ScenePlan) -> int:
     return sum(not {step - 1, step} <= drawing for step in range(1, max(drawing) + 1))
 
 
-def busy_share(pauses: Sequence[tuple[float, float]], *, before: int, latency_s: float) -> float:
-    """Return the busy share of the card from the first image after the warm-up to the last one.
+def busy_share(pauses: Sequence[Sequence[tuple[float, float]]], *, before: int) -> float:
+    """Return the busy share of the card while all servers fly: from the last one's first image to the first one's last image.
 
     Args:
-        pauses: start and end of each image.
-        before: number of images in the warm-up.
-        latency_s: counted for each image, even if its pause is longer on a busy machine.
+        pauses: start and end of each image of each server.
+        before: number of images of each server in its warm-up.
     """
-    flown = sorted(pauses)[before:]
-    return len(flown) * latency_s / (max(end for _, end in flown) - flown[0][0])
+    flown = [sorted(server)[before:] for server in pauses]
+    begin, end = max(server[0][0] for server in flown), min(server[-1][1] for server in flown)
+    drawn_s = sum(max(0.0, min(ended, end) - max(began, begin)) for server in pauses for began, ended in server)
+    return drawn_s / (end - begin)
 
 
 def rows() -> Iterator[Row]:
@@ -111,38 +120,46 @@ def rows() -> Iterator[Row]:
     for profile in PROFILES:
         plan = profile.plan
         stored, early, later = requested_images(plan)
-        with tempfile.TemporaryDirectory() as folder:
-            pauses, tick_s = _flown(Path(folder), profile)
-        drawing_s, idle = (stored + later) * LATENCY_MS / 1000, idle_ticks(plan)
-        ceiling_how = f"drawing / (drawing and {idle} ticks in which the card has nothing to do)"
-        yield Row(f"ceiling_{profile.name}", drawing_s / (drawing_s + idle * tick_s), "share", ceiling_how)
-        yield Row(
-            f"tick_{profile.name}",
-            tick_s * 1000,
-            "ms",
-            f"median of {_TICKS} ticks of CARLA's client, Traffic Manager included",
-        )
-        how = (
-            f"uavsim generate {' '.join(profile.words)}, --render flat, --render-latency {LATENCY_MS}: images x latency / "
-            "first image's begin to last image's end, warm-up left out"
-        )
-        drawn = len(pauses)
-        yield Row(f"busy_{profile.name}", busy_share(pauses, before=early, latency_s=LATENCY_MS / 1000), "share", how)
+        for servers in SERVERS:
+            with tempfile.TemporaryDirectory() as folder:
+                pauses, tick_s = _flown(Path(folder), profile, servers)
+            if servers == 1:
+                drawing_s, idle = (stored + later) * LATENCY_MS / 1000, idle_ticks(plan)
+                ceiling_how = f"drawing / (drawing and {idle} ticks in which the card has nothing to do)"
+                yield Row(f"ceiling_{profile.name}", drawing_s / (drawing_s + idle * tick_s), "share", ceiling_how)
+                how = f"median of {_TICKS} ticks of CARLA's client, Traffic Manager included"
+                yield Row(f"tick_{profile.name}", tick_s * 1000, "ms", how)
+            how = (
+                f"{servers} times uavsim generate {' '.join(profile.words)}, --render flat, --render-latency {LATENCY_MS}: "
+                "time of the card's images / time in which all fly, warm-up left out"
+            )
+            yield Row(f"busy_{profile.name}_{servers}", busy_share(pauses, before=early), "share", how)
+        drawn = statistics.mean(map(len, pauses))
         drawn_how = f"images drawn a sample; {stored / plan.samples:g} are kept, {later + early} in all settle"
         yield Row(f"drawn_{profile.name}", drawn / plan.samples, "images", drawn_how)
         yield Row(f"drawn_ratio_{profile.name}", drawn / (stored + early + later), "ratio", "drawn / kept and settling")
 
 
-def _flown(work: Path, profile: Profile) -> tuple[list[tuple[float, float]], float]:
-    """Return start and end of each image, and the duration of a tick alone."""
+def _flown(work: Path, profile: Profile, servers: int) -> tuple[list[list[tuple[float, float]]], float]:
+    """Return start and end of each image of each server, and the duration of a tick alone."""
     notes = work / "pauses"
     program = ("tools.bench.busy", str(notes), str(LATENCY_MS))
-    with simulator("--town", "Town10HD", "--render", "flat", "--no-airsim", program=program) as running:
-        words = ("generate", *profile.words, "--no-check", "--simulator", f"127.0.0.1:{running.port}")
-        watched((*words, "--out", f"{work}/out"), work / "log")
+    with contextlib.ExitStack() as stack:
+        options = ("--town", "Town10HD", "--render", "flat", "--no-airsim")
+        running = [stack.enter_context(simulator(*options, program=program)) for _ in range(servers)]
+
+        def fly(k: int) -> None:
+            words = ("generate", *profile.words, "--no-check", "--simulator", f"127.0.0.1:{running[k].port}")
+            watched((*words, "--out", f"{work}/out{k}"), work / f"log{k}")
+
+        with ThreadPoolExecutor(servers) as threads:
+            list(threads.map(fly, range(servers)))
         lines = [line.split() for line in notes.read_text().splitlines()]
-        tick_s: float = in_own_process("tools.bench.busy", "tick", str(running.port), profile.name)["tick_s"]
-    return [(float(begin), float(end)) for begin, end in lines], tick_s
+        tick_s: float = in_own_process("tools.bench.busy", "tick", str(running[0].port), profile.name)["tick_s"]
+    pauses = [
+        [(float(begin), float(end)) for pid, begin, end in lines if int(pid) == one.process.pid] for one in running
+    ]
+    return pauses, tick_s
 
 
 def bare_tick_s(port: int, plan: ScenePlan) -> float:
@@ -158,17 +175,23 @@ def bare_tick_s(port: int, plan: ScenePlan) -> float:
     return statistics.median(took_s[_WARM_TICKS:])
 
 
-def record_pauses(file: str) -> None:
-    """Record start and end of each image of the simulated card in a file."""
-    notes = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-    make = GraphicsCard.make
+def share_card(file: str, latency_s: float) -> None:
+    """Draw the images of this process on a card that all processes with this file share, and record them in it."""
+    notes, lock = os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644), threading.Lock()
 
-    def noted(self: GraphicsCard) -> tuple[float, float]:
-        began_s, ended_s = make(self)
-        os.write(notes, f"{began_s:.6f} {ended_s:.6f}\n".encode())
+    def make(_: GraphicsCard) -> tuple[float, float]:
+        with lock:
+            fcntl.flock(notes, fcntl.LOCK_EX)
+            last = os.pread(notes, _LINE_BYTES, max(0, os.fstat(notes).st_size - _LINE_BYTES))
+            began_s = max(time.monotonic(), float(last.split()[2]) if last else 0.0)
+            ended_s = began_s + latency_s
+            os.write(notes, f"{os.getpid():8d} {began_s:19.6f} {ended_s:19.6f}\n".encode())
+            fcntl.flock(notes, fcntl.LOCK_UN)
+        while (left_s := ended_s - time.monotonic()) > 0:
+            time.sleep(left_s)
         return began_s, ended_s
 
-    setattr(GraphicsCard, "make", noted)  # noqa: B010 (mypy knows that it is a method)
+    setattr(GraphicsCard, "make", make)  # noqa: B010 (mypy knows that it is a method)
 
 
 if __name__ == "__main__":
@@ -178,6 +201,6 @@ if __name__ == "__main__":
         print(json.dumps({"tick_s": bare_tick_s(int(port), plan)}))
         sys.stdout.flush()
         os._exit(0)  # libcarla's threads may abort or hang a regular interpreter exit
-    record_pauses(sys.argv[1])
+    share_card(sys.argv[1], float(sys.argv[2]) / 1000)
     sys.argv[1:3] = ["--render-latency", sys.argv[2]]
     main()
