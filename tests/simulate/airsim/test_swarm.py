@@ -10,15 +10,17 @@ from typing import Any
 import airsim
 import carla
 import pytest
-from headless_simulator.testing import running_simulator
+from headless_simulator.testing import RunningSimulator, running_simulator
 
 from tools.common.plans import scene_plan
-from uavsim.errors import InputError, SceneVoid
+from uavsim.errors import InputError, SceneVoid, SimulatorError
 from uavsim.geometry.se3 import SE3
 from uavsim.records.plan import ScenePlan, SwarmTrajectory
 from uavsim.simulate.airsim.link import AirSimLink
 from uavsim.simulate.airsim.settings import airsim_settings
 from uavsim.simulate.airsim.swarm import AirSimFlight
+from uavsim.simulate.ports import Endpoint
+from uavsim.simulate.session import open_session
 
 STEPS = 21
 LAG_M = 1.0
@@ -149,3 +151,19 @@ def test_restless_drone_is_reset_once(start: Callable[..., int], monkeypatch: py
             flight.begin(plan_of_two(), heartbeat=unheard)
     assert len(resets) == 1
     flight.close()
+
+
+def test_world_without_the_plans_drones_is_not_left_paused(simulator: RunningSimulator) -> None:
+    """Other runs on this server would see traffic that stands still."""
+    session = open_session(
+        "merged",
+        {
+            "carla": Endpoint.parse(simulator.carla, what="carla"),
+            "airsim": Endpoint.parse(simulator.airsim, what="airsim"),
+        },
+    )
+    with pytest.raises(SimulatorError, match="has no vehicle 'uav0'"):
+        session.begin_scene(scene_plan(samples=2), heartbeat=unheard)
+    client = airsim.VehicleClient("127.0.0.1", simulator.airsim_port)
+    assert not client.simIsPause()
+    session.close()

@@ -1,6 +1,7 @@
 """AirSim as a swarm backend: it only renders the drones (``AirSimPoses``), or flies them (``AirSimFlight``)."""
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import TypeVar
 
 import numpy as np
@@ -54,12 +55,14 @@ class AirSimPoses:
         if self.link is not None:
             self._on_main(self.link.close, doing="closing", ticks=False)
         self.link = link = self._on_main(lambda: self._connect(plan), doing="connecting", ticks=False)
-        self.pause(True)
-        self._on_main(link.learn, doing="listing vehicles")
-        link.require(plan.swarm.drone_ids)
-        self.advance(0)
-        if self.engine.way == "ticks":
-            self.pause(False)
+        with ExitStack() as ended:
+            ended.callback(self.pause, False)
+            self.pause(True)
+            self._on_main(link.learn, doing="listing vehicles")
+            link.require(plan.swarm.drone_ids)
+            self.advance(0)
+            if self.engine.way == "free":
+                ended.pop_all()  # it stays paused while it flies
 
     def _connect(self, plan: ScenePlan) -> AirSimLink:
         return AirSimLink(
