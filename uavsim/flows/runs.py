@@ -88,7 +88,7 @@ class Run:
 
     def __init__(self, context: RunContext, *, has_server: bool) -> None:
         self.context = context
-        self.has_server = has_server
+        self.has_server = self._had_server = has_server
         self.summary: Summary | None = None
         self._threads = ThreadPoolExecutor(context.workers, thread_name_prefix="scene")
         self._outside = copy_context()
@@ -194,7 +194,8 @@ class Run:
             self.has_server = False
             said = f": the server does not answer ({' '.join(reason.split())[:100]}); the run continues without it"
             self.context.progress.say(line(("yellow", "Prefect"), said))
-        _SETTINGS.get().enter_context(temporary_settings(updates=_QUICK))
+        if self._had_server:
+            _SETTINGS.get().enter_context(temporary_settings(updates=_QUICK))
 
     @contextlib.contextmanager
     def _one_at_a_time(self, slot: SimulatorSlot) -> Iterator[None]:
