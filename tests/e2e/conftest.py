@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from headless_simulator.testing import RunningSimulator
 
 from tests.conftest import RunningPrefect
 from tests.e2e.flights import Flights
@@ -19,7 +20,10 @@ def named_server(prefect: RunningPrefect) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def flights(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Flights:
+def flights(
+    tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest, simulator: RunningSimulator
+) -> Flights:
     """Return datasets that the first test worker in need flies once per test run."""
     base_folder: Path = tmp_path_factory.getbasetemp()
-    return Flights((base_folder.parent if hasattr(request.config, "workerinput") else base_folder) / "flights")
+    folder = base_folder.parent if hasattr(request.config, "workerinput") else base_folder
+    return Flights(folder / "flights", simulator)

@@ -4,6 +4,8 @@ import fcntl
 from collections.abc import Mapping
 from pathlib import Path
 
+from headless_simulator.testing import RunningSimulator
+
 from tests.e2e.command import uavsim
 
 _ALL_SENSORS = """\
@@ -72,14 +74,14 @@ _SCENE = ("--town", "Town10HD", "--scenes", "0", "--samples", "2", "--seed", "7"
 class Flights:
     """Datasets in a folder that all test workers share; a lock keeps two workers from flying the same one."""
 
-    def __init__(self, root: Path) -> None:
-        self._root = root
+    def __init__(self, root: Path, simulator: RunningSimulator) -> None:
+        self._root, self._where = root, ("--simulator", simulator.address)
         root.mkdir(exist_ok=True)
 
     def small(self) -> Path:
         """Return a dataset of two samples with three small cameras."""
         files = {"rig.yaml": RIG, "own.yaml": _SMOKE.read_text()}
-        return self._flown("small", *_SCENE[:-2], files=files, is_valid=True)
+        return self._flown("small", *_SCENE[:-2], *self._where, files=files, is_valid=True)
 
     def all_sensors(self, topology: str) -> Path:
         """Return a dataset of every sensor that this backend supports."""
@@ -88,16 +90,17 @@ class Flights:
         if topology == "carla":  # AirSim's settings know no manual exposure
             rig = "exposure: {mode: manual}\n" + _ALL_SENSORS.format(more=", optical_flow, events", radar=radar)
         files = {"rig.yaml": rig, "own.yaml": f"{_SMOKE.read_text()}flight_sensors: {{imu: {{}}, gnss: {{}}}}\n"}
-        return self._flown(f"all-sensors-{topology}", *_SCENE, "--topology", topology, files=files)
+        where = () if topology == "merged" else self._where  # merged needs settings.json with its drones
+        return self._flown(f"all-sensors-{topology}", *_SCENE, "--topology", topology, *where, files=files)
 
     def lenses(self) -> Path:
         """Return a dataset of lenses beside pinholes of the same mount, one of them at three times the resolution."""
-        return self._flown("lenses", *_SCENE, files={"rig.yaml": _LENSES, "own.yaml": _SMOKE.read_text()})
+        return self._flown("lenses", *_SCENE, *self._where, files={"rig.yaml": _LENSES, "own.yaml": _SMOKE.read_text()})
 
     def shutters(self) -> Path:
         """Return a dataset of three cameras with shutters and one without, low above moving cars, in steps of 0.02 s."""
         dataset_yaml = _SMOKE.read_text().replace("formation: cross", "formation: single\naltitude_m: 25\nstep_s: 0.02")
-        return self._flown("shutters", *_SCENE, files={"rig.yaml": _SHUTTERS, "own.yaml": dataset_yaml})
+        return self._flown("shutters", *_SCENE, *self._where, files={"rig.yaml": _SHUTTERS, "own.yaml": dataset_yaml})
 
     def clocks(self) -> Path:
         """Return a dataset of asynchronous drones, car and pole, low above moving cars, in steps of 0.01 s."""
@@ -105,7 +108,7 @@ class Flights:
         dataset_yaml = _SMOKE.read_text().replace("formation: cross", "formation: cross\naltitude_m: 30\nstep_s: 0.01")
         dataset_yaml += f"clocks: {clocks}ground: true, messages: {{latency_s: [0.02, 0.1]}}}}\n"
         dataset_yaml += "vehicles: {count: 1, rig: rig.yaml}\nroadside: {count: 1, rig: rig.yaml}\n"
-        return self._flown("clocks", *_SCENE, files={"rig.yaml": _TWO_CAMERAS, "own.yaml": dataset_yaml})
+        return self._flown("clocks", *_SCENE, *self._where, files={"rig.yaml": _TWO_CAMERAS, "own.yaml": dataset_yaml})
 
     def _flown(self, name: str, *words: str, files: Mapping[str, str], is_valid: bool = False) -> Path:
         folder = self._root / name

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from headless_simulator.testing import running_simulator
+from headless_simulator.testing import RunningSimulator
 
 from tests.e2e.command import hashes, succeed, uavsim
 from uavsim.access import Scene, open_folder
@@ -56,8 +56,8 @@ def yaml(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def out(yaml: Path) -> Path:
-    return generated(yaml, yaml.parent / "out")
+def out(yaml: Path, simulator: RunningSimulator) -> Path:
+    return generated(yaml, yaml.parent / "out", "--simulator", simulator.carla)
 
 
 @pytest.fixture(scope="module")
@@ -209,9 +209,12 @@ def test_each_agent_alone_is_a_plain_nuscenes_dataset(out: Path) -> None:
         assert row["num_lidar_pts"] == measured.get(row["token"], 0)
 
 
-def test_the_same_seed_gives_the_same_bytes_and_a_replay_the_same_images(yaml: Path, out: Path, scene: Scene) -> None:
+def test_the_same_seed_gives_the_same_bytes_and_a_replay_the_same_images(
+    yaml: Path, out: Path, scene: Scene, simulator: RunningSimulator
+) -> None:
     again = generated(yaml, yaml.parent / "again", "--no-check")  # equal bytes need no second check
-    succeed("replay", out, "--out", yaml.parent / "replay", "--sensors", "+depth")
+    where = ("--simulator", simulator.carla)
+    succeed("replay", out, "--out", yaml.parent / "replay", "--sensors", "+depth", *where)
     assert hashes(again) == hashes(out)
     assert hashes(yaml.parent / "replay", "samples/**/*.png") == hashes(out, "samples/**/*.png")
     first, last = (next(i for i in sample.images if i.channel.endswith("_v0")).map_SE3_flu for sample in scene.samples)
@@ -256,14 +259,15 @@ session.close()
 """
 
 
-def test_a_car_that_vanishes_voids_the_scene_in_one_line(yaml: Path, tmp_path: Path) -> None:
+def test_a_car_that_vanishes_voids_the_scene_in_one_line(
+    yaml: Path, simulator: RunningSimulator, tmp_path: Path
+) -> None:
     (plan,) = plan_scenes(str(yaml), overrides=Overrides(samples=4))
     (tmp_path / "plan").write_bytes(pack_plan(plan))
-    with running_simulator("--town", "Town10HD") as simulator:
-        words = [simulator.carla, str(tmp_path / "plan"), str(tmp_path / "rec")]
-        done = subprocess.run(
-            [sys.executable, "-c", VANISHING, *words], capture_output=True, text=True, timeout=200, check=False
-        )
+    words = [simulator.carla, str(tmp_path / "plan"), str(tmp_path / "rec")]
+    done = subprocess.run(
+        [sys.executable, "-c", VANISHING, *words], capture_output=True, text=True, timeout=200, check=False
+    )
     assert "the vehicle of agent v0" in done.stdout, done.stdout + done.stderr
     assert done.stdout.count("\n") == 1
     assert done.returncode == 0

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from headless_simulator.testing import RunningSimulator
 
 from tests.e2e.command import hashes, succeed, uavsim
 
@@ -52,8 +53,8 @@ def plans(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def calm(plans: Path) -> dict[str, str]:
-    succeed("generate", "--dataset", plans, "--out", plans.parent / "calm")
+def calm(plans: Path, simulator: RunningSimulator) -> dict[str, str]:
+    succeed("generate", "--dataset", plans, "--simulator", simulator.carla, "--out", plans.parent / "calm")
     return hashes(plans.parent / "calm")
 
 
@@ -107,11 +108,13 @@ def test_a_run_that_is_killed_goes_on_to_the_same_bytes(plans: Path, calm: dict[
     ],
 )
 def test_a_blueprint_that_the_server_lacks_is_named_in_a_line(
-    more: dict[str, object], message: str, plans: Path, tmp_path: Path
+    more: dict[str, object], message: str, plans: Path, simulator: RunningSimulator, tmp_path: Path
 ) -> None:
     towns = {"Town10HD": {"scenes": 1, "routes": ["town10_row3_col3"]}}
     path = written(plans.parent, {**DATASET, **more, "towns": towns}, name="lacks")
-    (tmp_path / "run.yaml").write_text(yaml.safe_dump({"retry_delay_s": 0.2, "attempts": 1}))
+    attached = {"kind": "attach", "ports": {"carla": simulator.carla_port}}
+    run = {"retry_delay_s": 0.2, "attempts": 1, "simulators": [attached]}
+    (tmp_path / "run.yaml").write_text(yaml.safe_dump(run))
     done = uavsim("generate", "--dataset", path, "--out", tmp_path / "out", "--run", tmp_path / "run.yaml")
     assert done.returncode == 3, done.stdout + done.stderr
     assert "Traceback" not in done.stdout + done.stderr

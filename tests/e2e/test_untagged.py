@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from headless_simulator.testing import RunningSimulator, running_simulator
 
 from tests.e2e.command import succeed
 from uavsim.images import codec
@@ -37,25 +38,23 @@ SAME = ("sample_annotation", "instance", "visibility_detail", "agent_view")
 
 
 @pytest.fixture(scope="module")
-def flown(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
+def flown(tmp_path_factory: pytest.TempPathFactory, simulator: RunningSimulator) -> Mapping[str, Path]:
     """Datasets of one scene: undisturbed, and with masks that look through hills, with and without depth."""
     folder = tmp_path_factory.mktemp("untagged")
     (folder / "own.yaml").write_text(DATASET)
     (folder / "depth.yaml").write_text(RIG % ", depth")
     (folder / "plain.yaml").write_text(RIG % "")
     (folder / "faults.yaml").write_text("faults: [{fault: untagged, tag: Terrain}]\n")
-    run = f"simulators: [{{kind: mock, arguments: ['--faults', '{folder / 'faults.yaml'}']}}]\n"
-    (folder / "run.yaml").write_text(run)
-    through, out = ("--run", folder / "run.yaml"), {}
-    for name, rig, more in (
-        ("truth", "depth", ("--no-check",)),
-        ("depth", "depth", through),
-        ("plain", "plain", through),
-    ):
-        job = ("generate", "--dataset", folder / "own.yaml", "--scenes", "1", "--rig", folder / f"{rig}.yaml")
-        succeed(*job, *more, "--out", folder / name)
-        out[name] = folder / name
-    return out
+    job = ("generate", "--dataset", folder / "own.yaml", "--scenes", "1")
+    with running_simulator("--town", "Town04", "--no-airsim", "--faults", str(folder / "faults.yaml")) as through:
+        for name, rig, where, more in (
+            ("truth", "depth", simulator, ("--no-check",)),
+            ("depth", "depth", through, ()),
+            ("plain", "plain", through, ()),
+        ):
+            words = ("--rig", folder / f"{rig}.yaml", "--simulator", where.carla, *more)
+            succeed(*job, *words, "--out", folder / name)
+    return {name: folder / name for name in ("truth", "depth", "plain")}
 
 
 def pixels(out: Path) -> list[int]:

@@ -14,12 +14,11 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgpack
 
 from uavsim.capture import degrade
-from uavsim.capture.assemble import Capture
 from uavsim.capture.recording_reader import LOG_NAME, RECORDING_FORMAT
 from uavsim.files.whole import storage_error
 from uavsim.records.codec import pack_plan, pack_value
@@ -36,6 +35,9 @@ from uavsim.records.recording import (
     SessionFacts,
 )
 from uavsim.typing import FloatArray
+
+if TYPE_CHECKING:
+    from uavsim.capture.assemble import Capture  # imports numba
 
 _THREADS: Final = 2  # encode images
 _NICER: Final = 4  # encoders take the processor time that the simulator's client leaves
