@@ -1,9 +1,9 @@
 """Share of a flight in which the simulated graphics card (``--render-latency``) is busy.
 
-One scene of each profile is flown with its own rig, formation and pace: by one server, and by two runs with a server each that
-share the card. The card should only draw requested images: those that are saved, and those in which cameras settle. The
-ceiling of one server is the share if only ticks without drawing took additional time, each as long as a tick of CARLA's client
-alone with the same traffic.
+One scene of each profile is flown with its own rig, formation and pace: by one server, and by two and three runs with a server
+each that share the card. The card should only draw requested images: those that are saved, and those in which cameras settle.
+The ceiling of one server is the share if only ticks without drawing took additional time, each as long as a tick of CARLA's
+client alone with the same traffic.
 
 ``python -m tools.bench.busy FILE MS ...`` is a headless simulator that appends its process id, start and end of drawing each
 image (``time.monotonic``) to FILE; servers with one FILE share the card. ``python -m tools.bench.busy tick PORT PROFILE``
@@ -41,7 +41,7 @@ from uavsim.simulate.session import open_session
 __all__ = ["Profile", "busy_share", "idle_ticks", "requested_images", "rows", "share_card"]
 
 LATENCY_MS: Final = 20
-SERVERS: Final = (1, 2)
+SERVERS: Final = (1, 2, 3)
 _LINE_BYTES: Final = 49
 _WARM_TICKS, _TICKS = 20, 60
 
