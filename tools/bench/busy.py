@@ -80,7 +80,7 @@ class Profile:
 PROFILES: Final = (
     Profile("uav3d-mini", 8),
     Profile("clip-mini", 6),
-    Profile("aot-mini", 20),
+    Profile("aot-mini", 300),
     Profile("airswarm-async", 5),
     Profile("airground-mini", 8),
     Profile("uav3d-mini", 5, rig="lenses"),
