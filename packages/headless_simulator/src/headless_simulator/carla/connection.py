@@ -128,7 +128,7 @@ class CarlaConnection(Connection):
             self._release_in(_NEW_EPISODE_S)
 
     def _note(self, name: str) -> None:
-        if name == "get_weather_parameters":  # once in every step of the worker, after the light states that clients read, too
+        if name == "get_weather_parameters":  # once in every step of the worker; clients read light states, too
             self._stepped_s = time.monotonic()
         elif name == "get_episode_settings":
             with self._settings_condition:
