@@ -194,7 +194,7 @@ def test_tick_answer_waits_for_settings_request(server):
     settings = caller.call("get_episode_settings")[3][0][1]
     assert caller.call("set_episode_settings", [True, *settings[1:]])[2] is None
     assert caller.call("add_traffic_manager_running", ["127.0.0.1", 8000])[2] is None
-    caller.call("get_weather_parameters")  # the worker is at work
+    caller.call("get_vehicle_light_states")  # the worker is at work
     tick = caller.send("tick_cue")
     settings_request = caller.send("get_episode_settings")
     assert [caller.answer()[1], caller.answer()[1]] == [settings_request, tick]
@@ -207,7 +207,7 @@ def test_client_that_reads_light_states_does_not_delay_its_tick(server, monkeypa
     caller = Caller(server.port)
     caller.call("set_episode_settings", [True, False, [True, 0.05]])
     assert caller.call("add_traffic_manager_running", ["127.0.0.1", 8124])[3] == [[1, True]]
-    for name in ("get_vehicle_light_states", "get_weather_parameters", "get_episode_settings"):  # of the worker
+    for name in ("get_vehicle_light_states", "get_episode_settings"):  # of the worker
         caller.call(name)
     caller.call("get_vehicle_light_states")
     assert caller.call("tick_cue")[2] is None  # within the socket's 20 s
@@ -266,7 +266,7 @@ def test_batch_tick_does_not_wait_for_traffic_manager(server, monkeypatch):
     caller.call("set_episode_settings", [True, False, [True, 0.05]])
     assert caller.call("add_traffic_manager_running", ["127.0.0.1", 8123])[3] == [[1, True]]
     caller.call("get_episode_settings")
-    caller.call("get_weather_parameters")
+    caller.call("get_vehicle_light_states")
     assert caller.call("apply_batch", [], True)[2] is None  # within the socket's 20 s
     caller.call("get_episode_settings")  # the worker's request before it waits
     assert caller.call("tick_cue")[2] is None
@@ -388,7 +388,7 @@ def test_stuck_traffic_manager_is_woken(server, monkeypatch, capsys, requests_la
     with socket.create_server(("127.0.0.1", 0)) as manager:
         manager.settimeout(10)
         caller.call("add_traffic_manager_running", ["127.0.0.1", manager.getsockname()[1]])
-        caller.call("get_weather_parameters")  # a step
+        caller.call("get_vehicle_light_states")  # a step
         caller.call("tick_cue")
         if requests_late:
             caller.call("get_episode_settings")
@@ -414,7 +414,7 @@ def test_an_asynchronous_manager_is_not_woken_as_waking_makes_it_synchronous(ser
     with socket.create_server(("127.0.0.1", 0)) as manager:
         manager.settimeout(0.01)
         caller.call("add_traffic_manager_running", ["127.0.0.1", manager.getsockname()[1]])
-        caller.call("get_weather_parameters")  # its step at the snapshot, before the answer to the tick
+        caller.call("get_vehicle_light_states")  # its step at the snapshot, before the answer to the tick
         caller.call("tick_cue")
         end = time.monotonic() + 1.0
         while time.monotonic() < end:

@@ -128,7 +128,8 @@ class CarlaConnection(Connection):
             self._release_in(_NEW_EPISODE_S)
 
     def _note(self, name: str) -> None:
-        if name == "get_weather_parameters":  # once in every step of the worker; clients read light states, too
+        is_first = self._stepped_s <= self._ticked_s  # since the last tick: the worker's; clients read them, too
+        if name == "get_vehicle_light_states" and is_first:
             self._stepped_s = time.monotonic()
         elif name == "get_episode_settings":
             with self._settings_condition:
@@ -157,9 +158,9 @@ class CarlaConnection(Connection):
                 self._release_in(_HELD_LIMIT_S)
             if request.method == "destroy_actor":
                 self._await_manager_pause(_BUSY_ROUND_LIMIT_S)
-            self.answer(request, *answer)
             if request.method == "tick_cue":
-                self._ticked_s = time.monotonic()
+                self._ticked_s = time.monotonic()  # before the worker steps
+            self.answer(request, *answer)
             if request.method == "destroy_actor":
                 threading.Thread(target=self._end_removal, daemon=True).start()
 
