@@ -145,7 +145,8 @@ def test_a_second_start_finds_everything_done(made: Path, dataset_yaml: Path) ->
 def test_bad_input_is_one_line_and_writes_nothing(arguments: list[str], words: list[str], tmp_path: Path) -> None:
     out = tmp_path / "out"
     env = os.environ | without(tmp_path, "prefect", "numba")  # either import takes longer than the refusal
-    done = uavsim("generate", *arguments, "--out", out, env=env)
+    command = [sys.executable, "-m", "uavsim", "generate", *arguments, "--out", str(out)]  # with its own imports
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 2, done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
     for word in words:
