@@ -1,7 +1,6 @@
 """AirSim as a swarm backend: it only renders the drones (``AirSimPoses``), or flies them (``AirSimFlight``)."""
 
 from collections.abc import Callable
-from contextlib import ExitStack
 from typing import TypeVar
 
 import numpy as np
@@ -55,14 +54,18 @@ class AirSimPoses:
         if self.link is not None:
             self._on_main(self.link.close, doing="closing", ticks=False)
         self.link = link = self._on_main(lambda: self._connect(plan), doing="connecting", ticks=False)
-        with ExitStack() as ended:
-            ended.callback(self.pause, False)
-            self.pause(True)
+        self.pause(True)
+        try:
             self._on_main(link.learn, doing="listing vehicles")
             link.require(plan.swarm.drone_ids)
             self.advance(0)
-            if self.engine.way == "free":
-                ended.pop_all()  # it stays paused while it flies
+        except SimulatorLost:  # it would not answer
+            raise
+        except BaseException:
+            self.pause(False)
+            raise
+        if self.engine.way == "ticks":
+            self.pause(False)
 
     def _connect(self, plan: ScenePlan) -> AirSimLink:
         return AirSimLink(
