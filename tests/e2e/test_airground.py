@@ -172,6 +172,7 @@ def test_the_pole_stands(scene: Scene) -> None:
     assert 4 < places[0, 2] < 7
 
 
+@pytest.mark.release
 def test_each_agent_alone_is_a_plain_nuscenes_dataset(out: Path) -> None:
     done = succeed("export", out, out.parent / "alone", "--format", "agents")
     alone = out.parent / "alone/all"
@@ -209,6 +210,7 @@ def test_each_agent_alone_is_a_plain_nuscenes_dataset(out: Path) -> None:
         assert row["num_lidar_pts"] == measured.get(row["token"], 0)
 
 
+@pytest.mark.release
 def test_the_same_seed_gives_the_same_bytes_and_a_replay_the_same_images(
     yaml: Path, out: Path, scene: Scene, simulator: RunningSimulator
 ) -> None:
@@ -259,6 +261,7 @@ session.close()
 """
 
 
+@pytest.mark.release
 def test_a_car_that_vanishes_voids_the_scene_in_one_line(
     yaml: Path, simulator: RunningSimulator, tmp_path: Path
 ) -> None:

@@ -64,6 +64,7 @@ def written(folder: Path, dataset: dict[str, object], name: str = "own") -> Path
     return path
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_scene_that_the_server_spoils_is_flown_again_to_the_same_bytes(
     name: str, plans: Path, calm: dict[str, str], tmp_path: Path
@@ -81,6 +82,7 @@ def test_a_scene_that_the_server_spoils_is_flown_again_to_the_same_bytes(
     assert hashes(tmp_path / "out") == calm
 
 
+@pytest.mark.release
 def test_a_run_that_is_killed_goes_on_to_the_same_bytes(plans: Path, calm: dict[str, str], tmp_path: Path) -> None:
     words = ["generate", "--dataset", str(plans), "--no-check", "--out", str(tmp_path / "out")]
     with (tmp_path / "log").open("wb") as log:

@@ -17,6 +17,8 @@ from uavsim.images import codec, flow
 from uavsim.validate.devkit_process import run_judge
 from uavsim.validate.validator import validate_version
 
+pytestmark = pytest.mark.release
+
 
 @pytest.fixture(scope="module", params=["carla", "merged"])
 def flown(request: pytest.FixtureRequest, flights: Flights) -> tuple[str, Path]:

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import IO
 
+import pytest
 from headless_simulator.testing import RunningSimulator
 
 from tools.common.plans import rig, scene_plan
@@ -14,6 +15,8 @@ from uavsim.config.deadlines import Deadlines
 from uavsim.records.codec import pack_plan
 from uavsim.records.plan import ScenePlan
 from uavsim.supervise.client_process import client_command
+
+pytestmark = pytest.mark.release
 
 
 def start_client(simulator: RunningSimulator) -> subprocess.Popen[str]:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.e2e.command import succeed
-from tests.e2e.flights import RIG, Flights
+from tests.e2e.flights import RIG
 from tools.common.small_dataset import one_scene
 from uavsim.access import open_folder
 from uavsim.capture.recording_reader import read_recording
@@ -57,6 +57,7 @@ def test_an_imu_on_a_drone_that_flies_reads_at_the_simulators_steps(made: Callab
         assert np.abs(force - [0, 0, 9.81]).max() < 6  # derivatives of places that AirSim steps to in 3 ms jump by 13
 
 
+@pytest.mark.release
 @pytest.mark.parametrize(("topology", "most_m"), [("bridge", 1.5), ("merged", 1e-3)])
 def test_an_airsim_that_answers_late_and_runs_unevenly_makes_a_valid_dataset(
     tmp_path: Path, topology: str, most_m: float
@@ -69,11 +70,11 @@ def test_an_airsim_that_answers_late_and_runs_unevenly_makes_a_valid_dataset(
     assert off_plan_m(out, topology=topology) < most_m
 
 
-def test_a_merged_build_places_its_drones(flights: Flights) -> None:
-    """The dataset is the one that test_all_sensors.py validates."""
-    assert off_plan_m(flights.all_sensors("merged"), topology="merged") < 1e-3
+def test_a_merged_build_places_its_drones(made: Callable[[str], Path]) -> None:
+    assert off_plan_m(made("merged"), topology="merged") < 1e-3
 
 
+@pytest.mark.release
 def test_in_a_merged_build_the_others_see_airsims_own_body(tmp_path: Path) -> None:
     (tmp_path / "rig.yaml").write_text("width_px: 800\nheight_px: 450\nfov_deg: 90\nsensors: [rgb, instance]\n"
                                        "cameras: {FRONT: {pitch_deg: -45}}\n")  # fmt: skip
@@ -101,6 +102,7 @@ def tables(out: Path) -> dict[str, list]:
     return {path.name: json.loads(path.read_text()) for path in sorted((out / "v1.0-mini").glob("*.json"))}
 
 
+@pytest.mark.release
 @pytest.mark.timeout(900)
 def test_cosys_airsim_gives_the_same_tables_as_airsim(made: Callable[[str], Path]) -> None:
     """The same plan is flown in a bridge with each vendor's client."""

@@ -11,6 +11,8 @@ from tools.common.small_dataset import one_scene
 from uavsim.files.parse import parse_json
 from uavsim.simulate.versions import client_python
 
+pytestmark = pytest.mark.release
+
 PLACED = (
     "token",
     "sample_token",

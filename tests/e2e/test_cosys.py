@@ -2,9 +2,12 @@
 
 from pathlib import Path
 
+import pytest
 from headless_simulator.testing import running_simulator
 
 from tests.e2e.command import uavsim
+
+pytestmark = pytest.mark.release
 
 JOB = ("--dataset", "smoke", "--town", "Town10HD", "--scenes", "0", "--samples", "2")
 

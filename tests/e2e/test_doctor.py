@@ -32,6 +32,7 @@ def test_a_version_that_is_not_served_is_named(tmp_path: Path) -> None:
     assert f"the server at {running.carla} is CARLA 0.9.14; supported are 0.9.16, 0.9.15, 0.10.0" in text
 
 
+@pytest.mark.release
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(
     ("arguments", "code", "line"),

@@ -33,7 +33,7 @@ def test_server_draws_only_saved_and_settling_images(tmp_path: Path) -> None:
     assert drawn == sum(received)
 
 
-@pytest.mark.parametrize("words", ["--settle", "--no-settle"])
+@pytest.mark.parametrize("words", ["--settle", pytest.param("--no-settle", marks=pytest.mark.release)])
 def test_server_that_draws_as_unreal_gives_a_valid_dataset(tmp_path: Path, words: str) -> None:
     received, drawn = generated(tmp_path, words, behaviour="unreal")
     settling = (

@@ -12,6 +12,8 @@ import uavsim
 from tests.e2e.command import uavsim as command
 from tools.common import ROOT
 
+pytestmark = pytest.mark.release
+
 
 @pytest.fixture(scope="module")
 def large() -> Iterator[RunningSimulator]:

@@ -14,6 +14,8 @@ from tests.geometry.formulas import Formula, kalibr_project, opencv_project
 from uavsim.typing import FloatArray, UInt8Array
 from uavsim.validate.validator import validate_version
 
+pytestmark = pytest.mark.release
+
 MODELS = {"BROWN": "brown_conrady", "FISHEYE": "equidistant"}
 MOST_PX = 0.1
 ENOUGH_PX = 60

@@ -6,8 +6,12 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from tests.e2e.flights import RIG
 from uavsim.environment import python_command
+
+pytestmark = pytest.mark.release
 
 BACKEND = Path(__file__).parents[1] / "simulate" / "paper_backend.py"
 ENTRY_POINTS = "[uavsim.backends]\npaper = paper_backend:PAPER\n"

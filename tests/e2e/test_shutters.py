@@ -16,6 +16,8 @@ from uavsim.images.light import light_of
 from uavsim.typing import FloatArray
 from uavsim.validate.validator import validate_version
 
+pytestmark = pytest.mark.release
+
 ENOUGH_PX = 30
 
 

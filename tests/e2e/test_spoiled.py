@@ -8,6 +8,8 @@ import yaml
 
 from tests.e2e.command import succeed, uavsim
 
+pytestmark = pytest.mark.release
+
 RIG = {
     "width_px": 480,
     "height_px": 270,

@@ -3,10 +3,13 @@
 import json
 from pathlib import Path
 
+import pytest
 import yaml
 
 from tests.e2e.command import hashes, uavsim
 from tests.e2e.test_airground_faults import written
+
+pytestmark = pytest.mark.release
 
 VEHICLES = 20
 DATASET = {

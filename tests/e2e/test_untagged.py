@@ -12,6 +12,8 @@ from tests.e2e.command import succeed
 from uavsim.images import codec
 from uavsim.records.modalities import UNCHECKED_MASKS
 
+pytestmark = pytest.mark.release
+
 DATASET = """\
 towns: {Town04: {scenes: 2}}
 formation: single

@@ -155,6 +155,7 @@ def test_pycolmap_projects_every_point_into_its_depth_image(strict: Path, folder
 FLAT_BROWN = BROWN | {"uav_distortion": [*BROWN["uav_distortion"][:4], 0.0]}
 
 
+@pytest.mark.release
 def test_pycolmap_reads_the_lenses(strict: Path, tmp_path: Path) -> None:
     def lens_of(channel: str) -> dict[str, Any]:
         if channel.endswith("0"):

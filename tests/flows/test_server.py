@@ -107,6 +107,7 @@ def fragile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[A
             yield address, psutil.Process(pid)
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGSTOP])
 def test_a_run_outlives_its_server(
     end: signal.Signals,
@@ -144,6 +145,7 @@ def test_a_run_outlives_its_server(
     assert set(psutil.Process().children(recursive=True)) <= set(before)
 
 
+@pytest.mark.release
 def test_an_interrupt_does_not_wait_for_a_frozen_server(
     fragile: tuple[Address, psutil.Process], paper: Paper, tmp_path: Path
 ) -> None:

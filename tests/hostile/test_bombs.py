@@ -77,6 +77,7 @@ def run_on_bomb(command: str, kind: str, bomb: bytes, root: Path) -> Ended:
     return Ended(*ast.literal_eval(done.stdout))
 
 
+@pytest.mark.release
 def test_bomb_is_a_complete_image(bomb: bytes) -> None:
     """A decoder without a bound takes it: all of its lines are there, and their checksum is right."""
     assert codec.image_size(bomb) == (SIDE_PX, SIDE_PX)

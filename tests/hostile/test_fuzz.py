@@ -48,6 +48,7 @@ def test_reader_that_hangs_or_dies_is_a_finding_with_its_input(
 _EACH_S = 0.3  # minutes and more are ``python -m tests.hostile.fuzz``
 
 
+@pytest.mark.release
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy warns about numbers that are too large
 def test_every_reader_takes_bad_inputs_for_a_moment(tmp_path: Path) -> None:
     """Good and changed inputs are read or refused: no other exception, no exit code 1."""

@@ -15,6 +15,8 @@ from uavsim.environment import python_command
 from uavsim.images import codec
 from uavsim.validate import validate_dataset
 
+pytestmark = pytest.mark.release
+
 PAGE = (Path(__file__).parents[2] / "docs/how-to-add-to-a-scene.md").read_text(encoding="utf-8")
 DATASET = """\
 towns: {Town10HD: {scenes: 1}}

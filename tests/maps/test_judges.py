@@ -57,6 +57,7 @@ def test_area_of_a_bend_after_a_tiny_piece_equals_its_integral():
     assert found["integral"]["worst"] < 0.003
 
 
+@pytest.mark.release
 def test_devkit_reads_and_draws_every_layer(tmp_path):
     town = build(read_network(load_town("Town07").opendrive.encode(), name="Town07"), "Town07")
     write_files(ResultPath.open(tmp_path), expansion_files(town, "boston-seaport"))

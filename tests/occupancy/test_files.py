@@ -127,6 +127,7 @@ def test_error_without_text_is_named_by_type(tmp_path: Path, monkeypatch: pytest
         read_npz(tmp_path / "x.npz", {"semantics": ArrayKind("u", (None,))})
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("kind", ["truth", "truth, of 8 bytes", "scan"])
 def test_compressed_zeros_are_refused_in_little_memory(tmp_path: Path, kind: str) -> None:
     """510 kB of zeros were 8.4 GB."""
@@ -209,6 +210,7 @@ def test_occufly_masks_match_the_classes(street_set: Dataset, labeller: Labeller
     assert files[f"{root}/images/visual/000001.png"] == image.bytes()
 
 
+@pytest.mark.release
 def test_viewer_shows_occupied_voxels(write, street_set: Dataset, tmp_path: Path) -> None:
     (name, *_) = write(tmp_path, "parquet", of=["1"], scan_folder=tmp_path / "kept")
     assert list((tmp_path / "kept").iterdir())
@@ -226,6 +228,7 @@ def test_viewer_shows_occupied_voxels(write, street_set: Dataset, tmp_path: Path
     assert voxels_of(tmp_path / "kept", second) == []
 
 
+@pytest.mark.release
 def test_labels_of_unchanged_tables_are_kept(street_set: Dataset, tmp_path: Path) -> None:
     copy = tmp_path / "set"
     shutil.copytree(street_set.root, copy)

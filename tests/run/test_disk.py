@@ -44,7 +44,7 @@ def fill(folder: Path, *, leave_bytes: int) -> Path:
     return ballast
 
 
-@pytest.mark.parametrize("leave_kb", [0, 8, 24, 48, 80, 120])
+@pytest.mark.parametrize("leave_kb", [0, 48, *(pytest.param(kb, marks=pytest.mark.release) for kb in (8, 24, 80, 120))])
 def test_a_full_disk(paper: Paper, small_disk: Path, tmp_path: Path, leave_kb: int) -> None:
     """The disk is full at a different step for each amount of free space."""
     out = small_disk / "out"

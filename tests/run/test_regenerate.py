@@ -19,6 +19,8 @@ from uavsim.store.ledger import read_ledger
 from uavsim.store.local import LocalOutput
 
 Paper = Callable[..., Request]
+STEPS = pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.release)])
+"""Of the changes after which the test interrupts a run, each seventh; for a release, each."""
 
 
 def images(root: Path, scene: str) -> dict[str, bytes]:
@@ -57,8 +59,9 @@ def test_other_images_get_names_of_their_own_and_the_old_ones_go(paper: Paper, t
     assert images(out, "scene_01") == old
 
 
+@STEPS
 def test_tables_name_the_old_scene_until_new_tables_are_there(
-    paper: Paper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    paper: Paper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
 ) -> None:
     """The run stops before each change of the folder in turn, from the commit to the last table."""
     out = tmp_path / "out"
@@ -72,7 +75,7 @@ def test_tables_name_the_old_scene_until_new_tables_are_there(
     limit = 0
     while cut_short(monkeypatch, limit, lambda: assemble_tables(output)):
         states.add(json.dumps(state_of(out)))
-        limit += 1
+        limit += step
         if limit % 3 == 0:
             sweep_orphans(output)
             states.add(json.dumps(state_of(out)))
@@ -81,8 +84,9 @@ def test_tables_name_the_old_scene_until_new_tables_are_there(
     assert not any(entry.retired for entry in committed_scenes(output))
 
 
+@STEPS
 def test_files_of_others_in_a_version_folder_move_along(
-    paper: Paper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    paper: Paper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
 ) -> None:
     out = tmp_path / "out"
     run_all(paper(scenes="1"))
@@ -98,7 +102,7 @@ def test_files_of_others_in_a_version_folder_move_along(
         for name, text in foreign_files.items():
             assert (out / "v1.0-mini" / name).read_text() == text, limit
         assert (out / "v1.0-mini/link").readlink() == Path("/etc")
-        limit += 1
+        limit += step
     assert limit > 20
 
 

@@ -177,7 +177,7 @@ def test_a_client_of_another_version_is_not_tried_again(tmp_path: Path, port: in
     assert one.client_starts == 1
 
 
-@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGSTOP])
+@pytest.mark.parametrize("sent", [signal.SIGKILL, pytest.param(signal.SIGSTOP, marks=pytest.mark.release)])
 @pytest.mark.parametrize("to", ["guard", "simulator"])
 def test_a_simulator_that_is_killed_or_frozen_before_it_listens_is_started_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, to: str, sent: signal.Signals

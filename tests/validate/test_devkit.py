@@ -42,6 +42,7 @@ def test_box_velocity_is_the_simulators_for_cars_that_drive_straight(report: Jso
     assert velocity["worst_mps"] < 0.3
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("samples", [1, 2])
 def test_scenes_too_short_for_a_velocity_in_their_middle_are_good(samples: int, tmp_path: Path) -> None:
     short = write_small(tmp_path / "short", tmp_path / "recordings", samples=samples)
@@ -52,6 +53,7 @@ def test_scenes_too_short_for_a_velocity_in_their_middle_are_good(samples: int, 
     assert velocity["note"] == "nothing to compare: no car is seen in three successive samples"
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("at_m", [(), (400.0,), (130.0,)], ids=["no box", "none in sight", "none in range"])
 def test_dataset_without_scored_boxes_has_nothing_to_compare(at_m: tuple[float, ...], tmp_path: Path) -> None:
     movers = [replace(street()[0], at=(x, 0.0, 0.02), speed=0.0) for x in at_m]

@@ -13,6 +13,7 @@ README = Path(__file__).parents[1] / "README.md"
 LINK = re.compile(r"\]\((?!https?://|#)([^)#]+)(?:#[^)]*)?\)")
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("number", range(len(EXAMPLES)))
 def test_readme_example_writes_its_image(simulator: RunningSimulator, tmp_path: Path, number: int) -> None:
     carla, airsim = (address.rpartition(":")[2] for address in (simulator.carla, simulator.airsim))

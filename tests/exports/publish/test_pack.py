@@ -49,6 +49,7 @@ def read(script: str, *arguments: object, home: Path) -> dict:
     return json.loads(run.stdout.splitlines()[-1])
 
 
+@pytest.mark.release
 def test_datasets_library_loads_the_pack_without_a_script(strict: Path, pack: Path, tmp_path: Path) -> None:
     script = (
         "import sys, json, numpy\n"
@@ -86,6 +87,7 @@ def test_row_groups_fit_the_hubs_viewer(strict: Path, tmp_path: Path) -> None:
     assert [found.row_group(n).num_rows for n in range(found.num_row_groups)] == [2, 2]
 
 
+@pytest.mark.release
 def test_mlcroissant_finds_no_error_and_streams_every_record_set(pack: Path, tmp_path: Path) -> None:
     script = (
         "import sys, json, mlcroissant\n"

@@ -33,6 +33,7 @@ def test_plan_shows_encounters_and_their_statistics(
     assert image.shape[0] > 2 * 340  # two rows
 
 
+@pytest.mark.release
 def test_plan_reports_the_same_as_json(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(monkeypatch, "plan", "--dataset", "aot-mini", "--scenes", "0", "--json") == 0
 

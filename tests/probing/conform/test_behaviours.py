@@ -29,6 +29,7 @@ def test_every_behaviour_is_tested() -> None:
     assert {name for names, _, _ in TOGETHER for name in names} == BEHAVIOURS.keys()
 
 
+@pytest.mark.release
 @pytest.mark.parametrize(
     ("names", "town", "probes"), TOGETHER, ids=lambda value: value if isinstance(value, str) else "-".join(value)
 )

@@ -26,6 +26,7 @@ from uavsim.simulate.hang_watch import HangWatch
 from uavsim.simulate.versions import CLIENT_VERSION
 
 
+@pytest.mark.release
 def test_the_headless_simulator_answers_as_stored(tmp_path: Path) -> None:
     """After an intended change of the simulator, copy answers.json of ``uavsim conform`` to conform/headless.json."""
     (tmp_path / "settings.json").write_text(json.dumps(FAST_CLOCK))
@@ -50,7 +51,11 @@ def test_the_headless_simulator_answers_as_stored(tmp_path: Path) -> None:
     assert "as here" in (out / "index.html").read_text()
 
 
-@pytest.mark.parametrize("planted", [PLANTED[2], PLANTED[5], PLANTED[9]], ids=lambda p: p.fault["fault"])
+@pytest.mark.parametrize(
+    "planted",
+    [PLANTED[2], *(pytest.param(PLANTED[k], marks=pytest.mark.release) for k in (5, 9))],
+    ids=lambda p: p.fault["fault"],
+)
 def test_a_planted_fault_is_found(tmp_path: Path, planted: Planted) -> None:
     assert found_by(planted, tmp_path)
 

@@ -66,6 +66,7 @@ def test_samples_sum_their_images_up(out: Path) -> None:
     assert summary["thresholds"] == json.loads(THRESHOLDS.model_dump_json())
 
 
+@pytest.mark.release
 def test_values_beside_the_labels_are_those_of_their_own_command(labelled_set: Path, out: Path, tmp_path: Path) -> None:
     data = uavsim.open(labelled_set)
     alone = write_values(data, tmp_path / "alone", THRESHOLDS)

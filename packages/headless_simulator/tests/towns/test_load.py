@@ -171,6 +171,7 @@ def test_speed_limit_samples_lie_along_lanes(town):
     assert len(town.speed_limits) > 300
 
 
+@pytest.mark.release
 def test_cached_town_equals_the_built_town():
     first = load_town("Town07", seed=3)
     file = next(cache.folder().glob(f"*{cache.key('Town07', b'', 3)}"))
