@@ -102,7 +102,9 @@ def test_a_run_that_is_killed_goes_on_to_the_same_bytes(plans: Path, calm: dict[
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ({"drone_bodies": {"blueprint": "static.prop.nothing"}}, "static.prop.nothing"),
+        pytest.param(
+            {"drone_bodies": {"blueprint": "static.prop.nothing"}}, "static.prop.nothing", marks=pytest.mark.release
+        ),
         (
             {"vehicles": {"count": 2, "rig": "car.yaml", "blueprint": "vehicle.nobody.*"}},
             "of these match blueprint vehicle.nobody.*",

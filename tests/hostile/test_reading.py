@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e.command import uavsim
 from tests.hostile.datasets import edit_first, edit_table, run_uavsim
 from uavsim.dataset.fragment import open_fragment
 from uavsim.errors import DatasetError
@@ -66,7 +67,7 @@ def test_result_inside_its_own_dataset_is_refused(
 ) -> None:
     (tmp_path / "linked").symlink_to(tiny_copy)
     before = {path: path.stat().st_mtime_ns for path in tiny_copy.rglob("*")}
-    done = run_uavsim(command, tiny_copy, tiny_copy / out, option)
+    done = uavsim(command, tiny_copy, tiny_copy / out, option)
     assert done.returncode == 2
     assert "dataset itself" in done.stderr
     assert {path: path.stat().st_mtime_ns for path in tiny_copy.rglob("*")} == before

@@ -104,7 +104,7 @@ def test_swapped_folder_takes_nothing(name: str, root: Path, tmp_path: Path) -> 
     assert swapped
 
 
-@pytest.mark.parametrize("name", ["coco", "questions", *released("mmdet3d", "openad", "events", "collaboration")])
+@pytest.mark.parametrize("name", ["coco", *released("questions", "mmdet3d", "openad", "events", "collaboration")])
 def test_swapped_folder_of_label_writers_takes_nothing(name: str, rare: Path, tmp_path: Path) -> None:
     victim = tmp_path / "victim"
     victim.mkdir()

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.table import Table
 
+from tests.e2e.command import uavsim
 from tests.hostile.datasets import edit_first, run_uavsim
 from uavsim.escape import visible
 from uavsim.store.ledger import LedgerEntry, write_entry
@@ -99,14 +100,16 @@ def nasty(tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 )
 def test_commands_print_harmless_text(nasty: Path, tmp_path: Path, arguments: tuple[str, ...], code: int) -> None:
     command, *rest = [str(tmp_path / "out") if a == "out" else a for a in arguments]
-    done = run_uavsim(command, nasty, *rest)
+    done = uavsim(command, nasty, *rest)
     assert done.returncode == code, done.stderr
     assert harmless(done.stdout + done.stderr)
     assert "Traceback" not in done.stderr
     assert len(done.stderr.splitlines()) <= 1
 
 
-@pytest.mark.parametrize("closed", [(0,), (1,), (2,), (0, 1, 2)])
+@pytest.mark.parametrize(
+    "closed", [(0, 1, 2), *(pytest.param((number,), marks=pytest.mark.release) for number in range(3))]
+)
 def test_closed_descriptors(nasty: Path, tmp_path: Path, closed: tuple[int, ...]) -> None:
     """No file gets the number of a closed standard stream: prints would go into it."""
     shut = " ".join(f"{n}{'<' if n == 0 else '>'}&-" for n in closed)

@@ -134,7 +134,9 @@ def test_another_seed_never_touches_the_folder(paper: Paper, tmp_path: Path) -> 
     assert contents(tmp_path / "out") == before
 
 
-@pytest.mark.parametrize("fault", ["die", "hang", "SceneVoid", "MissedTick"])
+@pytest.mark.parametrize(
+    "fault", ["hang", *(pytest.param(name, marks=pytest.mark.release) for name in ("die", "SceneVoid", "MissedTick"))]
+)
 def test_a_failure_is_retried_and_the_result_is_the_same(paper: Paper, tmp_path: Path, fault: str) -> None:
     outcomes = run_all(paper(faults={"scene_01": [fault]}, patience_s=10.0 if fault == "hang" else 60.0))
     assert [o.state for o in outcomes] == ["committed"] * 3

@@ -40,6 +40,7 @@ def fly() -> Fly:
     return run
 
 
+@pytest.mark.release
 class TestThreads(EveryFront):
     pass
 

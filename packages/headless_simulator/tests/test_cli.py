@@ -52,7 +52,11 @@ def test_a_refusal_is_one_line(words: list[str], message: str, capsys: pytest.Ca
 
 @pytest.mark.parametrize(
     ("option", "below"),
-    [("--carla-port", 0), ("--carla-port", 1), ("--airsim-port", 0)],
+    [
+        ("--carla-port", 0),
+        pytest.param("--carla-port", 1, marks=pytest.mark.release),
+        pytest.param("--airsim-port", 0, marks=pytest.mark.release),
+    ],
     ids=["rpc", "streams", "airsim"],
 )
 def test_taken_port_is_reported_with_a_remedy(option: str, below: int, taken: int) -> None:

@@ -57,7 +57,10 @@ def test_port_in_use_is_refused_before_starting(monkeypatch: pytest.MonkeyPatch)
             pytest.fail("opened")
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+@pytest.mark.parametrize(
+    "number",
+    [signal.SIGINT, *(pytest.param(number, marks=pytest.mark.release) for number in (signal.SIGTERM, signal.SIGHUP))],
+)
 def test_signal_ends_the_command_and_its_viewer(strict: Path, number: signal.Signals) -> None:
     data, page = free_ports()
     command = [

@@ -64,7 +64,7 @@ def beside(server: RunningSimulator, request: str, folder: Path) -> tuple[Any, A
         return busy.result(), witness.result()
 
 
-@pytest.mark.parametrize("name", LONG)
+@pytest.mark.parametrize("name", ["load_world", pytest.param("generate_opendrive_world", marks=pytest.mark.release)])
 def test_long_request_does_not_delay_other_client(server: RunningSimulator, tmp_path: Path, name: str) -> None:
     (tmp_path / "many.xodr").write_bytes(document(MANY))
     busy, witness = beside(server, LONG[name], tmp_path)
@@ -83,7 +83,7 @@ def test_long_request_does_not_delay_other_client(server: RunningSimulator, tmp_
             ),
             "km",
         ),
-        (document(road(), "<x/>" * 600_000), "more than 500000 elements"),
+        pytest.param(document(road(), "<x/>" * 600_000), "more than 500000 elements", marks=pytest.mark.release),
         (b'<!DOCTYPE a [<!ENTITY b "ha">]>' + document(road()).split(b"\n", 1)[1], "entities are not supported"),
     ],
 )
