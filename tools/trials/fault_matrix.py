@@ -16,12 +16,13 @@ import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
 import psutil
 import yaml
 
-from tools.common.forked_runs import ForkedRun, RunForker
+from tools.common import command_runs
 from tools.common.leftovers import contents, events, surviving
 from tools.common.small_dataset import write_plans
 from uavsim.flows.server import prefect_server
@@ -86,11 +87,11 @@ class Row:
     hopeless: bool = False
     folder: Path = Path()
     began: float = 0.0
-    run: ForkedRun | None = None
+    run: ForkServerProcess | None = None
     family: set[int] = field(default_factory=set)
 
     @property
-    def flown(self) -> ForkedRun:
+    def flown(self) -> ForkServerProcess:
         """The started run of the row."""
         assert self.run is not None
         return self.run
@@ -125,8 +126,7 @@ class Runs:
     """Starts and monitors the runs of rows."""
 
     def __init__(self, work: Path, env: dict[str, str]) -> None:
-        self._work = work
-        self._forker = RunForker(work, env)
+        self._work, self._env = work, env
 
     def start(self, row: Row) -> None:
         """Start one row's run."""
@@ -137,11 +137,12 @@ class Runs:
         (row.folder / "run.yaml").write_text(yaml.safe_dump(RUN | {"simulators": [simulator]}))
         row.began = time.monotonic()
         arguments = ["generate", "--dataset", "kill", "--scenes", "0-1", "--no-check", "--out", str(row.folder / "out")]
-        row.run = self._forker.start([*arguments, "--run", str(row.folder / "run.yaml")], log=row.folder / "run.log")
+        words = [*arguments, "--run", str(row.folder / "run.yaml")]
+        row.run = command_runs.start(words, env=self._env, folder=self._work, out=row.folder / "run.log")
 
     def ended(self, row: Row) -> bool:
         """Return whether a row's run ended; records its processes, and writes the faults of later servers."""
-        if row.flown.poll() is not None:
+        if row.flown.exitcode is not None:
             return True
         try:
             row.family |= {p.pid for p in psutil.Process(row.flown.pid).children(recursive=True)}
@@ -151,7 +152,7 @@ class Runs:
             self._write(row.folder, row.later)
             row.later = []
         if time.monotonic() - row.began > ROW_S:
-            os.kill(row.flown.pid, 9)
+            row.flown.kill()
         return False
 
     @staticmethod
@@ -196,7 +197,7 @@ def struck_while_committing(row: Row) -> bool:
 def outcome(row: Row, expected: dict[str, str]) -> tuple[str, bool]:
     """Describe the outcome of a row in one line, and return whether it is as expected."""
     left = surviving(row.family, timeout_s=5.0)
-    code, out = row.flown.returncode, row.folder / "out"
+    code, out = row.flown.exitcode, row.folder / "out"
     ledger = read_ledger(LocalOutput(out)) if out.is_dir() else {}
     printed = (row.folder / "run.log").read_text()
     states = [
@@ -227,7 +228,8 @@ def main() -> int:
     work.mkdir(parents=True, exist_ok=True)
     write_plans(work)
     with tempfile.TemporaryDirectory() as home, prefect_server(Path(home)) as server:
-        env = {"PREFECT_API_URL": server.api, "PREFECT_API_AUTH_STRING": server.key}
+        env = os.environ | {"PREFECT_API_URL": server.api, "PREFECT_API_AUTH_STRING": server.key}
+        env["PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL"] = "CRITICAL"
         return run_matrix(Runs(work, env), work, only=options.only, jobs=options.jobs)
 
 
@@ -240,7 +242,7 @@ def run_matrix(runs: Runs, work: Path, *, only: str, jobs: int) -> int:
         time.sleep(0.05)
     expected, at = contents(reference.folder / "out"), measure(runs)
     same = contents(work / "calm/out") == expected
-    code = reference.flown.returncode
+    code = reference.flown.exitcode
     print(f"undisturbed: exit {code}, {len(expected)} files; calm run equal: {same}; {at}")
     waiting = [row for row in table(at) if fnmatch.fnmatch(row.name, only)]
     flying: list[Row] = []

@@ -19,20 +19,20 @@ import os
 import random
 import shutil
 import signal
-import subprocess
 import tempfile
 import time
 import urllib.error
 import urllib.request
 from collections import Counter
 from contextlib import ExitStack, suppress
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
 import psutil
 
-from tools.common.forked_runs import ForkedRun, RunForker
+from tools.common import command_runs
 from tools.common.killed_commands import COMMANDS, KilledCommand
 from tools.common.leftovers import contents, differing, events, orphans, state_of, surviving
 from tools.common.small_dataset import write_plans
@@ -77,8 +77,7 @@ def main() -> int:
             stack.callback(one.stop)
             simulator = one.ensure()["carla"]
         attached = (env["PREFECT_API_URL"], simulator) if options.attach else None
-        env |= {"TMPDIR": str(work / "tmp")}
-        tempfile.tempdir = None  # forked runs read TMPDIR again
+        env |= {"TMPDIR": str(work / "tmp"), "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "CRITICAL"}
         trial = KillTrial(
             work, scenes=options.scenes, simulator=simulator, env=env, attached=attached, during=options.during
         )
@@ -107,7 +106,7 @@ class KillTrial:
         self._work, self._scenes, self._attached, self._during = work, scenes, attached, during
         self._temp, self._log = work / "tmp", work / "runs.log"
         self._temp.mkdir(exist_ok=True)
-        self._forker = RunForker(work, env)
+        self._env = env
         self._filled = {
             "SET": str(work / "set"),
             "SCENES": ",".join(map(str, range(scenes))),
@@ -146,10 +145,15 @@ class KillTrial:
 
     def _completed(self, words: list[str]) -> bool:
         """Run a command without a kill; returns whether it succeeded."""
-        if self._forker.start(words).wait() == 0:
+        process = self._start(words)
+        process.join()
+        if process.exitcode == 0:
             return True
         self._print_log()
         return False
+
+    def _start(self, words: list[str]) -> ForkServerProcess:
+        return command_runs.start(words, env=self._env, folder=self._work, out=self._log)
 
     def _print_log(self) -> None:
         print(self._log.read_text()[-2000:])
@@ -195,12 +199,13 @@ class KillTrial:
         began, out = time.monotonic(), self._work / f"undisturbed-{command.name}"
         shutil.rmtree(out, ignore_errors=True)
         self._begin(command, out)
-        process = self._forker.start(self._words(command, out))
+        process = self._start(self._words(command, out))
         self._start_s = 0.0
         if command.flies:
             wait_for_takeoff(out, process, timeout_s=START_TIMEOUT_S)
             self._start_s = time.monotonic() - began
-        if process.wait() != 0:
+        process.join()
+        if process.exitcode != 0:
             self._print_log()
             self._failures.append(f"{command.name}: failed with no kill")
             return {}
@@ -215,17 +220,18 @@ class KillTrial:
         """Kill and rerun one command until it completes; false when it fails, as on an existing complete result."""
         most = self._kills + PER_ROUND if command.restarts else kills
         while True:
-            process = self._forker.start(self._words(command, out))
+            process = self._start(self._words(command, out))
             patient = self._kills >= min(kills, most)
             phase = "" if patient else self._moment(command, out, process, rng)
-            if process.poll() is None and not patient:
+            if process.exitcode is None and not patient:
                 self._kill(process, phase, whole_group=rng.random() < 0.5)
                 if command.in_place and (broken := broken_in(out)):
                     self._failures.append(f"kill {self._kills} ({phase}): {broken}")
                 continue
-            return process.wait() == 0
+            process.join()
+            return process.exitcode == 0
 
-    def _moment(self, command: KilledCommand, out: Path, process: ForkedRun, rng: random.Random) -> str:
+    def _moment(self, command: KilledCommand, out: Path, process: ForkServerProcess, rng: random.Random) -> str:
         """Wait until a random time; returns the phase of the run."""
         share = rng.random()
         if not command.flies:
@@ -240,10 +246,11 @@ class KillTrial:
         took_off = wait_for_takeoff(out, process, timeout_s=share * self._start_s * (SOON if self._during else 1))
         return phase_of(out, scenes=self._scenes) if took_off else early
 
-    def _kill(self, process: ForkedRun, phase: str, *, whole_group: bool) -> None:
+    def _kill(self, process: ForkServerProcess, phase: str, *, whole_group: bool) -> None:
+        assert process.pid is not None
         family = {p.pid for p in psutil.Process(process.pid).children(recursive=True)}
         (os.killpg if whole_group else os.kill)(process.pid, signal.SIGKILL)
-        process.wait()
+        process.join()
         self._kills += 1
         self._phases[phase] += 1
         left = surviving(family, timeout_s=5.0)
@@ -277,31 +284,30 @@ def phase_of(out: Path, *, scenes: int) -> str:
     return "labelling or committing" if "done" in last else "capturing" if "sample" in last else "loading or spawning"
 
 
-def ended_in(process: ForkedRun, timeout_s: float) -> bool:
+def ended_in(process: ForkServerProcess, timeout_s: float) -> bool:
     """Wait for a time; returns whether the run ended before."""
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(timeout_s)
-    return process.poll() is not None
+    process.join(timeout_s)
+    return process.exitcode is not None
 
 
-def wait_for_child(process: ForkedRun, word: str, *, timeout_s: float) -> None:
+def wait_for_child(process: ForkServerProcess, word: str, *, timeout_s: float) -> None:
     """Wait for a process of the run with a word in its command line, the end of the run, or the timeout."""
     end = time.monotonic() + timeout_s
-    while word and process.poll() is None and time.monotonic() < end:
+    while word and process.exitcode is None and time.monotonic() < end:
         with suppress(psutil.Error):
             if any(word in " ".join(child.cmdline()) for child in psutil.Process(process.pid).children(recursive=True)):
                 return
         time.sleep(0.02)
 
 
-def wait_for_takeoff(out: Path, process: ForkedRun, *, timeout_s: float) -> bool:
+def wait_for_takeoff(out: Path, process: ForkServerProcess, *, timeout_s: float) -> bool:
     """Wait until the run starts a scene; false when it ends or at the timeout."""
 
     def logged() -> int:
         return sum(p.stat().st_size for name in ("", "*/") for p in out.glob(f"{name}.uavsim/logs/scene_*.jsonl"))
 
     before, end = logged(), time.monotonic() + timeout_s
-    while process.poll() is None and time.monotonic() < end:
+    while process.exitcode is None and time.monotonic() < end:
         if logged() > before:
             return True
         time.sleep(0.02)

@@ -1,4 +1,4 @@
-"""Imports of the command line's runs, made once by the process from which they are forked."""
+"""Imports of the command line, made once by the process from which runs are forked."""
 
 import importlib
 import os
