@@ -51,7 +51,8 @@ def hints() -> set[str]:
         patch.setattr(environment, "__file__", "/usr/lib/python3/site-packages/uavsim/environment.py")
         patch.setattr(environment, "pip_install", lambda: "pip install")
         lines = {environment.install_line(extra) for extra in EXTRAS}
-    return lines | {CARLA.install, AIRSIM.install, COSYS.install.partition("uavsim, ")[2].partition(",")[0]}
+    clients = {server.install.replace("{pip}", "pip install") for server in (CARLA, AIRSIM)}
+    return lines | clients | {COSYS.install.partition("uavsim, ")[2].partition(",")[0]}
 
 
 def needed_by(distribution: str, *extras: str) -> set[str]:
