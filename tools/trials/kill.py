@@ -249,7 +249,8 @@ class KillTrial:
     def _kill(self, process: ForkServerProcess, phase: str, *, whole_group: bool) -> None:
         assert process.pid is not None
         family = {p.pid for p in psutil.Process(process.pid).children(recursive=True)}
-        (os.killpg if whole_group else os.kill)(process.pid, signal.SIGKILL)
+        leads = os.getpgid(process.pid) == process.pid  # a run leads its group some milliseconds after its start
+        (os.killpg if whole_group and leads else os.kill)(process.pid, signal.SIGKILL)
         process.join()
         self._kills += 1
         self._phases[phase] += 1
