@@ -14,12 +14,15 @@ SETTLING = [1.8, 1.3, 0.85, 0.6, 0.42, 0.3, 0.2, 0.15]
 """Stops above rest: half a stop per frame until 1.5, then 0.7 of the rest."""
 
 
-def first_images_off(*cameras: list[float], steady: bool | None = None) -> list[float]:
+def first_images_off(
+    *cameras: list[float], steady: bool | None = None, moved_m: tuple[float, ...] | None = None
+) -> list[float]:
     """Return the measured offsets of a scene's first images, stops, from the stops of all images by camera.
 
     Args:
         cameras: stops of the images of each camera.
         steady: whether the weather is steady by the tables; None if unknown.
+        moved_m: how far the only camera moved between images; default: cameras stand.
     """
     samples = [n for camera in cameras for n in range(len(camera))]
     looks = [FrameLook(row, mean=60 * 2 ** (at / 2.2), spread=20.0) for row, at in enumerate(np.concatenate(cameras))]
@@ -29,7 +32,10 @@ def first_images_off(*cameras: list[float], steady: bool | None = None) -> list[
     data = type("Data", (dict,), {"scene_of_data": np.zeros(len(looks), int), "data_place": lambda _self, _row: {}})(
         tables
     )
-    evidence = SimpleNamespace(looks=looks, track=track, data=data)
+    position_m = np.zeros((len(looks), 3))
+    position_m[1:, 0] = np.cumsum(moved_m or np.zeros(len(looks) - 1))
+    views = SimpleNamespace(position_m=position_m)
+    evidence = SimpleNamespace(looks=looks, track=track, data=data, cameras=views)
     found = exposure_settled(cast("Evidence", evidence))
     return [cast("float", one.numbers["stops"]) for one in found]
 
@@ -75,3 +81,11 @@ def test_single_first_image_differs_from_its_steady_camera() -> None:
     assert first_images_off([0.8, *steady[1:]], *[steady] * 4) == pytest.approx([0.7], abs=0.06)
     assert not first_images_off([0.8, 0.0, 0.4, -0.2, 0.3], *[steady] * 4)
     assert not first_images_off([0.8, 0.0, 0.05])
+
+
+def test_car_that_stops_after_its_first_image_is_not_reported() -> None:
+    """While it turned, its camera saw another street."""
+    seen = [-0.54, 0.0, 0.0, 0.0, 0.0]
+    assert first_images_off(seen) == pytest.approx([-0.54])
+    assert first_images_off(seen, moved_m=(3.0, 2.0, 2.5, 3.0)) == pytest.approx([-0.54])
+    assert not first_images_off(seen, moved_m=(3.0, 0.2, 0.0, 0.0))

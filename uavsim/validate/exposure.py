@@ -1,9 +1,10 @@
 """Detection of scenes with first images from before the cameras' adaptation to the light.
 
 Brightness is in stops: 2.2 log2 of an image's mean level. Two properties reveal such a first image: the later images of its
-camera change far less from one to the next; and all cameras of its scene settle together, whatever they show. Changing weather
-has the latter effect, too. Without a table that says that the weather is steady, or with few cameras, the check therefore
-requires that the brightness settles, and a larger change.
+camera change far less from one to the next; and all cameras of its scene settle together, whatever they show. A car that
+turns and then stands has the former effect, changing weather the latter. The check therefore exempts single cameras that
+moved farther before their second image than later. Without a table that says that the weather is steady, or with few cameras,
+it requires that the brightness settles, and a larger change.
 """
 
 from collections.abc import Iterator
@@ -24,17 +25,25 @@ _TOGETHER_STOPS: Final = 0.25  # of many cameras under a steady sky
 _ALONE_STOPS: Final = 1.0
 _MANY: Final = 8  # cameras: more than one drone has, which may fly out of a shadow
 _SPREADS: Final = 4.0
+_FARTHER: Final = 2.0  # times the longest later movement between two images, which then explains no first step
 _AT_REST: Final = 0.6  # of the largest step
 _AGREE: Final = 0.9
 
 
 @dataclass(frozen=True, slots=True)
 class _Track:
-    """The (N,) brightness of the first images of a camera in a scene, and whether the weather is steady by the tables."""
+    """The first images of a camera in a scene.
+
+    Attributes:
+        stops: (N,) brightness.
+        moved_m: (N - 1,) distances between the camera's positions at two images in succession.
+        is_steady: the weather is steady by the tables.
+    """
 
     scene: int
     row: int
     stops: FloatArray
+    moved_m: FloatArray
     is_steady: bool
 
 
@@ -45,7 +54,7 @@ def exposure_settled(evidence: Evidence) -> Iterator[Finding]:
         cameras = [track for track in tracks if track.scene == scene]
         together = _settling_stops(cameras)
         for camera in cameras:
-            off = together if together else _first_step_stops(camera.stops)
+            off = together if together else _first_step_stops(camera)
             if off:
                 message = (
                     f"first image is {abs(off):.1f} stops {'brighter' if off > 0 else 'darker'} than those after it"
@@ -59,18 +68,22 @@ def _tracks(evidence: Evidence) -> Iterator[_Track]:
     track: IntArray = evidence.track
     sample, weather = evidence.data["sample_data"]["sample_token"], evidence.data["sample"].get("uav_weather")
     for views in np.split(np.arange(len(track)), np.flatnonzero(np.diff(track)) + 1) if len(track) else []:
-        looks = [evidence.looks[view] for view in views[:_LOOKED_AT].tolist()]
+        views = views[:_LOOKED_AT]
+        looks = [evidence.looks[view] for view in views.tolist()]
         if len(looks) >= _FEWEST and all(look.state == "good" for look in looks):
             level = np.maximum([look.mean for look in looks], 1.0)
             scene = int(evidence.data.scene_of_data[looks[0].row])
             samples = sample[[look.row for look in looks]]
             is_steady = weather is not None and len(np.unique(weather[samples])) == 1
-            yield _Track(scene, looks[0].row, _GAMMA * np.log2(level), is_steady)
+            moved_m = np.linalg.norm(np.diff(evidence.cameras.position_m[views], axis=0), axis=1)
+            yield _Track(scene, looks[0].row, _GAMMA * np.log2(level), moved_m, is_steady)
 
 
-def _first_step_stops(stops: FloatArray) -> float:
+def _first_step_stops(camera: _Track) -> float:
     """Return the stops by which a first image is brighter than the next, less the trend; 0 if a later step is similar."""
-    first, *later = -np.diff(stops)
+    if camera.moved_m[0] > _FARTHER * camera.moved_m[1:].max():
+        return 0.0
+    first, *later = -np.diff(camera.stops)
     usual = float(np.median(later))
     spread = float(np.abs(np.array(later) - usual).max())
     off = float(first) - usual
