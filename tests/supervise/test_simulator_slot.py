@@ -163,9 +163,10 @@ def test_bringing_up_all_raises_the_first_failure(tmp_path: Path, port: int) -> 
 
 
 def test_a_client_that_dies_while_it_connects_is_tried_again(tmp_path: Path, port: int) -> None:
-    one = slot(tmp_path, port, behaviour="connect@segfault", mark=True)
+    one, waited = slot(tmp_path, port, behaviour="connect@segfault", mark=True), []
     with SlotPool([one]) as pool:
-        pool.ready_all()
+        pool.ready_all(meanwhile=lambda: waited.append(threading.current_thread()))
+        assert waited == [threading.current_thread()]
         assert one.client_starts == 2
         assert one.client_facts is not None
 

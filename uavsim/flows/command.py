@@ -6,6 +6,8 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
+from importlib import import_module
 from types import FrameType
 
 from uavsim.environment import keep_local_direct, open_file_limit
@@ -44,7 +46,8 @@ def generate(request: Request, *, console: Screen) -> Result:
         refuse_foreign_servers(ready, console=console)
         has_server = _use_server(ready, stack, console=console)
         opening = time.monotonic()
-        context = stack.enter_context(opened(ready, console=console))
+        importing = partial(import_module, "uavsim.flows.generate")  # Prefect takes as long as the simulators
+        context = stack.enter_context(opened(ready, console=console, meanwhile=importing))
         from uavsim.flows.generate import generate_dataset
         from uavsim.flows.runs import Run
 

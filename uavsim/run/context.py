@@ -3,7 +3,7 @@
 import contextlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -126,7 +126,9 @@ def refuse_foreign_servers(ready: Prepared, *, console: Screen) -> None:
 
 
 @contextlib.contextmanager
-def opened(ready: Prepared, *, console: Screen | None = None) -> Iterator[RunContext]:
+def opened(
+    ready: Prepared, *, console: Screen | None = None, meanwhile: Callable[[], object] | None = None
+) -> Iterator[RunContext]:
     """Open the context of a request.
 
     Simulators start before anything is written, and only if there is a scene to fly.
@@ -134,6 +136,7 @@ def opened(ready: Prepared, *, console: Screen | None = None) -> Iterator[RunCon
     Args:
         ready: the result of ``prepared``.
         console: shows the progress.
+        meanwhile: called while simulators start.
 
     Raises:
         SimulatorError: a simulator is missing or has another version.
@@ -144,7 +147,7 @@ def opened(ready: Prepared, *, console: Screen | None = None) -> Iterator[RunCon
     with scratch_folder("uavsim-run-") as temp, _pool(ready, run, temp=temp) as pool:
         if pool.slots:
             with start_up(console, "simulators and clients start") as say:
-                pool.ready_all(say=say)
+                pool.ready_all(say=say, meanwhile=meanwhile)
         claim_output(output, identity=job.identity)
         keep_configuration(output, job.configuration)
         keep_asked(output, [scene.name for scene in job.scenes])

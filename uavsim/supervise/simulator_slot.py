@@ -297,11 +297,14 @@ class SlotPool:
         for slot in self.slots:
             slot.interrupt()
 
-    def ready_all(self, *, say: Callable[[str], None] | None = None) -> None:
+    def ready_all(
+        self, *, say: Callable[[str], None] | None = None, meanwhile: Callable[[], object] | None = None
+    ) -> None:
         """Start all slots in parallel; failed starts are retried as in flight.
 
         Args:
             say: receives lines of progress, from any thread.
+            meanwhile: called once, in this thread, while they start.
 
         Raises:
             UavsimError: the first failure of a slot that did not start.
@@ -326,6 +329,8 @@ class SlotPool:
         try:
             for thread in threads:
                 thread.start()
+            if meanwhile is not None:
+                meanwhile()
             for done in over:
                 while not done.wait(_POLL_S):  # a signal just before an unlimited wait would be noticed at its end only
                     pass
