@@ -11,8 +11,12 @@ import pytest
 import uavsim
 from uavsim.access import Image
 from uavsim.access.box_selection import visible_boxes
+from uavsim.access.images import ShutterImage, ShutterTicks
 from uavsim.errors import DatasetError
+from uavsim.geometry import quaternion
 from uavsim.geometry.lens import Lens
+from uavsim.geometry.se3 import SE3
+from uavsim.geometry.shutter import Shutter
 from uavsim.images import codec
 
 
@@ -58,6 +62,18 @@ def test_a_damaged_image_is_named(root: Path, kind: str) -> None:
     read = {"rgb": image.pixels, "instance": image.mask, "depth": image.depth_m}[kind]
     with pytest.raises(DatasetError, match=rf"{name}: .*not a readable image"):
         read()
+
+
+def test_point_is_projected_at_the_tick_that_exposes_its_row(strict: Path) -> None:
+    """The camera moves to its right, 0.1 m per tick; a point 10 m ahead moves to the left."""
+    image = next(uavsim.open(strict).samples()).images[0]
+    right_m = np.arange(5)[:, None] * [0.1, 0.0, 0.0]
+    poses = image.map_SE3_optical @ SE3(quaternion.IDENTITY, right_m)
+    rolled = ShutterImage(image, ShutterTicks(Shutter(exposure_us=0, readout_us=40_000, step_us=10_000), poses))
+    pixels = np.array([[200.0, share * image.size_px[1]] for share in (0.05, 0.25, 0.5, 0.75, 0.95)])
+    points_map_m = image.map_SE3_optical.apply(image.rays(pixels) * 10.0)
+    moved_px = image.intrinsic[0, 0] * right_m[:, :2] / 10.0
+    np.testing.assert_allclose(rolled.project(points_map_m), pixels - moved_px, atol=1e-6)
 
 
 def test_boxes_that_extend_out_of_a_lenss_view_are_visible(strict: Path) -> None:

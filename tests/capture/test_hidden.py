@@ -53,6 +53,15 @@ def test_pixels_nearer_than_the_box_are_removed() -> None:
     assert remaining(CAR, depth_m) == ([0, 1, 0, 1, 0, 1], [1, 14, 0, 14, 0, 14])
 
 
+def test_pixels_of_an_id_without_a_box_stay() -> None:
+    ids, tags = np.full((4, 6), CAR, np.uint16), np.full((4, 6), 14, np.uint8)
+    ids[0] = 77
+    left = HiddenPixels(INFOS).remove(
+        Mask(None, tags, runs_in(ids, tags, labelled_tags(INFOS))), np.full((4, 6), 0.5), POSE, STATES
+    )
+    assert left.ids[:, 0].tolist() == [77, 0, 0, 0]
+
+
 def test_confirmed_mask_is_unchanged() -> None:
     ids, tags = np.full((4, 6), CAR, np.uint16), np.full((4, 6), 14, np.uint8)
     mask = Mask(None, tags, runs_in(ids, tags, labelled_tags(INFOS)))

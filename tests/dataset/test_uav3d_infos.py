@@ -47,8 +47,18 @@ def test_range_filter_applies_to_all_columns(uav3d: Path, tmp_path: Path) -> Non
         rows = [int(np.flatnonzero((big["gt_boxes"] == box).all(axis=1))[0]) for box in small["gt_boxes"]]
         assert 2 < len(rows) < len(big["gt_boxes"])
         assert rows != list(range(len(rows)))
+        assert sorted(rows) == np.flatnonzero((np.abs(big["gt_boxes"][:, :2]) < 12.0).all(axis=1)).tolist()
         for field in ("gt_names", "gt_velocity", "num_lidar_pts", "num_radar_pts", "valid_flag"):
             np.testing.assert_array_equal(small[field], big[field][rows])
+
+
+def test_velocities_are_differences_of_positions(uav3d: Path, tmp_path: Path) -> None:
+    first, second = infos(uav3d, tmp_path, range_m=500.0)["train"]
+    before_m, after_m = (info["gt_boxes"][:, :2] + info["ego2global_translation"][:2] for info in (first, second))
+    velocity_mps = (after_m - before_m) / ((second["timestamp"] - first["timestamp"]) * 1e-6)
+    assert np.abs(velocity_mps).max() > 1
+    for info in (first, second):
+        np.testing.assert_allclose(info["gt_velocity"], velocity_mps, atol=1e-6)
 
 
 def test_the_height_filter_counts_from_the_towns_ground(uav3d: Path, tmp_path: Path) -> None:

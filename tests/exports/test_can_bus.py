@@ -114,3 +114,9 @@ def test_standing_car_does_not_steer() -> None:
     rows = vehicle_messages(still)
     assert {row["value"] for row in rows["steeranglefeedback"]} == {0.0}
     assert {row["odom"] for row in rows["zoe_veh_info"]} == {0}
+
+
+def test_brake_switch_has_a_position_for_light_braking() -> None:
+    state = np.array([states(step) for step in range(201)], STATE)
+    state["brake"] = np.repeat([0.0, 0.05, 0.5], 67)
+    assert list(dict.fromkeys(row["brake_switch"] for row in vehicle_messages(state)["vehicle_monitor"])) == [1, 2, 3]

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import uavsim
 from tests.dataset_factory import table
 from tests.rare_dataset import make_rare
 from uavsim.dataset.convert import convert
@@ -90,6 +91,21 @@ def test_3d_box_centres_project_into_2d_boxes(exported: Path) -> None:
         x0, y0, x1, y1 = entry["amodal_box"]
         assert x0 <= u <= x1
         assert y0 <= v <= y1
+
+
+def test_heading_is_kittis_rotation_about_the_optical_y_axis(rare: Path, exported: Path) -> None:
+    """At 0 an object's level nose points right in the image, at -pi/2 into it."""
+    (info,) = (json.loads(path.read_text("utf-8")) for path in (exported / "infos").glob("*.json"))
+    sample = next(s for s in uavsim.open(rare).scene("scene_00").samples if s.token == info["uav_sample_token"])
+    optical = next(i for i in sample.images if i.channel == "CAMERA_BOTTOM_id_0").map_SE3_optical
+    for row, entry in zip(read_openad_truth(exported).boxes[0], info["uav_objects"], strict=True):
+        box = sample.boxes.map_SE3_box[int(np.flatnonzero(sample.boxes.instance_id == entry["instance_ids"][0])[0])]
+        level_m = (box.apply([1.0, 0.0, 0.0]) - box.translation_m) * [1.0, 1.0, 0.0]
+        if np.hypot(*level_m[:2]) < 0.5:  # upended: it has the heading of its side
+            level_m = (box.apply([0.0, 1.0, 0.0]) - box.translation_m) * [1.0, 1.0, 0.0]
+        right, _, into = optical.apply_inverse(box.translation_m + level_m) - optical.apply_inverse(box.translation_m)
+        length = np.hypot(right, into)
+        np.testing.assert_allclose([np.cos(row[10]), -np.sin(row[10])], [right / length, into / length], atol=1e-5)
 
 
 @pytest.mark.parametrize("dimensions", [2, 3])
