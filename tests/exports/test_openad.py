@@ -100,10 +100,10 @@ def test_heading_is_kittis_rotation_about_the_optical_y_axis(rare: Path, exporte
     optical = next(i for i in sample.images if i.channel == "CAMERA_BOTTOM_id_0").map_SE3_optical
     for row, entry in zip(read_openad_truth(exported).boxes[0], info["uav_objects"], strict=True):
         box = sample.boxes.map_SE3_box[int(np.flatnonzero(sample.boxes.instance_id == entry["instance_ids"][0])[0])]
-        level_m = (box.apply([1.0, 0.0, 0.0]) - box.translation_m) * [1.0, 1.0, 0.0]
-        if np.hypot(*level_m[:2]) < 0.5:  # upended: it has the heading of its side
-            level_m = (box.apply([0.0, 1.0, 0.0]) - box.translation_m) * [1.0, 1.0, 0.0]
-        right, _, into = optical.apply_inverse(box.translation_m + level_m) - optical.apply_inverse(box.translation_m)
+        ahead_m, left_m = (box.apply(axis) - box.translation_m for axis in np.eye(3)[:2])
+        level_m = ahead_m if np.hypot(*ahead_m[:2]) > 0.5 else left_m  # an upended box has the heading of its side
+        ends_m = box.translation_m + np.outer([0.0, 1.0], level_m * [1.0, 1.0, 0.0])
+        right, _, into = np.diff(optical.apply_inverse(ends_m), axis=0)[0]
         length = np.hypot(right, into)
         np.testing.assert_allclose([np.cos(row[10]), -np.sin(row[10])], [right / length, into / length], atol=1e-5)
 
