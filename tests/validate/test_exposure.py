@@ -88,4 +88,5 @@ def test_car_that_stops_after_its_first_image_is_not_reported() -> None:
     seen = [-0.54, 0.0, 0.0, 0.0, 0.0]
     assert first_images_off(seen) == pytest.approx([-0.54])
     assert first_images_off(seen, moved_m=(3.0, 2.0, 2.5, 3.0)) == pytest.approx([-0.54])
+    assert first_images_off(seen, moved_m=(0.003, 0.001, 0.0, 0.001)) == pytest.approx([-0.54])  # it hovers
     assert not first_images_off(seen, moved_m=(3.0, 0.2, 0.0, 0.0))

@@ -46,7 +46,7 @@ def generate(request: Request, *, console: Screen) -> Result:
         refuse_foreign_servers(ready, console=console)
         has_server = _use_server(ready, stack, console=console)
         opening = time.monotonic()
-        importing = partial(import_module, "uavsim.flows.generate")  # Prefect takes as long as the simulators
+        importing = partial(import_module, "uavsim.flows.generate")  # takes as long as a simulator's start
         context = stack.enter_context(opened(ready, console=console, meanwhile=importing))
         from uavsim.flows.generate import generate_dataset
         from uavsim.flows.runs import Run

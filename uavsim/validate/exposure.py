@@ -2,9 +2,9 @@
 
 Brightness is in stops: 2.2 log2 of an image's mean level. Two properties reveal such a first image: the later images of its
 camera change far less from one to the next; and all cameras of its scene settle together, whatever they show. A car that
-turns and then stands has the former effect, changing weather the latter. The check therefore exempts single cameras that
-moved farther before their second image than later. Without a table that says that the weather is steady, or with few cameras,
-it requires that the brightness settles, and a larger change.
+turns and then waits shows the first property, changing weather the second. A single camera that moved much farther before its
+second image than later is therefore exempt; and without a table that says that the weather is steady, or with few cameras,
+the check requires that the brightness settles, and a larger change.
 """
 
 from collections.abc import Iterator
@@ -25,7 +25,8 @@ _TOGETHER_STOPS: Final = 0.25  # of many cameras under a steady sky
 _ALONE_STOPS: Final = 1.0
 _MANY: Final = 8  # cameras: more than one drone has, which may fly out of a shadow
 _SPREADS: Final = 4.0
-_FARTHER: Final = 2.0  # times the longest later movement between two images, which then explains no first step
+_FARTHER: Final = 2.0  # times the longest later movement between two images
+_MOVED_M: Final = 1.0  # more than a hovering drone moves
 _AT_REST: Final = 0.6  # of the largest step
 _AGREE: Final = 0.9
 
@@ -36,7 +37,7 @@ class _Track:
 
     Attributes:
         stops: (N,) brightness.
-        moved_m: (N - 1,) distances between the camera's positions at two images in succession.
+        moved_m: (N - 1,) distances between the camera's positions in successive images.
         is_steady: the weather is steady by the tables.
     """
 
@@ -81,8 +82,8 @@ def _tracks(evidence: Evidence) -> Iterator[_Track]:
 
 def _first_step_stops(camera: _Track) -> float:
     """Return the stops by which a first image is brighter than the next, less the trend; 0 if a later step is similar."""
-    if camera.moved_m[0] > _FARTHER * camera.moved_m[1:].max():
-        return 0.0
+    if camera.moved_m[0] > max(_MOVED_M, _FARTHER * float(camera.moved_m[1:].max())):
+        return 0.0  # the first image shows another place
     first, *later = -np.diff(camera.stops)
     usual = float(np.median(later))
     spread = float(np.abs(np.array(later) - usual).max())
