@@ -9,18 +9,10 @@ import numpy as np
 import pytest
 from headless_simulator.rendering import GraphicsCard
 
-from tests.capture.test_recording_writer import INFOS, PLAN, STATES, _images
 from tools.bench.__main__ import compared
 from tools.bench.busy import busy_share, idle_ticks, requested_images, share_card
 from tools.bench.cost import role_of
-from tools.bench.growth import DRONES, PAIRS, TICKS, exponent, intervals_of, per_scene, write_swarm
-from tools.bench.pipeline import Frame, StoredFrames, plan_of, quiet, shares
 from tools.common.plans import scene_plan, settled
-from uavsim.capture.record import record_scene
-from uavsim.capture.recording_reader import read_recording
-from uavsim.config.library import Library
-from uavsim.simulate.ports import SceneTraffic, TickState
-from uavsim.simulate.swarm import PlannedSwarm
 
 
 def test_busy_share_of_three_images():
@@ -71,40 +63,3 @@ def test_roles_of_processes():
     assert role_of(["python", "-P", "-m", "uavsim.capture.client_worker"]) == "client"
     assert role_of(["python", "-c", "from multiprocessing.spawn import spawn_main"]) == "validator"
     assert role_of(["python", "-m", "uavsim", "generate"]) == "flow"
-
-
-@pytest.mark.parametrize("drones", DRONES)
-def test_swarms_fly_equal_ticks_and_similar_numbers_of_images(drones: int, tmp_path: Path):
-    assert intervals_of(drones) * drones * 5 == pytest.approx(PAIRS, rel=0.25)
-    library = Library.of((tmp_path,))
-    for intervals in (1, intervals_of(drones)):
-        dataset = library.with_dataset(write_swarm(tmp_path, drones, intervals=intervals))[0].model
-        assert round(dataset.keyframe_s / dataset.step_s) * (dataset.samples - 1) == TICKS
-
-
-def test_cost_per_scene_excludes_the_start():
-    assert per_scene({1: 10.0 + 2.0, 10: 10.0 + 20.0, 100: 10.0 + 218.0}) == pytest.approx({10: 2.0, 100: 2.2})
-
-
-def test_exponent_of_growth():
-    assert exponent(4.0, 100.0, times=5) == pytest.approx(2.0)
-
-
-def test_kept_captures_are_recorded_in_turn(tmp_path: Path):
-    swarm = PlannedSwarm()
-    swarm.begin(PLAN, heartbeat=quiet)
-    frames = tuple(Frame(swarm.advance(0), TickState(77 + k, 0.0, lambda: STATES), _images(seed=k)) for k in (0, 1))
-    captured = StoredFrames(frames, SceneTraffic(INFOS, {"vehicles": (2, 2)}), np.zeros((0, 4, 2)))
-    assert [len(captures) for captures in captured.captures(PLAN)] == [len(PLAN.channels)] * 2
-    record_scene(captured.session(PLAN), PLAN, tmp_path, heartbeat=quiet, sample_taken=lambda _samples, _images: None)
-    assert [frame.simulator_frame for frame in read_recording(tmp_path).frames] == [77, 77]  # steps 0 and 10
-
-
-def test_every_tick_is_a_capture():
-    plan = plan_of(5)
-    assert list(plan.capture_steps) == [0, 1, 2, 3, 4]
-
-
-def test_shares_compare_adjacent_turns():
-    encoder_s, pipeline_s = [1.0, 4.0, 1.0], [2.0, 8.0, 4.0]  # the machine was busy in the second turn
-    assert shares(encoder_s, pipeline_s) == pytest.approx(0.5)

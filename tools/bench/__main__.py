@@ -7,18 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from tools.bench import Row, busy, cost, growth, load, pipeline, start
+from tools.bench import Row, busy, cost, load, start
 
 BENCHES: dict[str, Callable[[argparse.Namespace], Iterator[Row]]] = {
     "start": lambda _: start.rows(),
     "load": lambda _: load.rows(),
-    "pipeline": lambda _: pipeline.rows(),
     "busy": lambda _: busy.rows(),
     "cost": lambda options: cost.rows(options.scenes, options.samples),
-    "drones": lambda _: growth.drones(),
-    "scenes": lambda _: growth.scenes(),
-    "simulators": lambda _: growth.simulators(),
-    "size": lambda _: growth.size(),
 }
 QUICK = ("start", "load")  # the others take minutes: named by --only
 
