@@ -11,7 +11,7 @@ from uavsim.geometry.shutter import Shutter
 from uavsim.plan import plan_scenes
 from uavsim.plan.check import check_paths
 from uavsim.records.codec import pack_plan, unpack_plan
-from uavsim.records.sensors import Exposure, LidarParams
+from uavsim.records.sensors import CameraParams, Exposure, LidarParams, Settle
 
 CAMERAS = "cameras: {FRONT: {pitch_deg: -45}}\n"
 
@@ -235,3 +235,23 @@ def test_cameras_expose_as_the_rig_says_and_as_their_own_block_does(tmp_path: Pa
 def test_an_exposure_that_changes_nothing_is_refused(rig: str, topology: str, error: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=error):
         _plan(tmp_path, rig, topology=topology)
+
+
+@pytest.mark.parametrize(
+    ("dataset", "settle", "ticks"),
+    [
+        ("smoke", "{}", 30),  # steps of 0.05 s
+        ("airswarm-async", "{}", 120),  # 0.6 s in steps of 0.005 s
+        ("airswarm-async", "{first_ticks: 0}", 0),
+        ("airswarm-async", "{first_s: 0}", 30),
+    ],
+)
+def test_exposure_has_time_to_settle_before_the_first_image(
+    dataset: str, settle: str, ticks: int, tmp_path: Path
+) -> None:
+    (tmp_path / "rig.yaml").write_text(f"{CAMERAS}settle: {settle}\n")
+    plan = plan_scenes(dataset, scenes=[0], overrides=Overrides(samples=2, rig=str(tmp_path / "rig.yaml")))[0]
+    (camera,) = plan.rig
+    assert isinstance(camera.params, CameraParams)
+    assert camera.params.settle == Settle(3, ticks)
+    assert plan.warmup_ticks >= ticks

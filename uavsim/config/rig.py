@@ -72,7 +72,9 @@ class Settling(Model):
     ticks: Annotated[int, Field(ge=0, le=100)] = 3
     """Ticks before each image, while the camera follows its agent; 0 keeps the first rendering."""
     first_ticks: Annotated[int, Field(ge=0, le=1000)] = 30
-    """Ticks before a scene's first image; at most the dataset's ``warmup_s``."""
+    """Least ticks before a scene's first image; at most the dataset's ``warmup_s``; 0 for none."""
+    first_s: Annotated[float, Field(ge=0, le=10)] = 0.6
+    """Least seconds of these ticks: exposure adapts by time, by 2.5 stops at ten per second."""
 
 
 class Camera(Mount):

@@ -1,5 +1,6 @@
 """Convert parts of the configuration into parts of a plan."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -7,7 +8,7 @@ import numpy as np
 from uavsim.config.backends import backend_of
 from uavsim.config.dataset import AgentErrors, DatasetConfig, Degradations, Images, Labels
 from uavsim.config.load import Loaded
-from uavsim.config.rig import Block, Camera, Rig
+from uavsim.config.rig import Block, Camera, Rig, Settling
 from uavsim.config.town import TownConfig
 from uavsim.records.modalities import LIDAR, camera_sensors, modality, ordered
 from uavsim.records.plan import (
@@ -73,7 +74,7 @@ def _camera(rig: Loaded[Rig], name: str, camera: Camera, *, step_us: int) -> Cam
         fov_deg,
         shutter=shutter.shutter(step_us=step_us) if shutter else None,
         vignetting=vignetting if any(vignetting) else (),
-        settle=Settle(rig.model.settle.ticks, rig.model.settle.first_ticks),
+        settle=_settle(rig.model.settle, step_us=step_us),
         exposure=(camera.exposure or rig.model.exposure).exposure,
     )
     if lens is None:
@@ -91,6 +92,11 @@ def _camera(rig: Loaded[Rig], name: str, camera: Camera, *, step_us: int) -> Cam
         left, right = np.degrees(np.arctan(camera_lens.rays(middle)[:, 0])).tolist()
         fov_deg = round(right - left, 6)
     return replace(pinhole, fov_deg=fov_deg, lens=camera_lens)
+
+
+def _settle(config: Settling, *, step_us: int) -> Settle:
+    enough = max(config.first_ticks, math.ceil(config.first_s * 1e6 / step_us))
+    return Settle(config.ticks, enough if config.first_ticks else 0)
 
 
 def given_by(dataset: Loaded[DatasetConfig], rig: Loaded[Rig]) -> tuple[SensorSpec, ...]:
