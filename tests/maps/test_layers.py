@@ -160,6 +160,13 @@ def test_continuing_sections_are_one_lane():
     assert lengths == pytest.approx([30.0, 100.0], abs=2.0)
 
 
+@pytest.mark.parametrize(("s_m", "cuts"), [(0.6, 0), (40.0, 1), (99.4, 0)])
+def test_section_under_a_metre_joins_its_neighbour(s_m, cuts):
+    parts = (section(lane(-1, after=-1)), section(lane(-1, before=-1), s=s_m))
+    town = build(network(road("1", *parts)), "T")
+    assert [len(at) for at in town.cuts.values()] == [cuts]
+
+
 def test_network_without_driving_lanes_is_refused():
     with pytest.raises(InputError, match=r"drawn.xodr: has no driving lane"):
         build(network(road("1", section(lane(-1, "sidewalk")))), "T")

@@ -1,15 +1,17 @@
 """Voxels of a street with known solids: boxes, two houses and a ground plane."""
 
 import dataclasses
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
 
 from tools.common.factories import HOUSES, street
-from uavsim.access import Dataset
+from uavsim.access import Dataset, Sample
 from uavsim.errors import DatasetError
 from uavsim.occupancy.classes import FREE, NAMES, UNKNOWN
-from uavsim.occupancy.grids import GRIDS
+from uavsim.occupancy.grids import GRIDS, place_grid
 from uavsim.occupancy.run import Labeller
 from uavsim.occupancy.town import scan_town
 
@@ -138,3 +140,9 @@ def test_scans_are_summed(street_set: Dataset, labeller: Labeller, tmp_path) -> 
     file.write_bytes(b"PK")
     with pytest.raises(DatasetError, match="invalid scan"):
         scan_town([street_set], "Town10HD", tmp_path)
+
+
+def test_sample_without_cameras_has_no_swarm_grid() -> None:
+    sample = cast("Sample", SimpleNamespace(scene_name="scene_00", number=3, images=()))
+    with pytest.raises(DatasetError, match="scene_00: sample 3 has no camera"):
+        place_grid(GRIDS["swarm"], sample, ground_map_m=np.zeros((1, 3)))

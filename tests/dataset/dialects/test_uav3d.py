@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tests.dataset_factory import table
 from tools.common.factories import UE_TO_OPTICAL, camera_pose_ue, make_plan, shape_of, street, ue_matrix
 from uavsim.dataset.dialects.uav3d.format import sweep_folder
+from uavsim.dataset.dialects.uav3d.from_strict import _origins
 from uavsim.dataset.euler_safe import ned_quaternions, uav3d_euler_deg
 from uavsim.geometry import frames, unreal
 
@@ -67,6 +68,13 @@ def test_boxes_are_actor_origins_with_length_first(uav3d: Path) -> None:
         assert np.cos(np.radians(yaw - mover.rpy[2] - mover.yaw_rate * time_s)) == pytest.approx(1.0, abs=1e-12)
         if mover.blueprint == "vehicle.lincoln.mkz_2020":
             assert name_of[row["instance_token"]] == "vehicle.lincoln.mkz2017"
+
+
+def test_boxes_without_recorded_origin_stand_on_their_lower_face() -> None:
+    rows: list[Any] = [{"size": [2.0, 4.0, 3.0]}, {"size": [2.0, 4.0, 3.0]}]
+    upside_down = [0.0, 1.0, 0.0, 0.0]
+    origins_map_m = _origins(rows, np.array([[1.0, 2.0, 5.0]] * 2), np.array([[1.0, 0.0, 0.0, 0.0], upside_down]))
+    np.testing.assert_allclose(origins_map_m, [[1.0, 2.0, 3.5], [1.0, 2.0, 6.5]])
 
 
 def test_their_projection_puts_the_box_on_its_pixels(uav3d: Path, strict: Path) -> None:

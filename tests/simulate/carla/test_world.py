@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from uavsim.config.deadlines import Deadlines
-from uavsim.errors import InputError
+from uavsim.errors import InputError, SimulatorError
 from uavsim.records.motion import TickMotion
 from uavsim.records.recording import ActorStates
 from uavsim.simulate.carla import read
@@ -116,3 +116,17 @@ def test_server_that_ignores_weather_is_refused() -> None:
         InputError, match=r"127\.0\.0\.1:2000 cannot change its weather, .*: set the dataset's weather to old"
     ):
         weather_on(ForgetfulServer(questions=None))
+
+
+def test_server_that_loads_another_map_is_refused() -> None:
+    loaded = SimpleNamespace(get_spectator=lambda: None, get_map=lambda: SimpleNamespace(name="Carla/Maps/Town02"))
+    client = SimpleNamespace(
+        get_available_maps=lambda: ["/Game/Carla/Maps/Town01"],
+        set_timeout=lambda _seconds: None,
+        load_world=lambda _name: loaded,
+    )
+    world = CarlaWorld.__new__(CarlaWorld)
+    world._client, world._where, world.deadlines = cast("Any", client), "127.0.0.1:2000", Deadlines()
+    world.generation = 0
+    with pytest.raises(SimulatorError, match="loaded Town02 instead of Town01"):
+        world._load("Town01")
