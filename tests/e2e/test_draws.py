@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.command import succeed
-from tools.common.small_dataset import write_plans
+from tools.common.small_dataset import DATASET, write_plans
 from uavsim.store.ledger import read_ledger
 from uavsim.store.local import LocalOutput
 
@@ -17,11 +17,20 @@ KEPT = 2 * CAMERAS * SAMPLES  # images and masks
 SETTLING = CAMERAS * (WARMUP_TICKS + SETTLE_TICKS * (SAMPLES - 1))
 
 
-def generated(folder: Path, *words: str, behaviour: str = "") -> tuple[list[int], int]:
+def generated(folder: Path, *words: str, behaviour: str = "", dataset: str = DATASET) -> tuple[list[int], int]:
     """Generate a dataset; returns the images received in each scene, and the images that the server drew."""
     environment = os.environ | {"HEADLESS_SIMULATOR_BEHAVIOUR": behaviour}
     scenes = ("--scenes", f"0-{SCENES - 1}")
-    succeed("generate", "--dataset", write_plans(folder), *scenes, *words, "--out", folder / "out", env=environment)
+    succeed(
+        "generate",
+        "--dataset",
+        write_plans(folder, dataset=dataset),
+        *scenes,
+        *words,
+        "--out",
+        folder / "out",
+        env=environment,
+    )
     received = [entry.facts.images_drawn for entry in read_ledger(LocalOutput(folder / "out")).values() if entry.facts]
     logs = "".join(log.read_text() for log in (folder / "out/.uavsim/logs").glob("*.log"))
     return received, sum(int(drawn) for drawn in re.findall(r"images drawn: (\d+)", logs))
@@ -42,3 +51,10 @@ def test_server_that_draws_as_unreal_gives_a_valid_dataset(tmp_path: Path, words
     assert sum(received) >= SCENES * (KEPT + settling)
     stops = SCENES * SAMPLES * 2 * CAMERAS
     assert drawn <= SCENES * (KEPT + SETTLING) + stops  # after each stop() a camera draws once more
+
+
+@pytest.mark.release
+def test_scene_without_warmup_is_flown_on_a_server_that_sends_the_first_image_late(tmp_path: Path) -> None:
+    without = DATASET.replace("warmup_s: 0.5", "warmup_s: 0")
+    received, _ = generated(tmp_path, behaviour="first-image=second", dataset=without)
+    assert all(count >= KEPT for count in received)

@@ -11,6 +11,7 @@ from uavsim.geometry.shutter import Shutter
 from uavsim.plan import plan_scenes
 from uavsim.plan.check import check_paths
 from uavsim.records.codec import pack_plan, unpack_plan
+from uavsim.records.plan import LEAST_WARMUP_TICKS
 from uavsim.records.sensors import CameraParams, Exposure, LidarParams, Settle
 
 CAMERAS = "cameras: {FRONT: {pitch_deg: -45}}\n"
@@ -255,3 +256,10 @@ def test_exposure_has_time_to_settle_before_the_first_image(
     assert isinstance(camera.params, CameraParams)
     assert camera.params.settle == Settle(3, ticks)
     assert plan.warmup_ticks >= ticks
+
+
+def test_scene_without_warmup_has_ticks_to_find_the_first_image(tmp_path: Path) -> None:
+    text = Path("flight_plans/datasets/smoke.yaml").read_text()
+    (tmp_path / "still.yaml").write_text(text + "\nwarmup_s: 0\n")
+    plan = plan_scenes(str(tmp_path / "still.yaml"), town="Town10HD", scenes=[0])[0]
+    assert plan.warmup_ticks == LEAST_WARMUP_TICKS

@@ -279,7 +279,7 @@ class DatasetConfig(Model):
     captures: Captures | None = None
     """Video, with keyframes as near to ``keyframe_s`` as whole frames allow: ``{clip: {fps: 16, frames: 93}}``."""
     warmup_s: Seconds = 4.0
-    """Time for traffic to get up to speed before the first image."""
+    """Time for traffic to get up to speed before the first image; at least three steps."""
     settle: bool = True
     """Whether RGB cameras render some ticks before each image (their rigs' ``settle``); false keeps the first rendering."""
     scenes_per_route: Annotated[int, Field(ge=1, le=100_000)] = 1

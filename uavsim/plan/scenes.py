@@ -37,7 +37,7 @@ from uavsim.plan.trajectories import fly_trajectories, read_trajectories
 from uavsim.plan.weather import PRESETS, preset_track, weather_track
 from uavsim.records.ingredients import INGREDIENTS
 from uavsim.records.modalities import modality
-from uavsim.records.plan import PlanNotes, ScenePlan, SwarmTrajectory
+from uavsim.records.plan import LEAST_WARMUP_TICKS, PlanNotes, ScenePlan, SwarmTrajectory
 from uavsim.records.sensors import AgentsPlan, SensorSpec, shutter_steps
 from uavsim.registry import nearest, pick
 from uavsim.typing import FloatArray
@@ -299,7 +299,7 @@ class _TownPlanner:
             seed=numbering.scene_seed(seed, number),
             start_timestamp_us=FIRST_TIMESTAMP_US + number * SCENE_SLOT_US,
             step_us=self.step_us,
-            warmup_ticks=round(model.warmup_s / model.step_s),
+            warmup_ticks=max(round(model.warmup_s / model.step_s), LEAST_WARMUP_TICKS),
             samples=model.samples,
             keyframe_every_steps=self.keyframe_steps,
             sweeps_per_keyframe=model.sweeps_per_keyframe,

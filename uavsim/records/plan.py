@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from uavsim.records.sensors import Agent, AgentsPlan, Sensor, SensorSpec, shutte
 from uavsim.typing import FloatArray
 
 __all__ = [
+    "LEAST_WARMUP_TICKS",
     "DegradationPlan",
     "ImageFormat",
     "LabelPlan",
@@ -179,13 +180,17 @@ class PlanNotes:
     drawn: Mapping[str, float] = field(default_factory=dict)
 
 
+LEAST_WARMUP_TICKS: Final = 3
+"""Ticks that show in which tick after ``listen()`` a server's cameras first send an image."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ScenePlan:
     """One scene of a dataset.
 
-    ``warmup_ticks`` ticks accelerate the traffic; then step 0 is the first capture. Images are taken at steps ``0,
-    image_every_steps, 2 * image_every_steps, ...``; every ``image_every_steps * (sweeps_per_keyframe + 1)`` steps is a
-    keyframe (a nuScenes sample). ``samples`` keyframes are captured.
+    ``warmup_ticks`` ticks, at least ``LEAST_WARMUP_TICKS``, accelerate the traffic; then step 0 is the first capture. Images
+    are taken at steps ``0, image_every_steps, 2 * image_every_steps, ...``; every ``image_every_steps *
+    (sweeps_per_keyframe + 1)`` steps is a keyframe (a nuScenes sample). ``samples`` keyframes are captured.
     """
 
     dataset: str

@@ -8,13 +8,7 @@ from uavsim.simulate.carla.world import CarlaWorld
 
 
 class FirstImage:
-    """Watches the first RGB cameras that a session listens to; the latest of them decides.
-
-    Attributes:
-        TICKS: ticks before a scene's first step at which a camera must be listened to, so that the lag is known by then.
-    """
-
-    TICKS = 3
+    """Watches the first RGB cameras that a session listens to; the latest of them decides."""
 
     def __init__(self) -> None:
         """Start without a measurement."""

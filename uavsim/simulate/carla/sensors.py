@@ -16,7 +16,7 @@ from uavsim.errors import MissedTick, SimulatorError
 from uavsim.geometry import unreal
 from uavsim.records.actors import labelled_tags
 from uavsim.records.modalities import Modality, ordered
-from uavsim.records.plan import ScenePlan
+from uavsim.records.plan import LEAST_WARMUP_TICKS, ScenePlan
 from uavsim.records.recording import ActorInfo
 from uavsim.records.sensors import Agent, Sensor, SensorSpec
 from uavsim.registry import Named
@@ -137,7 +137,7 @@ class CarlaSensors:
         listening = set(measuring)
         if lag == 1 or (lag is None and step + 1 in self._schedule.reading):
             listening |= self._measuring(step + 1)
-        if lag is None and -FirstImage.TICKS <= step < 0:
+        if lag is None and -LEAST_WARMUP_TICKS <= step < 0:
             listening |= {0}  # an RGB camera, which reveals the first image's lag
         self._first_image.listened(step, [index for index in listening if self._spawned[index].modality.settles])
         self._listen(listening)
