@@ -72,9 +72,9 @@ class Settling(Model):
     ticks: Annotated[int, Field(ge=0, le=100)] = 3
     """Ticks before each image, while the camera follows its agent; 0 keeps the first rendering."""
     first_ticks: Annotated[int, Field(ge=0, le=1000)] = 30
-    """Least ticks before a scene's first image; at most the dataset's ``warmup_s``; 0 for none."""
+    """Minimum number of ticks before a scene's first image; at most the dataset's ``warmup_s``. 0 switches them off."""
     first_s: Annotated[float, Field(ge=0, le=10)] = 0.6
-    """Least seconds of these ticks: exposure adapts by time, by 2.5 stops at ten per second."""
+    """Minimum duration of these ticks: exposure adapts over time, and 2.5 stops take 0.6 s at the default ``speed``."""
 
 
 class Camera(Mount):

@@ -181,7 +181,7 @@ class PlanNotes:
 
 
 LEAST_WARMUP_TICKS: Final = 3
-"""Ticks that show in which tick after ``listen()`` a server's cameras first send an image."""
+"""Ticks needed to measure which tick after ``listen()`` sends the first image (carla PR 5616)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
