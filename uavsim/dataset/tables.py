@@ -1,8 +1,4 @@
-"""Table files: a JSON array with one row per line, written and read as a stream.
-
-Reading line by line needs memory for some hundred rows. Tables in any other layout (one line, or indented) are read
-completely.
-"""
+"""Table files: a JSON array with one row per line, written and read as a stream."""
 
 import json
 import os
@@ -10,12 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Final, Self, cast
+from typing import Final, Self
 
 from uavsim.dataset.collector import collector_paused
 from uavsim.dataset.fragment import json_row
-from uavsim.errors import DatasetError
-from uavsim.files.parse import open_regular, parse_json, read_regular
+from uavsim.files.json_rows import rows_of
+from uavsim.files.parse import open_regular
 from uavsim.files.whole import (
     AGAIN,
     HeldPath,
@@ -29,7 +25,6 @@ from uavsim.files.whole import (
 from uavsim.typing import JsonDict
 
 _OPEN, _BETWEEN, _CLOSE = b"[\n", b",\n", b"\n]\n"
-_READ_BYTES: Final = 1 << 16
 _HANDED_OVER_BYTES: Final = 16 << 20  # written text between two requests to flush the page cache
 
 
@@ -132,25 +127,13 @@ def write_json(path: Path | HeldPath, value: Mapping[str, object]) -> None:
 
 
 def iter_rows(path: Path) -> Iterator[JsonDict]:
-    """Yield a table's rows, with some hundred rows in memory if each row has its own line.
+    """Yield a table's rows; see ``rows_of``.
 
     Raises:
         DatasetError: the table is missing, or no JSON array of objects.
     """
-    try:
-        with open_regular(path) as file:
-            first = file.readline()
-            if first.strip() == b"[":
-                yield from _iter_lines(file, path)
-                return
-        rows = parse_json(read_regular(path))
-    except OSError as error:
-        raise DatasetError(f"{path}: cannot be read: {error.strerror}") from error
-    except ValueError as error:
-        raise DatasetError(f"{path}: not JSON: {error}") from error
-    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise DatasetError(f"{path}: not a JSON array of objects")
-    yield from rows
+    with open_regular(path) as file:
+        yield from rows_of(file, name=path)
 
 
 def read_rows(path: Path) -> list[JsonDict]:
@@ -161,36 +144,3 @@ def read_rows(path: Path) -> list[JsonDict]:
     """
     with collector_paused():
         return list(iter_rows(path))
-
-
-def _iter_lines(file: BinaryIO, path: Path) -> Iterator[JsonDict]:
-    """Yield rows from a file with one object per line; read the rest at once if it has another layout."""
-    offset = file.tell()
-    while lines := file.readlines(_READ_BYTES):
-        is_last = lines[-1].strip() == b"]"
-        rows = _rows_of_lines(lines[:-1] if is_last else lines)
-        if rows is None:
-            yield from _rest(file, path, offset=offset)
-            return
-        yield from rows
-        if is_last:
-            return
-        offset += sum(map(len, lines))
-    raise DatasetError(f"{path}: truncated table")
-
-
-def _rows_of_lines(lines: list[bytes]) -> list[JsonDict] | None:
-    """Return the rows of complete lines; None if they are no objects. This is twice as fast as line by line."""
-    try:
-        rows: list[JsonDict] = parse_json(b"[" + b"".join(lines).rstrip().removesuffix(b",") + b"]")
-    except ValueError:
-        return None
-    return rows if all(isinstance(row, dict) for row in rows) else None
-
-
-def _rest(file: BinaryIO, path: Path, *, offset: int) -> Iterator[JsonDict]:
-    file.seek(offset)
-    rows = parse_json(b"[" + file.read())
-    if not all(isinstance(row, dict) for row in rows):
-        raise DatasetError(f"{path}: not a JSON array of objects")
-    yield from cast("list[JsonDict]", rows)

@@ -134,18 +134,10 @@ def _lens(calibrations: ColumnTable, row: int) -> Lens | None:
 
 def rotations(wxyz: FloatArray) -> FloatArray:
     """Return (N, 3, 3) of (N, 4) quaternions; NaN if the length differs from 1 by more than 1e-3, or is not finite."""
+    from scipy.spatial.transform import Rotation  # slow to import; only the commands that validate need it
+
     length = np.linalg.norm(wxyz, axis=-1)
     good = np.isfinite(length) & (np.abs(length - 1) < _NOT_UNIT)
     out = np.full((len(wxyz), 3, 3), np.nan)
-    out[good] = _matrices(wxyz[good] / length[good, None])
+    out[good] = Rotation.from_quat(wxyz[good], scalar_first=True).as_matrix()
     return out
-
-
-def _matrices(wxyz: FloatArray) -> FloatArray:
-    """Return (N, 3, 3) of unit quaternions (w, v): (w2 - v.v) 1 + 2 v v^T + 2 w [v]x."""
-    w, v = wxyz[:, 0], wxyz[:, 1:]
-    cross = np.zeros((len(wxyz), 3, 3))
-    cross[:, [2, 0, 1], [1, 2, 0]] = v
-    cross[:, [1, 2, 0], [2, 0, 1]] = -v
-    straight: FloatArray = (w * w - (v * v).sum(axis=1))[:, None, None] * np.eye(3)
-    return np.asarray(straight + 2 * v[:, :, None] * v[:, None, :] + 2 * w[:, None, None] * cross)

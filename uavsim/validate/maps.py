@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 import numpy as np
+import shapely
 
 from uavsim.errors import DatasetError
 from uavsim.files.parse import parse_json
@@ -115,29 +116,15 @@ def vehicles_on_maps(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _on_areas(tables: JsonDict, points_m: FloatArray) -> BoolArray | None:
-    """Return (N,) bool, (N, 2) points in the drivable area by the even-odd rule; None for a damaged map."""
+    """Return (N,) bool, (N, 2) points in the drivable area; None for a damaged map."""
     try:
         nodes_m = {row["token"]: (row["x"], row["y"]) for row in tables["node"]}
         polygons = {row["token"]: row for row in tables["polygon"]}
-        keys = [key for row in tables["drivable_area"] for key in row["polygon_tokens"]]
         inside = np.zeros(len(points_m), bool)
-        for polygon in map(polygons.__getitem__, keys):
+        for polygon in (polygons[key] for row in tables["drivable_area"] for key in row["polygon_tokens"]):
             rings = (polygon["exterior_node_tokens"], *(hole["node_tokens"] for hole in polygon["holes"]))
-            odd = np.zeros(len(points_m), bool)
-            for ring in rings:
-                odd ^= _in_ring(np.array([nodes_m[node] for node in ring], dtype=np.float64), points_m)
-            inside |= odd
-    except (KeyError, TypeError, ValueError):
+            outer, *holes = [[nodes_m[node] for node in ring] for ring in rings]
+            inside |= shapely.contains_xy(shapely.Polygon(outer, holes), points_m)
+    except (KeyError, TypeError, ValueError, shapely.errors.ShapelyError):
         return None  # ``maps_complete`` reports it
     return inside
-
-
-def _in_ring(ring_m: FloatArray, points_m: FloatArray) -> BoolArray:
-    """Return (N,) bool, whether a ray to the east crosses the (M, 2) ring an odd number of times."""
-    odd = np.zeros(len(points_m), bool)
-    (x0, y0), (x1, y1) = ring_m.T, np.roll(ring_m, -1, axis=0).T
-    for number, (x, y) in enumerate(points_m.tolist()):
-        crosses = (y0 > y) != (y1 > y)
-        crossing_x = x0[crosses] + (y - y0[crosses]) * (x1[crosses] - x0[crosses]) / (y1[crosses] - y0[crosses])
-        odd[number] = bool(np.count_nonzero(crossing_x > x) % 2)
-    return odd

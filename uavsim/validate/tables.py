@@ -4,9 +4,6 @@ A row's own token stays text; references become row numbers. A value that violat
 a value that later checks ignore (NaN, -1, "").
 """
 
-import io
-import json
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from typing import Any, Final
@@ -14,8 +11,8 @@ from typing import Any, Final
 import numpy as np
 
 from uavsim.errors import DatasetError
+from uavsim.files.json_rows import rows_of
 from uavsim.files.names import DataFolder
-from uavsim.files.parse import parse_json
 from uavsim.typing import AnyArray, IntArray, JsonDict
 from uavsim.validate.findings import Finding
 from uavsim.validate.schema import Field
@@ -23,13 +20,10 @@ from uavsim.validate.schema import Field
 NONE: Final = -1  # a reference that is ""
 DANGLING: Final = -2  # a reference to a missing row
 MOST_TABLE_BYTES: Final = 1 << 34
-_BLOCK_BYTES: Final = 1 << 22
-_MOST_ROW_CHARACTERS: Final = 1 << 26
 _MOST_INT: Final = 1 << 62
 _MOST_FLOAT: Final = 1e15  # larger than any place or time
 _HUGE: Final = 10**300
 _CHUNK_ROWS: Final = 8192
-_BETWEEN: Final = " \t\r\n,"  # between rows
 _MOST_FINDINGS: Final = 20  # of one column
 
 
@@ -65,77 +59,19 @@ class ColumnTable:
         return name in self.columns
 
 
-def rows_of(files: DataFolder, name: str) -> Iterator[JsonDict]:
-    """Stream the objects of a JSON array from disk.
+def read_table(files: DataFolder, name: str, fields: tuple[Field, ...]) -> ColumnTable:
+    """Read one table; a damaged file is a finding and an empty table.
 
     Args:
         files: the dataset's folder.
         name: path of the table in it, ``v1.0-mini/sample.json``.
-
-    Raises:
-        DatasetError: the table is missing, or no JSON array of objects.
+        fields: columns of the table.
     """
-    decoder, file_name = json.JSONDecoder(), name.rpartition("/")[2]
-    try:
-        with io.TextIOWrapper(files.open(name, what="there is", most_bytes=MOST_TABLE_BYTES), encoding="utf-8") as file:
-            text = file.read(_BLOCK_BYTES)
-            offset = _skip(text, 0)
-            if not text.startswith("[", offset):
-                raise DatasetError(f"{file_name}: not a JSON array")
-            offset, is_in_lines = offset + 1, True
-            while True:
-                offset = _skip(text, offset)
-                if text.startswith("]", offset):
-                    return
-                if is_in_lines and (end := text.rfind("\n", offset)) > offset:
-                    complete_rows = text[offset:end].rstrip().removesuffix("]").rstrip(_BETWEEN)
-                    rows = _rows_of_lines(complete_rows, file_name)
-                    is_in_lines = rows is not None
-                    if rows is not None:
-                        yield from rows
-                        offset += len(complete_rows)
-                        continue
-                try:
-                    row, offset = decoder.raw_decode(text, offset)
-                except json.JSONDecodeError as error:
-                    more = file.read(max(_BLOCK_BYTES, len(text) - offset))
-                    if not more or len(text) - offset > _MOST_ROW_CHARACTERS:
-                        raise DatasetError(f"{file_name}: invalid JSON ({error.msg} near the end)") from error
-                    text, offset = text[offset:] + more, 0
-                    continue
-                yield _object(row, file_name)
-    except DatasetError:
-        raise
-    except (OSError, ValueError, RecursionError) as error:  # not UTF-8, too many digits, too many brackets
-        raise DatasetError(f"{file_name}: cannot be read: {str(error)[:120]}") from error
-
-
-def _rows_of_lines(lines: str, file_name: str) -> list[JsonDict] | None:
-    """Return the rows of complete lines; None if a row continues behind them. This is three times faster than row by row."""
-    try:
-        return [_object(row, file_name) for row in parse_json(f"[{lines}]")]
-    except ValueError:
-        return None
-
-
-def _object(row: Any, file_name: str) -> JsonDict:
-    if not isinstance(row, dict):
-        raise DatasetError(f"{file_name}: a row is not a JSON object")
-    return row
-
-
-def _skip(text: str, offset: int) -> int:
-    while offset < len(text) and text[offset] in _BETWEEN:
-        offset += 1
-    return offset
-
-
-def read_table(files: DataFolder, name: str, fields: tuple[Field, ...]) -> ColumnTable:
-    """Read one table (see ``rows_of``); a damaged file is a finding and an empty table."""
-    table = ColumnTable(name.rpartition("/")[2].removesuffix(".json"))
+    file_name = name.rpartition("/")[2]
+    table = ColumnTable(file_name.removesuffix(".json"))
     parts: dict[str, list[Any]] = {f.name: [] for f in fields}
     try:
-        rows = rows_of(files, name)
+        rows = rows_of(files.open(name, what="there is", most_bytes=MOST_TABLE_BYTES), name=file_name)
         while chunk := list(islice(rows, _CHUNK_ROWS)):
             for spec in fields:
                 _read_column(table, spec, chunk, parts[spec.name])

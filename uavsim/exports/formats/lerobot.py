@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from uavsim.access import Image, Scene
 from uavsim.errors import InputError
@@ -178,14 +179,9 @@ def _motion(poses: SE3, fps: float) -> FloatArray:
 
     ``position + rotation @ velocity / fps`` is the next position.
     """
-    flu_q_map = quaternion.conjugate(poses.quat_wxyz[:-1])
-    speed = quaternion.rotate(flu_q_map, np.diff(poses.translation_m, axis=0)) * fps
-    between = quaternion.multiply(flu_q_map, poses.quat_wxyz[1:])
-    between = between * np.where(between[:, :1] < 0, -1.0, 1.0)
-    sine = np.linalg.norm(between[:, 1:], axis=1)
-    angle = 2 * np.arctan2(sine, between[:, 0])
-    per_sine = np.divide(angle, sine, out=np.full_like(sine, 2.0), where=sine > 1e-12)
-    turning = between[:, 1:] * per_sine[:, None] * fps
+    turn = Rotation.from_quat(poses.quat_wxyz, scalar_first=True)
+    speed = turn[:-1].apply(np.diff(poses.translation_m, axis=0), inverse=True) * fps
+    turning = (turn[:-1].inv() * turn[1:]).as_rotvec() * fps
     motion = np.hstack([speed, turning])
     return np.vstack([motion, motion[-1:]])
 

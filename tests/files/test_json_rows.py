@@ -9,8 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from uavsim.errors import DatasetError
-from uavsim.files.names import DataFolder
-from uavsim.validate import tables
+from uavsim.files import json_rows
 
 VALUES = st.one_of(
     st.integers(-(2**63), 2**63 - 1),
@@ -39,16 +38,17 @@ def layouts(rows: list[Any]) -> dict[str, str]:
 
 
 def read(folder: Path, text: str) -> list[Any]:
-    (folder / "sample.json").write_text(text, encoding="utf-8")
-    return list(tables.rows_of(DataFolder(folder), "sample.json"))
+    path = folder / "sample.json"
+    path.write_text(text, encoding="utf-8")
+    return list(json_rows.rows_of(path.open("rb"), name="sample.json"))
 
 
-@pytest.mark.parametrize("block", [1 << 22, 40])
+@pytest.mark.parametrize("block", [1 << 16, 40])
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=ROWS)
 def test_rows_are_the_same_in_every_layout(tmp_path: Path, block: int, rows: list[Any]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tables, "_BLOCK_BYTES", block)
+        patch.setattr(json_rows, "_BLOCK_CHARACTERS", block)
         for text in layouts(rows).values():
             assert read(tmp_path, text) == rows
 
