@@ -19,19 +19,19 @@ def facts(
 
 
 @pytest.mark.parametrize(
-    ("measured", "way"),
+    ("measured", "is_supported"),
     [
-        (facts(), "ticks"),
-        (facts(returns=True, paused_m=1.234), "free"),
-        (facts(paused_m=1.234), "none"),
-        (facts(paused_m=None), "none"),
-        (facts(moves_m=0.0), "none"),
-        (facts(returns_late=False), "none"),
+        (facts(), True),
+        (facts(returns=True, paused_m=1.234), True),
+        (facts(paused_m=1.234), False),
+        (facts(paused_m=None), False),
+        (facts(moves_m=0.0), False),
+        (facts(returns_late=False), False),
     ],
 )
-def test_capture_method_follows_the_measured_facts(measured: EngineFacts, way: str) -> None:
-    assert measured.way == way
+def test_capture_method_follows_the_measured_facts(measured: EngineFacts, is_supported: bool) -> None:
+    assert measured.is_supported == is_supported
     found, remedy = measured.lines
     assert found in PAGE
-    assert bool(remedy) == (way == "none")
+    assert bool(remedy) == (not is_supported)
     assert remedy in PAGE

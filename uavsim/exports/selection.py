@@ -13,8 +13,6 @@ from uavsim.dataset.vocabulary import VISIBILITY_EDGES
 from uavsim.records.channels import split_channel
 from uavsim.typing import JsonDict
 
-__all__ = ["Selection"]
-
 Rows = list[JsonDict]
 _FIRST: Final = ("scene", "sample", "sample_data", "sample_annotation", "instance", "visibility_detail")
 _USED: Final = {"ego_pose": "ego_pose_token", "calibrated_sensor": "calibrated_sensor_token"}

@@ -19,6 +19,7 @@ Points: TypeAlias = npt.NDArray[np.floating[Any]] | npt.NDArray[np.integer[Any]]
 
 _SHIFT: Final = 4
 _SCALE: Final = 1 << _SHIFT
+_GROUND: Final = (24, 24, 24)
 _LIMIT: Final = 1 << 24  # far outside any canvas, well inside int32 with the fraction bits
 
 BOX_EDGES: Final = np.array(
@@ -58,21 +59,16 @@ def draw_even_odd(canvas: UInt8Array, rings_px: Sequence[Points], *, colour: Col
     cv2.fillPoly(canvas, [_fixed(ring) for ring in rings_px], colour, cv2.LINE_8, _SHIFT)
 
 
-def draw_boxes_3d(
-    canvas: UInt8Array, corners_px: Points, *, colours: Sequence[Colour], width_px: int = 1, edges: Points = BOX_EDGES
-) -> None:
+def draw_boxes_3d(canvas: UInt8Array, corners_px: Points, *, colours: Sequence[Colour], width_px: int = 1) -> None:
     """Draw projected boxes: (N, 8, 2) corners, NaN behind the camera; edges with a NaN corner are left out."""
-    pairs = np.asarray(edges, dtype=np.int64)
     for corners, colour in zip(np.asarray(corners_px, dtype=np.float64), colours, strict=True):
-        draw_segments(canvas, corners[pairs], colour=colour, width_px=width_px)
+        draw_segments(canvas, corners[BOX_EDGES], colour=colour, width_px=width_px)
 
 
-def draw_circles(
-    canvas: UInt8Array, centres_px: Points, *, radius_px: float, colour: Colour, filled: bool = True
-) -> None:
-    """Draw a circle around each of (N, 2) centres."""
+def draw_circles(canvas: UInt8Array, centres_px: Points, *, radius_px: float, colour: Colour) -> None:
+    """Draw a disc around each of (N, 2) centres."""
     for x, y in _fixed(centres_px).tolist():
-        cv2.circle(canvas, (x, y), round(radius_px * _SCALE), colour, cv2.FILLED if filled else 1, cv2.LINE_AA, _SHIFT)
+        cv2.circle(canvas, (x, y), round(radius_px * _SCALE), colour, cv2.FILLED, cv2.LINE_AA, _SHIFT)
 
 
 def draw_text(
@@ -125,7 +121,6 @@ def contact_sheet(
     tile_width_px: int,
     captions: Sequence[str] = (),
     gap_px: int = 4,
-    background: Colour = (24, 24, 24),
 ) -> UInt8Array:
     """Lay (H, W, 3) uint8 images out in a grid, row by row; each is scaled to ``tile_width_px`` by the first image's shape.
 
@@ -139,7 +134,7 @@ def contact_sheet(
     sheet = np.empty(
         (rows * (tile_height_px + gap_px) + gap_px, columns * (tile_width_px + gap_px) + gap_px, 3), np.uint8
     )
-    sheet[:] = background
+    sheet[:] = _GROUND
     for i, image in enumerate(images):
         tile = np.ascontiguousarray(resized(image, width_px=tile_width_px, height_px=tile_height_px))
         if captions:

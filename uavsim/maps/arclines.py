@@ -11,8 +11,6 @@ import numpy as np
 
 from uavsim.typing import BoolArray, FloatArray, IntArray, JsonDict
 
-__all__ = ["Arcs", "fit_arcs"]
-
 _TOLERANCE_M: Final = 0.005
 _SHORTEST_M: Final = 1e-4
 _STRAIGHT: Final = 1e-7  # 1/m

@@ -15,10 +15,8 @@ from uavsim.maps.controls import control_layers
 from uavsim.maps.dividers import divider_layers, lane_borders, lane_cuts
 from uavsim.maps.opendrive.model import Network
 from uavsim.maps.opendrive.read import read_network
-from uavsim.maps.vector_map import LINE_LAYERS, POLYGON_LAYERS, Layer, VectorMap
-from uavsim.records.road_map import BUILDINGS, Building
-
-__all__ = ["build", "map_of_opendrive"]
+from uavsim.maps.vector_map import Layer, VectorMap
+from uavsim.records.road_map import BUILDINGS, LINE_LAYERS, POLYGON_LAYERS, Building
 
 _POLYGON: Final = 3  # shapely's type
 

@@ -16,11 +16,9 @@ import shapely
 
 from uavsim.dataset.tokens import token
 from uavsim.errors import DatasetError
-from uavsim.maps.vector_map import LINE_LAYERS, POLYGON_LAYERS, Border, Layer, VectorMap
-from uavsim.records.road_map import BUILDINGS
+from uavsim.maps.vector_map import Border, Layer, VectorMap
+from uavsim.records.road_map import BUILDINGS, LINE_LAYERS, POLYGON_LAYERS
 from uavsim.typing import FloatArray, JsonDict
-
-__all__ = ["VERSION", "expansion_chunks", "expansion_json", "read_expansion"]
 
 VERSION: Final = "1.3"
 _CHUNK_BYTES: Final = 1 << 22

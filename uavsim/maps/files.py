@@ -19,8 +19,6 @@ from uavsim.maps.vector_map import VectorMap
 from uavsim.records.road_map import TownSource
 from uavsim.typing import BoolArray, FloatArray, JsonDict, UInt8Array
 
-__all__ = ["BORROWED", "FORMATS", "expansion_files", "files_of_town", "geojson_files", "graph_files", "write_files"]
-
 BORROWED: Final[Mapping[str, str]] = {
     "singapore-onenorth": "53992ee3023e5494b90c316c183be829",
     "singapore-hollandvillage": "37819e65e09e5547b8a3ceaefba56bb2",

@@ -24,8 +24,6 @@ from uavsim.typing import FloatArray
 if TYPE_CHECKING:
     from lanelet2.core import Lanelet, LineString3d, RegulatoryElement
 
-__all__ = ["osm_file"]
-
 _SUBTYPES: Final = {
     "SINGLE_SOLID": "solid",
     "SINGLE_DASHED": "dashed",

@@ -17,8 +17,6 @@ from uavsim.maps.lanes import lengths_m, points_at
 from uavsim.maps.vector_map import VectorMap
 from uavsim.typing import FloatArray
 
-__all__ = ["Cell", "Lanelets", "Line", "Side", "cut_lanes", "sides_across", "stop_places_m"]
-
 _JOINED_M: Final = 0.5
 """Largest distance of merged end points."""
 _SAME_M: Final = 0.01

@@ -13,9 +13,8 @@ from uavsim.maps.opendrive.model import Network
 from uavsim.maps.vector_map import VectorMap
 from uavsim.typing import BoolArray, FloatArray, UInt8Array
 
-__all__ = ["draw_town", "filled", "road_outlines"]
-
 _MOST_PIXELS: Final = 400_000_000
+_PX_PER_M: Final = 2.0
 _COLOURS: Final[Mapping[str, draw.Colour]] = {
     "building": (216, 200, 186),
     "drivable_area": (208, 210, 214),
@@ -49,12 +48,10 @@ def filled(shapes: Iterable[Any], *, size_px: tuple[int, int], px_of: Any) -> Bo
     return mask.view(np.bool_)
 
 
-def draw_town(
-    town: VectorMap, *, bounds_m: tuple[float, float, float, float] | None = None, px_per_m: float = 2.0
-) -> UInt8Array:
+def draw_town(town: VectorMap) -> UInt8Array:
     """Return an (H, W, 3) uint8 RGB image, north up, of areas, crossings, stop lines, dividers and traffic lights."""
-    west, south, east, north = bounds_m or town.bounds_m
-    px_per_m = min(px_per_m, 12_000 / max(east - west, north - south, 1.0))
+    west, south, east, north = town.bounds_m
+    px_per_m = min(_PX_PER_M, 12_000 / max(east - west, north - south, 1.0))
     size = (max(int(np.ceil((east - west) * px_per_m)), 1), max(int(np.ceil((north - south) * px_per_m)), 1))
     canvas: UInt8Array = np.full((size[1], size[0], 3), 246, dtype=np.uint8)
 

@@ -12,10 +12,8 @@ import numpy.typing as npt
 import shapely
 
 from uavsim.geometry.geographic import DEFAULT_ORIGIN_DEG_M, GeographicOrigin
-from uavsim.records.road_map import BUILDINGS, LINE_LAYERS, POLYGON_LAYERS
+from uavsim.records.road_map import BUILDINGS
 from uavsim.typing import BoolArray, FloatArray, IntArray, JsonDict
-
-__all__ = ["LINE_LAYERS", "POLYGON_LAYERS", "Border", "Layer", "Shapes", "VectorMap", "polygons_of", "valid"]
 
 Shapes: TypeAlias = npt.NDArray[np.object_]
 """(N,) shapely geometries."""

@@ -12,18 +12,6 @@ import numpy as np
 from uavsim.records.lidarseg import ALL_CATEGORIES, index_of_tags
 from uavsim.typing import UInt8Array
 
-__all__ = [
-    "FREE",
-    "MOVER_TAGS",
-    "NAMES",
-    "NO_SURFACE",
-    "UNKNOWN",
-    "class_of_tags",
-    "classes_of_categories",
-    "occufly_classes",
-    "uniocc_classes",
-]
-
 NAMES: Final = (
     "others", "barrier", "bicycle", "bus", "car", "construction_vehicle", "motorcycle", "pedestrian", "traffic_cone",
     "trailer", "truck", "driveable_surface", "other_flat", "sidewalk", "terrain", "manmade", "vegetation", "free",
@@ -33,8 +21,6 @@ UNKNOWN: Final = 255
 """Class of voxels that no ray hits or passes, such as the inside of buildings."""
 NO_SURFACE: Final = 255
 """Class of the sky's tag."""
-MOVER_TAGS: Final = (12, 13, 14, 15, 16, 18, 19)
-"""CARLA's tags of pedestrians, riders, cars, trucks, buses, motorcycles and bicycles."""
 
 _SKY: Final = 11
 _OF_CATEGORY: Final = {

@@ -21,7 +21,6 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from uavsim.access import Boxes, Sample, Scene
-from uavsim.access.voxels import Voxels
 from uavsim.errors import DatasetError
 from uavsim.files.names import check_part
 from uavsim.files.parquet import import_pyarrow
@@ -33,9 +32,7 @@ from uavsim.occupancy.grids import MOST_VOXELS, Grid
 from uavsim.occupancy.npz import ArrayKind, npz_bytes, read_npz
 from uavsim.occupancy.sample import Occupancy
 from uavsim.records.channels import agent_id
-from uavsim.typing import AnyArray, FloatArray, JsonDict
-
-__all__ = ["FORMATS", "Labelled", "VoxelFormat", "read_occ3d", "read_voxels", "voxels_file", "voxels_of"]
+from uavsim.typing import AnyArray, FloatArray, JsonDict, UInt8Array
 
 _MOST_FILE_BYTES: Final = 1 << 27
 _SPARE_BYTES: Final = 1 << 16  # page headers of a column
@@ -272,6 +269,27 @@ def _layers(file: Any, name: str, array: AnyArray) -> AnyArray:
     if x != len(array):
         raise ValueError(f"{name} has {x} layers; its grid has {len(array)}")
     return array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Voxels:
+    """Occupied voxels of one grid in a sample.
+
+    Attributes:
+        grid: name of the grid: ``swarm``, an agent, or a channel.
+        centres_map_m: (N, 3) centres in the map frame, metres.
+        quat_wxyz: (4,) rotation of the grid in the map frame.
+        voxel_m: edge of a voxel.
+        classes: (N,) class numbers.
+        names: names of all classes.
+    """
+
+    grid: str
+    centres_map_m: FloatArray
+    quat_wxyz: FloatArray
+    voxel_m: float
+    classes: UInt8Array
+    names: tuple[str, ...]
 
 
 def voxels_of(folder: Path, sample: Sample) -> list[Voxels]:

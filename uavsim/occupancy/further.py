@@ -20,8 +20,6 @@ from uavsim.records.sensors import SensorSpec
 from uavsim.registry import pick
 from uavsim.typing import JsonDict
 
-__all__ = ["check_settings", "choices_of", "label_folder", "voxel_labeller"]
-
 
 def check_settings(settings: JsonDict, cameras: Sequence[str], lidars: Sequence[str]) -> None:
     """Refuse invalid ``labels: {occupancy: ...}``.

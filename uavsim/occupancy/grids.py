@@ -19,8 +19,6 @@ from uavsim.geometry.se3 import SE3
 from uavsim.records.channels import agent_id
 from uavsim.typing import BoolArray, FloatArray, IntArray, JsonDict
 
-__all__ = ["GRIDS", "MOST_VOXELS", "Frame", "Grid", "GridShape", "grid_of_values", "on_ground", "place_grid"]
-
 Frame = Literal["swarm", "agent", "camera", "lidar"]
 MOST_VOXELS: Final = 10_000_000
 """Largest number of voxels of a grid."""

@@ -10,8 +10,6 @@ import numpy as np
 
 from uavsim.images.compiled import kernel
 
-__all__ = ["carve", "fill", "look_up", "mark", "trace", "vote"]
-
 
 @kernel
 def _trace_ray(eye: Any, way: Any, begin: float, end: float, size: Any, flat: Any, bit: Any, counts: bool) -> None:

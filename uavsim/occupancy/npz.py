@@ -14,8 +14,6 @@ from uavsim.errors import DatasetError
 from uavsim.files.parse import open_regular
 from uavsim.typing import AnyArray
 
-__all__ = ["ArrayKind", "npz_bytes", "read_npz"]
-
 _MOST_BYTES: Final = 400_000_000
 _LEVEL: Final = 1  # of zlib
 _MOST_DIRECTORY_BYTES: Final = 1 << 14

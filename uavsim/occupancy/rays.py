@@ -15,8 +15,6 @@ from uavsim.images.compiled import kernel
 from uavsim.occupancy.classes import FREE, NAMES
 from uavsim.typing import AnyArray, FloatArray, UInt8Array
 
-__all__ = ["RayCounts", "air_rays", "cast", "lidar_rays"]
-
 THRESHOLDS_M: Final = (1, 2, 4)
 
 

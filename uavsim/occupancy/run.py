@@ -20,8 +20,6 @@ from uavsim.occupancy.town import Town, scan_town
 from uavsim.records.channels import agent_id
 from uavsim.registry import pick
 
-__all__ = ["Labeller", "grids_of", "write_voxels"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Labeller:

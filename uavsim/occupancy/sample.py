@@ -16,8 +16,6 @@ from uavsim.occupancy.town import PASSED_M, SURFACE_M, Town, images_with_rays
 from uavsim.records.channels import agent_id
 from uavsim.typing import AnyArray, BoolArray, FloatArray, UInt8Array, UInt16Array
 
-__all__ = ["Occupancy", "label_sample"]
-
 _MOST_CAMERAS: Final = 64
 
 

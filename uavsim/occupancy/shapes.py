@@ -13,8 +13,6 @@ from uavsim.access import Boxes, Image, Sample
 from uavsim.occupancy import kernels
 from uavsim.typing import AnyArray, BoolArray, FloatArray
 
-__all__ = ["ShapeKey", "Shapes", "fit_shapes", "keys_of"]
-
 ShapeKey: TypeAlias = tuple[str, int, int, int]
 """Category, and length, width, height in centimetres."""
 _FINEST_M: Final = 0.1

@@ -7,8 +7,6 @@ import numpy as np
 
 from uavsim.images.compiled import kernel
 
-__all__ = ["add_surfaces", "copy_table"]
-
 
 @kernel
 def _slot(keys: Any, key: int) -> Any:

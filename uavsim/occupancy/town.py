@@ -20,12 +20,11 @@ from uavsim.access import Dataset, Image, Sample
 from uavsim.errors import DatasetError
 from uavsim.files.names import check_part
 from uavsim.files.whole import write_whole
+from uavsim.images.regions import IS_ROAD_USER
 from uavsim.occupancy import kernels, tables
-from uavsim.occupancy.classes import MOVER_TAGS, class_of_tags
+from uavsim.occupancy.classes import class_of_tags
 from uavsim.occupancy.npz import ArrayKind, npz_bytes, read_npz
 from uavsim.typing import AnyArray, FloatArray, IntArray, UInt8Array
-
-__all__ = ["PASSED_M", "SURFACE_M", "Town", "images_with_rays", "join_scans", "scan_name", "scan_town"]
 
 SURFACE_M: Final = 0.2
 PASSED_M: Final = 0.8
@@ -199,7 +198,6 @@ class _Surfaces:
         self._counts: AnyArray = np.zeros(1 << 20, dtype=np.uint32)
         self._used = 0
         self._class_of_tag = class_of_tags()
-        self._mover_tag = np.isin(np.arange(256), MOVER_TAGS)
 
     def add(self, image: Image, depth_m: AnyArray, rays: AnyArray, boxes: FloatArray) -> None:
         ids, tags = image.mask()
@@ -208,7 +206,7 @@ class _Surfaces:
             if 2 * self._used >= len(self._keys):
                 self._grow()
             pixel, self._used = tables.add_surfaces(
-                depth_m, ids, self._class_of_tag[tags], self._mover_tag[tags], rays, pose.rotation, pose.translation_m,
+                depth_m, ids, self._class_of_tag[tags], IS_ROAD_USER[tags], rays, pose.rotation, pose.translation_m,
                 boxes, SURFACE_M, _INWARD_M, _REACH_M, self._keys, self._counts, pixel, self._used,
             )  # fmt: skip
 

@@ -1,11 +1,9 @@
 """Measured facts of a merged build and their consequences; without vendor imports, for ``doctor``."""
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
 NO_MERGED: Final = "topology merged does not support this simulator; use topology bridge or carla"
-Way = Literal["free", "ticks", "none"]
-"""How images can be captured: at once, in ticks of a held world, or not at all."""
 _MOVES_M: Final = 0.05
 _STILL_M: Final = 1e-4
 
@@ -27,12 +25,10 @@ class EngineFacts:
     paused_moves_m: float | None
 
     @property
-    def way(self) -> Way:
-        """The method of capturing images."""
-        if self.returns_without_tick:
-            return "free"
+    def is_supported(self) -> bool:
+        """Whether images can be captured: at once, or in ticks of a held world."""
         holds = self.paused_moves_m is not None and self.paused_moves_m <= _STILL_M and self.car_moves_m >= _MOVES_M
-        return "ticks" if self.returns_within_ticks and holds else "none"
+        return self.returns_without_tick or (self.returns_within_ticks and holds)
 
     @property
     def lines(self) -> tuple[str, str]:
@@ -43,7 +39,7 @@ class EngineFacts:
         else:
             ticks = f"ticks under simPause move a car by {self.paused_moves_m:.3f} m ({self.car_moves_m:.3f} m without)"
         found = f"AirSim's calls {asks}; {ticks}"
-        if self.way == "none":
+        if not self.is_supported:
             why = "a car could not be made to move" if self.car_moves_m < _MOVES_M else "images cannot be proven"
             return found, f"{why}: {NO_MERGED}"
         return found, ""

@@ -125,6 +125,6 @@ def _on_areas(tables: JsonDict, points_m: FloatArray) -> BoolArray | None:
             rings = (polygon["exterior_node_tokens"], *(hole["node_tokens"] for hole in polygon["holes"]))
             outer, *holes = [[nodes_m[node] for node in ring] for ring in rings]
             inside |= shapely.contains_xy(shapely.Polygon(outer, holes), points_m)
-    except (KeyError, TypeError, ValueError, shapely.errors.ShapelyError):
+    except (KeyError, OverflowError, TypeError, ValueError, shapely.errors.ShapelyError):
         return None  # ``maps_complete`` reports it
     return inside

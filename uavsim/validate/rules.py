@@ -11,8 +11,6 @@ from uavsim.validate.dataset import DIALECTS, DataSet, Dialect
 from uavsim.validate.evidence import Evidence
 from uavsim.validate.findings import Finding
 
-__all__ = ["Check", "Need", "of", "of_tables"]
-
 Need: TypeAlias = Literal["tables", "geometry", "velocities", "images", "masks", "parquet"]
 """``geometry``: boxes and cameras in the map frame. ``images``, ``masks``: their pixels. ``parquet``: a Parquet reader."""
 Look: TypeAlias = Callable[[Evidence], Iterator[Finding]]

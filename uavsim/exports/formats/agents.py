@@ -56,8 +56,6 @@ from uavsim.ingredients.vehicles_can_bus import KIND
 from uavsim.records.agents import AGENT_KINDS
 from uavsim.typing import JsonDict
 
-__all__ = ["AgentDataset", "agent_of", "agents_of", "export_agents", "folder_name", "plain"]
-
 _OF_SCENES: Final = (SCENE, LOG, SAMPLE, EGO_POSE, CALIBRATED_SENSOR, SAMPLE_DATA, INSTANCE, SAMPLE_ANNOTATION)
 _KINDS: Final = {kind.letter: kind.name for kind in AGENT_KINDS.values() if kind.letter}
 Rows = list[JsonDict]

@@ -36,7 +36,7 @@ from uavsim.files.results import ResultPath
 from uavsim.files.whole import write_whole
 from uavsim.geometry import unreal
 from uavsim.images import codec
-from uavsim.records.channels import agent_of
+from uavsim.records.channels import agent_id, agent_of
 from uavsim.typing import FloatArray, UInt8Array
 
 _FURTHER_UNITS: Final = 2000
@@ -117,7 +117,7 @@ def _cameras(sample: Sample, images: list[Image]) -> dict[str, Image]:
     kind, _ = agent_of(images[0].channel)
     by_name = {image.camera: image for image in images}
     required = _KINDS[kind][1]
-    agent = images[0].channel.rpartition("_id_")[2]
+    agent = agent_id(images[0].channel)
     for name in required:
         if name not in by_name:
             raise InputError(

@@ -26,9 +26,8 @@ from uavsim.exports.formats.text import write_json, write_text
 from uavsim.files.results import ResultPath
 from uavsim.files.whole import write_whole
 from uavsim.geometry import unreal
+from uavsim.records.channels import agent_id
 from uavsim.typing import JsonDict, UInt8Array
-
-__all__ = ["clips_of", "export_cosmos"]
 
 _RGB_CRF: Final = 14
 _GUIDANCE: Final = 3
@@ -59,8 +58,7 @@ def clips_of(scene: Scene) -> Iterator[tuple[str, list[str]]]:
     """Yield name and camera channels of each agent's clip; cameras with fewer images than others are left out."""
     found: dict[str, list[str]] = {}
     for channel in filmed(scene):
-        agent = channel.rpartition("_id_")[2] if "_id_" in channel else "0"
-        found.setdefault(agent, []).append(channel)
+        found.setdefault(agent_id(channel), []).append(channel)
     for agent, channels in found.items():
         yield f"{scene.name}__{folder_name(agent)}", channels
 

@@ -23,8 +23,6 @@ from uavsim.geometry.se3 import SE3
 from uavsim.records.channels import agent_of
 from uavsim.typing import AnyArray, FloatArray, JsonDict
 
-__all__ = ["export_lerobot"]
-
 STATE: Final = ("x_map_m", "y_map_m", "z_map_m", "qw", "qx", "qy", "qz", "vx_map_mps", "vy_map_mps", "vz_map_mps")
 ACTION: Final = ("vx_flu_mps", "vy_flu_mps", "vz_flu_mps", "wx_flu_radps", "wy_flu_radps", "wz_flu_radps")
 _COUNTS: Final = ("frame_index", "episode_index", "index", "task_index")

@@ -9,8 +9,6 @@ from collections.abc import Mapping, Sequence
 from itertools import chain, count
 from typing import Final, NamedTuple
 
-__all__ = ["LISTED", "NO_CAN_BUS", "SceneName", "name_scenes", "parts_of"]
-
 MINI, TRAINVAL, TEST = "v1.0-mini", "v1.0-trainval", "v1.0-test"
 _UNLISTED: Final = 2001
 _TRAIN_VAL_COUNT: Final = 200

@@ -28,17 +28,6 @@ from uavsim.store.manifest import read_manifest
 from uavsim.store.output import Output
 from uavsim.typing import JsonDict
 
-__all__ = [
-    "FORMAT",
-    "Certificate",
-    "CertifiedScene",
-    "certificate_of",
-    "content_sha256",
-    "json_block",
-    "read_certificate",
-    "scene_hashes",
-]
-
 FORMAT: Final = "uavsim-certificate-1"
 _JSON_BLOCK: Final = re.compile(r"^```json\n(\{.*?\})\n```$", re.DOTALL | re.MULTILINE)
 _GENERATION: Final = re.compile(r"~\d{1,6}(?=\.)")

@@ -28,8 +28,6 @@ from uavsim.files.whole import write_whole
 from uavsim.registry import pick
 from uavsim.store.local import LocalOutput
 
-__all__ = ["PublishRequest", "Published", "publish"]
-
 
 class Licence(NamedTuple):
     """A licence of datasets: its name, and the address that precedes ``legalcode``."""

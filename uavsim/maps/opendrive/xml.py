@@ -6,8 +6,6 @@ from xml.etree.ElementTree import Element, ParseError, TreeBuilder, XMLParser
 
 from uavsim.errors import InputError
 
-__all__ = ["children"]
-
 _CHUNK_BYTES: Final = 1 << 18
 _MOST_TOKEN_BYTES: Final = 4 << 20
 _MOST_CHILD_BYTES: Final = 64 << 20

@@ -28,7 +28,7 @@ class Site:
     answers.
     """
 
-    def __init__(self, endpoint: Endpoint, *, step_s: float = STEP_S) -> None:
+    def __init__(self, endpoint: Endpoint) -> None:
         """Connect, and switch to synchronous mode.
 
         Raises:
@@ -42,7 +42,7 @@ class Site:
         self.ticked: Callable[[], None] = lambda: None  # called after each tick
         self._actors: list[carla.Actor] = []
         settings = self.world.get_settings()
-        settings.synchronous_mode, settings.fixed_delta_seconds, settings.no_rendering_mode = True, step_s, False
+        settings.synchronous_mode, settings.fixed_delta_seconds, settings.no_rendering_mode = True, STEP_S, False
         self.world.apply_settings(settings)
         points = self.town.get_spawn_points()
         if not points:
