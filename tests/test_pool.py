@@ -8,12 +8,6 @@ import psutil
 
 from uavsim.pool import started
 
-MIB = 1 << 20
-
-
-def resident_bytes() -> int:
-    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
-
 
 def own_pid(_: int) -> int:
     return os.getpid()

@@ -1,4 +1,4 @@
-"""All encoders write a row as Python's JSON encoder does."""
+"""Rows as Python's JSON encoder writes them, and the file names of scenes flown again."""
 
 import json
 import math
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from uavsim.dataset.fragment import json_row
+from uavsim.dataset.fragment import Fragment, in_generation, json_row
 
 VALUES = st.recursive(
     st.one_of(
@@ -41,3 +41,30 @@ def test_a_row_is_as_python_writes_it(row: dict[str, Any]) -> None:
 def test_nonfinite_number_is_refused(value: object) -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
         json_row({"visible_box": None, "occlusion": value})
+
+
+def fragment(head: Any) -> Fragment:
+    return Fragment(
+        head=head,
+        rows={
+            "sample_data": [{"token": "a", "filename": "samples/C/s__C__1.png"}],
+            "layer": [{"token": "b", "filename": "masks/C/s__C__1.png"}],
+            "sample": [{"token": "c", "timestamp": 1}],
+        },
+    )
+
+
+def test_the_first_flight_is_as_it_is() -> None:
+    made = fragment(None)
+    assert in_generation(made, 0) is made
+
+
+def test_generation_two_marks_file_names_only() -> None:
+    made = fragment(None)
+    again = in_generation(made, 2)
+    assert [row["filename"] for rows in again.rows.values() for row in rows if "filename" in row] == [
+        "samples/C/s__C__1~2.png",
+        "masks/C/s__C__1~2.png",
+    ]
+    assert again.rows["sample"] == made.rows["sample"]
+    assert made.rows["layer"][0]["filename"] == "masks/C/s__C__1.png"

@@ -23,7 +23,6 @@ from uavsim.validate.dataset import FILE_TABLES
 from uavsim.validate.validator import validate_version
 
 VERSION = "v1.0-mini"
-Attack = Callable[[Path, str, Path], str]
 
 _watched: list[list[str]] = []
 

@@ -17,7 +17,7 @@ from uavsim.dataset.convert import conversion_job, convert
 from uavsim.dataset.dialects import DIALECTS
 from uavsim.dataset.dialects.uav3d.format import Uav3dOptions
 from uavsim.dataset.dialects.uav3d.infos import InfoOptions, check_centre_camera, write_uav3d_infos
-from uavsim.dataset.generations import in_generation
+from uavsim.dataset.fragment import in_generation
 from uavsim.errors import InputError
 from uavsim.files.bring import bring_file
 from uavsim.files.names import DataFolder

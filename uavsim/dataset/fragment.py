@@ -7,7 +7,7 @@ dataset therefore only copies text.
 import json
 import operator
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import msgpack
@@ -16,7 +16,7 @@ from isal import isal_zlib
 from uavsim.dataset.schema import Tables
 from uavsim.errors import DatasetError
 from uavsim.files.deflate import deflated
-from uavsim.files.names import check_part
+from uavsim.files.names import check_part, generation_name
 from uavsim.records.codec import few_containers
 from uavsim.typing import JsonDict
 
@@ -61,6 +61,20 @@ class Fragment:
 
     head: FragmentHead
     rows: Tables = field(default_factory=dict)
+
+
+def in_generation(fragment: Fragment, generation: int) -> Fragment:
+    """Return the fragment with the file names of a generation of a re-flown scene; generation 0 has no mark."""
+    if generation == 0:
+        return fragment
+    rows = {
+        table: [
+            row | {"filename": generation_name(row["filename"], generation)} if "filename" in row else row
+            for row in all_rows
+        ]
+        for table, all_rows in fragment.rows.items()
+    }
+    return replace(fragment, rows=rows)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -43,11 +43,6 @@ def draw_segments(canvas: UInt8Array, segments_px: Points, *, colour: Colour, wi
         cv2.polylines(canvas, list(_fixed(finite)), False, colour, width_px, cv2.LINE_AA, _SHIFT)
 
 
-def draw_polygon(canvas: UInt8Array, points_px: Points, *, colour: Colour) -> None:
-    """Fill one simple polygon of (N, 2) points."""
-    draw_polygons(canvas, [points_px], colour=colour)
-
-
 def draw_polygons(canvas: UInt8Array, polygons_px: Sequence[Points], *, colour: Colour) -> None:
     """Fill every simple polygon separately: overlaps stay filled. ``canvas`` may also be (H, W)."""
     for polygon in polygons_px:

@@ -62,7 +62,7 @@ def draw_plan(
     for obstacle in town.obstacles:
         (x0, x1), (y0, y1) = obstacle.x_m, obstacle.y_m
         corners = np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]])
-        draw.draw_polygon(sheet.canvas, sheet.px(corners), colour=_OBSTACLE)
+        draw.draw_polygons(sheet.canvas, [sheet.px(corners)], colour=_OBSTACLE)
     _draw_ends(sheet, town)
     few = plans if len(plans) <= _FEW else ()
     colours = _colours(len(few))
@@ -82,7 +82,7 @@ def draw_plan(
 def _draw_roads(sheet: Sheet, roads: Sequence[FloatArray] | RoadMap) -> None:
     if isinstance(roads, Sequence):
         for road in roads:
-            draw.draw_polygon(sheet.canvas, sheet.px(road), colour=_ROAD)
+            draw.draw_polygons(sheet.canvas, [sheet.px(road)], colour=_ROAD)
         return
     for layer, colour in _LAYERS.items():
         for rings in roads.shapes_map_m(layer).values():
@@ -223,7 +223,7 @@ def _draw_legend(sheet: Sheet, plans: Sequence[ScenePlan], *, y: int, buildings:
         (_colours(1)[0], ways),
     ):
         square = np.array([[x, y - 6], [x + 12, y - 6], [x + 12, y + 6], [x, y + 6]], dtype=np.float64)
-        draw.draw_polygon(sheet.canvas, square, colour=colour)
+        draw.draw_polygons(sheet.canvas, [square], colour=colour)
         draw.draw_text(sheet.canvas, text, (x + 18, y + 4), colour=INK)
         x += 34 + 9 * len(text)
 

@@ -104,7 +104,7 @@ def draw_swarm_map(scene: Scene, town: TownMap | None, *, ground_z_m: float, siz
     colours = dict(zip(drones, draw.palette(len(drones)), strict=True))
     for image in chosen.images:
         footprint_mask = np.zeros(sheet.canvas.shape[:2], np.uint8)
-        draw.draw_polygon(footprint_mask, sheet.px(footprints[image.channel]), colour=(1, 1, 1))
+        draw.draw_polygons(footprint_mask, [sheet.px(footprints[image.channel])], colour=(1, 1, 1))
         colour = colours[image.drone_id]
         sheet.canvas[:] = draw.tinted(sheet.canvas, footprint_mask > 0, colour=colour, strength=_TINT)
     for image in chosen.images:
@@ -115,7 +115,7 @@ def draw_swarm_map(scene: Scene, town: TownMap | None, *, ground_z_m: float, siz
     lower = sheet.px(boxes.corners_map_m[:, _BOTTOM])
     for corners, colour, is_visible in zip(lower, overlay.object_colours(mask_ids(boxes)), boxes.visible, strict=True):
         if is_visible:
-            draw.draw_polygon(sheet.canvas, corners, colour=colour)
+            draw.draw_polygons(sheet.canvas, [corners], colour=colour)
         draw.draw_polyline(sheet.canvas, corners, colour=INK if is_visible else FAINT, closed=True)
     for drone, pose in drones.items():
         (x, y), *_ = centre_px = sheet.px(pose[0].translation_m[None])

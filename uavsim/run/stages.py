@@ -17,8 +17,7 @@ from typing import Final
 from uavsim.capture.client_events import ClientEvent, Progress, SceneFlown, UnknownEvent, fields_of
 from uavsim.capture.recording_reader import LOG_NAME, read_recording
 from uavsim.config.run import RunConfig
-from uavsim.dataset.fragment import pack_fragment
-from uavsim.dataset.generations import in_generation
+from uavsim.dataset.fragment import in_generation, pack_fragment
 from uavsim.dataset.layout import final_paths
 from uavsim.dataset.strict import scene_fragment
 from uavsim.errors import InputError, MapMissing, StorageError, SystemFailure, TrafficStalled, UavsimError
