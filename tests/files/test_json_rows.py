@@ -53,11 +53,23 @@ def test_rows_are_the_same_in_every_layout(tmp_path: Path, block: int, rows: lis
             assert read(tmp_path, text) == rows
 
 
-@pytest.mark.parametrize("text", ['[\n{"a":1},\n2\n]\n', '[\n{"a":1},\n{"b":\n', "{}\n", '[\n{"a":1}\n', "[\n\n"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[\n{"a":1},\n2\n]\n',
+        '[\n{"a":1},\n{"b":\n',
+        "{}\n",
+        "",
+        '[\n{"a":1}\n',
+        "[\n\n",
+        '[\n{"a":1}\n]\nrest\n',
+        '[\n{"a":1},\n]\n',
+        '[\n,{"a":1}\n]\n',
+        '[\n{"a":1},,\n{"b":1}\n]\n',
+        '[\n{"a":1}\n{"b":1}\n]\n',
+        "[]]",
+    ],
+)
 def test_invalid_table_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(DatasetError, match=r"sample\.json"):
         read(tmp_path, text)
-
-
-def test_text_behind_the_table_is_ignored(tmp_path: Path) -> None:
-    assert read(tmp_path, '[\n{"a":1}\n]\nrest\n') == [{"a": 1}]

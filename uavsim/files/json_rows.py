@@ -12,8 +12,11 @@ from uavsim.typing import JsonDict
 
 _BLOCK_CHARACTERS: Final = 1 << 16
 _MOST_ROW_CHARACTERS: Final = 1 << 26
-_BETWEEN: Final = " \t\r\n,"  # between rows
-_GAP: Final = re.compile(f"[{_BETWEEN}]*")
+_SPACE: Final = r"[ \t\r\n]*"
+_FIRST: Final = re.compile(rf"{_SPACE}\[{_SPACE}")
+_NEXT: Final = re.compile(rf"{_SPACE},{_SPACE}")
+_END: Final = re.compile(rf"{_SPACE}\]{_SPACE}")
+_EMPTY: Final = re.compile(rf"{_SPACE}\[{_SPACE}\]{_SPACE}")
 
 
 def rows_of(file: BinaryIO, *, name: object) -> Iterator[JsonDict]:
@@ -27,38 +30,43 @@ def rows_of(file: BinaryIO, *, name: object) -> Iterator[JsonDict]:
         DatasetError: the file is no JSON array of objects, or cannot be read.
     """
     decoder = json.JSONDecoder()
+    text, offset, before_row, is_in_lines = "", 0, _FIRST, True
     try:
         with TextIOWrapper(file, encoding="utf-8") as source:
-            text = source.read(_BLOCK_CHARACTERS)
-            offset = _after_gap(text, 0)
-            if not text.startswith("[", offset):
-                raise DatasetError(f"{name}: not a JSON array")
-            offset, is_in_lines = offset + 1, True
             while True:
-                offset = _after_gap(text, offset)
-                if text.startswith("]", offset):
-                    return
-                if is_in_lines and (end := text.rfind("\n", offset)) > offset:
-                    complete_rows = text[offset:end].rstrip().removesuffix("]").rstrip(_BETWEEN)
-                    rows = _rows_of_lines(complete_rows, name)
+                found = before_row.match(text, offset)
+                start = len(text) if found is None else found.end()
+                if is_in_lines and (lines := _complete_lines(text, start)):
+                    rows = _rows_of_lines(lines, name)
                     is_in_lines = rows is not None
                     if rows is not None:
                         yield from rows
-                        offset += len(complete_rows)
+                        offset, before_row = start + len(lines), _NEXT
                         continue
                 try:
-                    row, offset = decoder.raw_decode(text, offset)
+                    row, end = decoder.raw_decode(text, start)
                 except json.JSONDecodeError as error:
                     more = source.read(max(_BLOCK_CHARACTERS, len(text) - offset))
+                    if not more and (_EMPTY if before_row is _FIRST else _END).fullmatch(text, offset):
+                        return
                     if not more or len(text) - offset > _MOST_ROW_CHARACTERS:
-                        raise DatasetError(f"{name}: invalid JSON ({error.msg} near the end)") from error
+                        is_array = found is not None or before_row is _NEXT
+                        fault = f"invalid JSON ({error.msg})" if is_array else "not a JSON array"
+                        raise DatasetError(f"{name}: {fault}") from error
                     text, offset = text[offset:] + more, 0
                     continue
                 yield _object(row, name)
+                offset, before_row = end, _NEXT
     except DatasetError:
         raise
     except (OSError, ValueError, RecursionError) as error:  # not UTF-8, too many digits, too many brackets
         raise DatasetError(f"{name}: cannot be read: {str(error)[:120]}") from error
+
+
+def _complete_lines(text: str, start: int) -> str:
+    """Return the rows from ``start`` to the last end of a line, without the comma or bracket behind them."""
+    lines = text[start : max(text.rfind("\n"), start)].rstrip()
+    return lines[:-1].rstrip() if lines.endswith((",", "]")) else lines
 
 
 def _rows_of_lines(lines: str, name: object) -> list[JsonDict] | None:
@@ -73,8 +81,3 @@ def _object(row: Any, name: object) -> JsonDict:
     if not isinstance(row, dict):
         raise DatasetError(f"{name}: a row is not a JSON object")
     return row
-
-
-def _after_gap(text: str, offset: int) -> int:
-    found = _GAP.match(text, offset)
-    return offset if found is None else found.end()
