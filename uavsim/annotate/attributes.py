@@ -36,7 +36,7 @@ def attributes_of_track(
     if behaviour == "walks":
         return np.where(moving, _NUMBER["pedestrian.moving"], _NUMBER["pedestrian.standing"])
     if behaviour == "is_ridden":
-        ridden = actor_kind(info.kind).is_ridden and info.attributes.get("role_name") != "parked"
+        ridden = not actor_kind(info.kind).is_of_town and info.attributes.get("role_name") != "parked"
         return np.full(len(speed_mps), _NUMBER["cycle.with_rider" if ridden else "cycle.without_rider"])
     if _is_parked(info, moving_anywhere=bool(moving.any()), origin_map_m=origin_map_m, options=options):
         return np.full(len(speed_mps), _NUMBER["vehicle.parked"])

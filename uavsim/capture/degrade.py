@@ -11,8 +11,8 @@ import numpy as np
 
 from uavsim.geometry import quaternion
 from uavsim.images.degrade import degrade_image
-from uavsim.records.agents import AGENT_KINDS
 from uavsim.records.channels import agent_of
+from uavsim.records.ingredients import AGENT_KINDS
 from uavsim.records.plan import DegradationPlan, ScenePlan
 from uavsim.records.recording import AgentState, DroneState
 from uavsim.typing import UInt8Array

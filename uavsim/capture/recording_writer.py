@@ -141,7 +141,7 @@ class RecordingWriter:
         """
         self.wait_for_files()
         # a replay's motion is in the recording itself
-        used = [one for one in ingredients_of(self._plan.ingredients) if not one.ingredient.stands_in]
+        used = [one for one in ingredients_of(self._plan.ingredients) if one.ingredient.replays is None]
         head = {
             "format": RECORDING_FORMAT,
             "plan": pack_plan(replace(self._plan, ingredients={one.name: one.record for one in used})),

@@ -7,7 +7,7 @@ import typer
 
 from uavsim.errors import DatasetError, InputError
 from uavsim.plan.numbering import parse_numbers
-from uavsim.records.agents import AGENT_KINDS
+from uavsim.records.ingredients import AGENT_KINDS
 from uavsim.registry import pick
 from uavsim.run import subsets
 from uavsim.terminal import Screen, count

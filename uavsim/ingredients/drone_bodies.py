@@ -27,9 +27,7 @@ INGREDIENT: Final = Ingredient(
     records=(Named(f"{__name__}:DroneBodiesPlan"),),
     planner=Named(f"{__name__}:planner"),
     summary=Named(f"{__name__}:summary"),
-    kinds=(
-        ActorKind(name="drone", label="drone", is_drone=True, has_own_tag=True, origin_at_middle=True, may_hide=False),
-    ),
+    kinds=(ActorKind(name="drone", label="drone", is_drone=True, origin_at_middle=True, may_hide=False),),
     role="swarm_drone",
     spawn=Named("uavsim.ingredients.carla.drone_bodies:spawn"),
 )

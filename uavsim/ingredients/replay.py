@@ -16,8 +16,7 @@ INGREDIENT: Final = Ingredient(
     order=120,
     records=(Named(f"{__name__}:ReplayPlan"),),
     spawn=Named("uavsim.ingredients.carla.replay:spawn"),
-    stands_in=True,
-    flight=Named(f"{__name__}:flight"),
+    replays=Named(f"{__name__}:flight"),
 )
 
 

@@ -28,7 +28,7 @@ TRAFFIC: Final = Ingredient(
     records=(Named(f"{__name__}:TrafficPlan"),),
     planner=Named(f"{__name__}:plan_vehicles"),
     summary=Named(f"{__name__}:summary"),
-    kinds=(ActorKind(name="vehicle", is_ridden=True, is_driven=True),),
+    kinds=(ActorKind(name="vehicle", is_driven=True),),
     spawn=Named("uavsim.ingredients.carla.traffic:spawn_vehicles"),
     spawn_order=2,
 )

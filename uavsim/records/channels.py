@@ -3,7 +3,7 @@
 from operator import itemgetter
 from typing import Final
 
-from uavsim.records.agents import AGENT_KINDS
+from uavsim.records.ingredients import AGENT_KINDS
 
 _BY_LETTER: Final = {kind.letter: kind for kind in AGENT_KINDS.values()}
 

@@ -288,7 +288,7 @@ _UAV3D_NAME: Final = {name: old for c in CLASSES for name, old in c.uav3d_names.
 def class_of(info: ActorInfo) -> ObjectClass | None:
     """Return the class of an actor, or None for an actor without labels."""
     kind = actor_kind(info.kind)
-    if not kind.has_box:
+    if kind.is_lone:
         return None
     if kind.label is not None:
         blueprint_class = None if kind.is_drone else class_of_blueprint(info.blueprint)

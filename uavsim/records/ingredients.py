@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from uavsim.errors import DatasetError
 from uavsim.registry import Named, Registry
@@ -26,15 +26,12 @@ class ActorKind:
     Attributes:
         name: value of ``ActorInfo.kind``.
         written_as: name in tables; default: ``name``.
-        has_box: its actors get boxes, by their class.
         label: class of actors with a blueprint without a class; None: base type and semantic tag determine it.
         is_prop: a standing thing with a class of props; its sides may be thin.
-        has_own_tag: masks count pixels with its semantic tag, besides those of moving actors.
         is_of_town: part of the town instead of an actor: without actor id, and labelled only on request.
-        is_lone: nothing is near it in an image, so a single pixel of the mask locates it.
+        is_lone: a far object alone in the sky: it has no box, and a single pixel of the mask locates it.
         is_drone: body of a drone of the swarm; spawned in the order of the drones.
         is_parked: always ``vehicle.parked``.
-        is_ridden: a two-wheeler of it has a rider unless its role is ``parked``.
         is_driven: driven by a traffic manager: it moves unless a light or another vehicle stops it.
         origin_at_middle: its origin is at the middle of its box, instead of the foot.
         may_hide: a replay may leave it out.
@@ -42,18 +39,20 @@ class ActorKind:
 
     name: str
     written_as: str = ""
-    has_box: bool = True
     label: str | None = None
     is_prop: bool = False
-    has_own_tag: bool = False
     is_of_town: bool = False
     is_lone: bool = False
     is_drone: bool = False
     is_parked: bool = False
-    is_ridden: bool = False
     is_driven: bool = False
     origin_at_middle: bool = False
     may_hide: bool = True
+
+    @property
+    def has_own_tag(self) -> bool:
+        """Whether masks count pixels with its semantic tag, besides those of traffic."""
+        return self.is_prop or self.is_drone or self.is_lone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,9 +96,9 @@ class Ingredient:
         spawn: ``(SpawnContext, record) -> Spawned`` of ``simulate/carla/spawning.py``.
         spawn_order: ingredients with smaller numbers spawn first.
         order: ingredients with smaller numbers get smaller instance ids and earlier tables; equal ones go by name.
-        stands_in: it spawns instead of all others.
         finish: ``(record, actor, info) -> info``: final changes to each of its actors, also in a replay.
-        flight: ``(record) -> SceneMotion | None``: motion of drones that do not follow the plan.
+        replays: ``(record) -> SceneMotion | None``: recorded motion of the drones; None if they follow the plan. Such an
+            ingredient spawns instead of all others.
         labels: ``(Recording, record) -> object`` for ``SceneLabels.ingredients``.
         files_made: ``(Recording, record) -> {path in the recording's folder: path in the dataset}``: writes its own files.
         folders: the dataset's folders of these files.
@@ -129,9 +128,8 @@ class Ingredient:
     spawn: Part | None = None
     spawn_order: int = 5
     order: int = 1000
-    stands_in: bool = False
     finish: Part | None = None
-    flight: Part | None = None
+    replays: Part | None = None
     labels: Part | None = None
     files_made: Part | None = None
     folders: tuple[str, ...] = ()
@@ -145,6 +143,41 @@ class Ingredient:
         """Whether its actors have boxes of classes that UAV3D's profile does not have."""
         return any(kind.is_prop or kind.is_drone for kind in self.kinds)
 
+
+AgentKindName: TypeAlias = Literal["drone", "vehicle", "roadside"]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentKind:
+    """Properties of an agent kind that the pipeline branches on.
+
+    Attributes:
+        plural: name of several agents.
+        letter: first letter of agent ids, ``v1``; ids of drones are numbers.
+        first_id: first of the numbers that identify agents of all kinds in one column.
+        id_step: step of these numbers, 1 or -1.
+        seed_offset: added to an agent's number in the seed of its degradations.
+        flies: is in the air for ``links``; prefix of its cameras is ``CAMERA`` as in UAV3D, else ``CAM`` as in nuScenes.
+    """
+
+    name: AgentKindName
+    plural: str
+    letter: str
+    first_id: int
+    id_step: int
+    seed_offset: int
+    flies: bool = False
+
+
+AGENT_KINDS: Final[Mapping[str, AgentKind]] = {
+    kind.name: kind
+    for kind in (
+        AgentKind("drone", "drones", "", first_id=0, id_step=1, seed_offset=0, flies=True),
+        AgentKind("vehicle", "vehicles", "v", first_id=1000, id_step=1, seed_offset=1000),
+        AgentKind("roadside", "roadside", "r", first_id=-1, id_step=-1, seed_offset=2000),
+    )
+}
+"""Kinds of agents; a new one is appended, because seeds depend on the order, and has an ingredient with its agents."""
 
 _BUILTIN: Final = {
     "traffic": "traffic:TRAFFIC",

@@ -19,7 +19,7 @@ from uavsim.geometry.frames import FLU_SE3_OPTICAL
 from uavsim.geometry.lens import Lens
 from uavsim.geometry.se3 import SE3
 from uavsim.geometry.shutter import Shutter
-from uavsim.records.agents import AGENT_KINDS, AgentKindName
+from uavsim.records.ingredients import AGENT_KINDS, AgentKindName
 from uavsim.typing import FloatArray
 
 __all__ = [

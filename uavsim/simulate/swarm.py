@@ -57,9 +57,9 @@ class PlannedSwarm:
 def recorded_flight(plan: ScenePlan) -> SceneMotion | None:
     """Return the flight that a replay repeats; None if the drones follow the plan."""
     flights = (
-        used.ingredient.flight.load()(used.record)
+        used.ingredient.replays.load()(used.record)
         for used in ingredients_of(plan.ingredients)
-        if used.ingredient.flight is not None
+        if used.ingredient.replays is not None
     )
     return next((flight for flight in flights if flight is not None), None)
 

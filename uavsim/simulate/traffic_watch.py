@@ -59,7 +59,7 @@ class TrafficWatch:
 
     def __init__(self, traffic: SceneTraffic, plan: ScenePlan) -> None:
         """Select the driven actors."""
-        replays = any(used.ingredient.stands_in for used in ingredients_of(plan.ingredients))
+        replays = any(used.ingredient.replays is not None for used in ingredients_of(plan.ingredients))
         driven = sorted(info.instance_id for info in traffic.actors if actor_kind(info.kind).is_driven)
         self._least, self._step_s = plan.min_moving_share, plan.step_us / 1e6
         self._ids = np.array([] if replays else driven, dtype=np.int64)

@@ -53,7 +53,7 @@ from uavsim.files.whole import write_whole
 from uavsim.geometry import quaternion
 from uavsim.images.points import decode_points, encode_points
 from uavsim.ingredients.vehicles_can_bus import KIND
-from uavsim.records.agents import AGENT_KINDS
+from uavsim.records.ingredients import AGENT_KINDS
 from uavsim.typing import JsonDict
 
 _OF_SCENES: Final = (SCENE, LOG, SAMPLE, EGO_POSE, CALIBRATED_SENSOR, SAMPLE_DATA, INSTANCE, SAMPLE_ANNOTATION)

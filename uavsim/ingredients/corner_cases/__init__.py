@@ -28,8 +28,8 @@ INGREDIENT: Final = Ingredient(
     summary_json=Named(f"{__name__}.plan_cases:summary_json"),
     without=Named(f"{__name__}.plan_cases:without"),
     kinds=(
-        ActorKind(name="prop", label="debris", is_prop=True, has_own_tag=True, may_hide=False),
-        ActorKind(name="case_vehicle", written_as="vehicle", is_parked=True, is_ridden=True, may_hide=False),
+        ActorKind(name="prop", label="debris", is_prop=True, may_hide=False),
+        ActorKind(name="case_vehicle", written_as="vehicle", is_parked=True, may_hide=False),
     ),
     role="corner_case",
     spawn=Named("uavsim.ingredients.carla.corner_cases:spawn"),

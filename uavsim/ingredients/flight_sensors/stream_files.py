@@ -16,7 +16,7 @@ from uavsim.geometry.se3 import SE3
 from uavsim.ingredients.flight_sensors import KINDS, FlightSensorsPlan, Units
 from uavsim.ingredients.flight_sensors.carrier_motion import Track
 from uavsim.ingredients.flight_sensors.units import Unit
-from uavsim.records.agents import AGENT_KINDS
+from uavsim.records.ingredients import AGENT_KINDS
 from uavsim.records.labels import SceneLabels
 from uavsim.records.motion import SceneMotion
 from uavsim.records.plan import ScenePlan

@@ -23,7 +23,7 @@ INGREDIENT: Final = Ingredient(
     show=Named(f"{__name__}.show:show_encounters"),
     show_json=Named(f"{__name__}.show:encounters_as_json"),
     without=Named(f"{__name__}.plan_encounters:without"),
-    kinds=(ActorKind(name="intruder", has_box=False, has_own_tag=True, is_lone=True),),
+    kinds=(ActorKind(name="intruder", is_lone=True),),
     role="intruder",
     spawn=Named("uavsim.ingredients.carla.intruders:spawn"),
     spawn_order=4,

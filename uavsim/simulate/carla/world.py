@@ -288,7 +288,7 @@ class CarlaWorld:
             traffic_manager=self._started_traffic_manager,
         )
         used = [one for one in ingredients_of(plan.ingredients) if one.ingredient.spawn is not None]
-        used = [one for one in used if one.ingredient.stands_in] or used
+        used = [one for one in used if one.ingredient.replays is not None] or used
         for one in sorted(used, key=lambda one: one.ingredient.spawn_order):
             assert one.ingredient.spawn is not None
             with translated(f"spawning {one.name}"):

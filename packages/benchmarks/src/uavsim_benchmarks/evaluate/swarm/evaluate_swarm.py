@@ -9,7 +9,7 @@ import numpy as np
 
 from uavsim.dataset.tables import iter_rows
 from uavsim.errors import InputError
-from uavsim.records.agents import AGENT_KINDS
+from uavsim.records.ingredients import AGENT_KINDS
 from uavsim.registry import pick
 from uavsim.typing import BoolArray, FloatArray, IntArray, JsonDict
 from uavsim_benchmarks.evaluate.bootstrap import interval_of, jackknife, scene_draws
