@@ -10,7 +10,7 @@ from uavsim.config.base import Metres3, Model, Name, Reference, Seconds, Text
 from uavsim.config.routes import Altitude
 from uavsim.errors import InputError
 from uavsim.records.classes import Label
-from uavsim.records.ingredients import all_ingredients
+from uavsim.records.ingredients import AGENT_KINDS, all_ingredients
 from uavsim.records.label_columns import check_extra_columns
 from uavsim.records.plan import ImageFormat
 
@@ -221,8 +221,8 @@ class Degradations(AgentErrors):
 
     @property
     def by_kind(self) -> dict[str, AgentErrors]:
-        """The errors of agent kinds that have their own."""
-        errors_by_kind = {"vehicle": self.vehicles, "roadside": self.roadside}
+        """The errors of agent kinds that have their own, by the key of the kind's plural."""
+        errors_by_kind = {kind.name: getattr(self, kind.plural, None) for kind in AGENT_KINDS.values()}
         return {kind: errors for kind, errors in errors_by_kind.items() if errors is not None}
 
 

@@ -112,9 +112,11 @@ def _cameras(sample: Sample, images: list[Image]) -> dict[str, Image]:
     """Return an agent's images by AirV2X's names of cameras.
 
     Raises:
-        InputError: a camera or its depth image is missing.
+        InputError: AirV2X has no such agents, or a camera or its depth image is missing.
     """
     kind, _ = agent_of(images[0].channel)
+    if kind not in _KINDS:
+        raise InputError(f"{sample.scene_name}: AirV2X has no agents of kind {kind}, only {', '.join(_KINDS)}")
     by_name = {image.camera: image for image in images}
     required = _KINDS[kind][1]
     agent = agent_id(images[0].channel)

@@ -82,8 +82,5 @@ class _Received(AgentDataset):
 
 def _numbers(agents: list[str]) -> dict[str, int]:
     """Return V2X-Sim's number of each agent, as channels name it."""
-    first = [agent for agent in agents if agent == "r0"]
-    vehicles = [agent for agent in agents if agent.startswith("v")]
-    others = [agent for agent in agents if agent.startswith("r") and agent != "r0"]
-    rest = [agent for agent in agents if agent.isdecimal()]
-    return dict.fromkeys(first, 0) | {agent: 1 + n for n, agent in enumerate(vehicles + others + rest)}
+    others = sorted((agent for agent in agents if agent != "r0"), key=lambda agent: {"v": 0, "r": 1}.get(agent[0], 2))
+    return {"r0": 0} | {agent: number for number, agent in enumerate(others, start=1)}
