@@ -16,7 +16,7 @@ from uavsim.exports.formats import EXPORTERS
 from uavsim.records.label_columns import COLUMNS
 from uavsim.records.lidarseg import ALL_CATEGORIES
 from uavsim.records.modalities import MODALITIES
-from uavsim.records.vocabulary import WEATHER_PARAMETERS
+from uavsim.records.plan import WEATHER_PARAMETERS
 from uavsim.validate import shapes
 from uavsim_benchmarks.evaluate.metrics import METRICS
 

@@ -4,13 +4,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from uavsim.dataset.dialects.uav3d.infos import InfoOptions, write_uav3d_infos
+from uavsim.dataset.dialects.uav3d import infos as module
+from uavsim.dataset.dialects.uav3d.infos import write_uav3d_infos
 from uavsim.dataset.tables import read_rows, write_rows
 from uavsim.errors import InputError
 
 
-def infos(root: Path, out: Path, **options) -> dict[str, list[dict]]:
-    paths = write_uav3d_infos(root, out, options=InfoOptions(**options))
+def infos(root: Path, out: Path) -> dict[str, list[dict]]:
+    paths = write_uav3d_infos(root, out)
     return {path.stem.rpartition("_")[2]: pickle.loads(path.read_bytes())["infos"] for path in paths}
 
 
@@ -40,9 +41,12 @@ def test_ego_is_the_ground_under_drone_0_and_everything_is_from_there(uav3d: Pat
     assert set(info["gt_names"]) == {"car", "walker.pedestrian.0007"}
 
 
-def test_range_filter_applies_to_all_columns(uav3d: Path, tmp_path: Path) -> None:
+def test_range_filter_applies_to_all_columns(uav3d: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """UAV3D's converter truncates velocities and counts instead, which misaligns them with the boxes."""
-    wide, narrow = infos(uav3d, tmp_path / "a", range_m=500.0), infos(uav3d, tmp_path / "b", range_m=12.0)
+    monkeypatch.setattr(module, "_RANGE_M", (500.0, 500.0, 10.0))
+    wide = infos(uav3d, tmp_path / "a")
+    monkeypatch.setattr(module, "_RANGE_M", (12.0, 12.0, 10.0))
+    narrow = infos(uav3d, tmp_path / "b")
     for big, small in zip(wide["train"], narrow["train"], strict=True):
         rows = [int(np.flatnonzero((big["gt_boxes"] == box).all(axis=1))[0]) for box in small["gt_boxes"]]
         assert 2 < len(rows) < len(big["gt_boxes"])
@@ -52,8 +56,9 @@ def test_range_filter_applies_to_all_columns(uav3d: Path, tmp_path: Path) -> Non
             np.testing.assert_array_equal(small[field], big[field][rows])
 
 
-def test_velocities_are_differences_of_positions(uav3d: Path, tmp_path: Path) -> None:
-    first, second = infos(uav3d, tmp_path, range_m=500.0)["train"]
+def test_velocities_are_differences_of_positions(uav3d: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_RANGE_M", (500.0, 500.0, 10.0))
+    first, second = infos(uav3d, tmp_path)["train"]
     before_m, after_m = (info["gt_boxes"][:, :2] + info["ego2global_translation"][:2] for info in (first, second))
     velocity_mps = (after_m - before_m) / ((second["timestamp"] - first["timestamp"]) * 1e-6)
     assert np.abs(velocity_mps).max() > 1
@@ -61,7 +66,7 @@ def test_velocities_are_differences_of_positions(uav3d: Path, tmp_path: Path) ->
         np.testing.assert_allclose(info["gt_velocity"], velocity_mps, atol=1e-6)
 
 
-def test_the_height_filter_counts_from_the_towns_ground(uav3d: Path, tmp_path: Path) -> None:
+def test_boxes_far_above_the_ground_are_left_out(uav3d: Path, tmp_path: Path) -> None:
     root = tmp_path / "hill"
     (root / "v1.0-mini").mkdir(parents=True)
     for path in (uav3d / "v1.0-mini").iterdir():
@@ -69,8 +74,8 @@ def test_the_height_filter_counts_from_the_towns_ground(uav3d: Path, tmp_path: P
     table = root / "v1.0-mini/sample_annotation.json"
     lifted = [{**r, "translation": [*r["translation"][:2], r["translation"][2] + 30]} for r in read_rows(table)]
     write_rows(table, lifted)
-    assert len(infos(root, tmp_path / "a")["train"][0]["gt_boxes"]) == 0
-    assert len(infos(root, tmp_path / "b", ground_z_m=30.0)["train"][0]["gt_boxes"]) > 5
+    assert len(infos(uav3d, tmp_path / "a")["train"][0]["gt_boxes"]) > 5
+    assert len(infos(root, tmp_path / "b")["train"][0]["gt_boxes"]) == 0
 
 
 def test_only_the_uav3d_dialect(strict: Path, tmp_path: Path) -> None:

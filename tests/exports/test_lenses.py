@@ -12,7 +12,7 @@ import pytest
 import uavsim
 from tests.dataset_factory import in_uav3d
 from tests.other_python import printed_by
-from uavsim.dataset.dialects.uav3d.infos import InfoOptions, write_uav3d_infos
+from uavsim.dataset.dialects.uav3d.infos import write_uav3d_infos
 from uavsim.dataset.tables import read_rows, write_rows
 from uavsim.errors import DatasetError, InputError
 from uavsim.exports.formats import EXPORTERS, ExportRequest
@@ -95,7 +95,7 @@ def test_pinhole_formats_refuse_lenses(kind: str, lenses: Path, tmp_path: Path) 
 def test_uav3d_keeps_lenses_and_its_infos_refuse_them(lenses: Path, tmp_path: Path) -> None:
     folder = in_uav3d(lenses, tmp_path / "uav3d")
     with pytest.raises(DatasetError, match="UAV3D's info files cannot represent the lens"):
-        write_uav3d_infos(folder, tmp_path / "infos", options=InfoOptions())
+        write_uav3d_infos(folder, tmp_path / "infos")
     for one, other in zip(uavsim.open(lenses), uavsim.open(folder), strict=True):
         for image, converted in zip(one.samples[0].images, other.samples[0].images, strict=True):
             assert image.lens == converted.lens is not None

@@ -19,8 +19,7 @@ from uavsim.ingredients.skin_plans import check_names
 from uavsim.ingredients.skins import Paint, SkinPlan
 from uavsim.on_top import ON_TOP
 from uavsim.records.codec import pack_plan, unpack_plan
-from uavsim.records.plan import ScenePlan
-from uavsim.records.vocabulary import WEATHER_PARAMETERS
+from uavsim.records.plan import WEATHER_PARAMETERS, ScenePlan
 from uavsim.replays.twins import Twin, requested_twins, requests_of
 from uavsim.run import resolve as of_resolve
 from uavsim.simulate.carla.spawning import SpawnContext

@@ -6,7 +6,7 @@ from uavsim.config.load import load
 from uavsim.config.weather import Weather
 from uavsim.errors import ConfigError
 from uavsim.plan.weather import PRESETS, preset_track, weather_track
-from uavsim.records.vocabulary import WEATHER_PARAMETERS
+from uavsim.records.plan import WEATHER_PARAMETERS
 
 
 def carlas_presets():

@@ -16,7 +16,7 @@ from uavsim.dataset import assemble, draw_map_mask, final_paths, pack_fragment, 
 from uavsim.dataset.convert import conversion_job, convert
 from uavsim.dataset.dialects import DIALECTS
 from uavsim.dataset.dialects.uav3d.format import Uav3dOptions
-from uavsim.dataset.dialects.uav3d.infos import InfoOptions, check_centre_camera, write_uav3d_infos
+from uavsim.dataset.dialects.uav3d.infos import check_centre_camera, write_uav3d_infos
 from uavsim.dataset.fragment import in_generation
 from uavsim.errors import InputError
 from uavsim.files.bring import bring_file
@@ -131,6 +131,5 @@ def convert_dialect(
         for version in convert(folder, result, dialect=dialect, options=options):
             Screen().print(f"wrote {version.version}: {count(len(version.scenes), 'scene')} in the dialect {dialect}")
             if dialect == "uav3d" and infos:
-                choices = InfoOptions(data_path=data_path)
-                written = write_uav3d_infos(out, result, version=version.version, options=choices)
+                written = write_uav3d_infos(out, result, version=version.version, data_path=data_path)
                 Screen().print(f"wrote {', '.join(path.name for path in written)}")

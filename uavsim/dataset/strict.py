@@ -40,7 +40,7 @@ from uavsim.geometry.se3 import SE3
 from uavsim.records.ingredients import has_drones, has_props, ingredients_of
 from uavsim.records.labels import SceneLabels
 from uavsim.records.modalities import LIDAR, LIDAR_INSTANCE, modality
-from uavsim.records.plan import ScenePlan
+from uavsim.records.plan import WEATHER_PARAMETERS, ScenePlan
 from uavsim.records.recording import (
     AgentState,
     DroneState,
@@ -50,7 +50,6 @@ from uavsim.records.recording import (
     moved_share,
 )
 from uavsim.records.sensors import Agent, CameraParams
-from uavsim.records.vocabulary import WEATHER_PARAMETERS
 
 
 def scene_fragment(labels: SceneLabels) -> Fragment:

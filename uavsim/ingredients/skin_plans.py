@@ -13,8 +13,7 @@ from uavsim.ingredients.skins import Paint, SkinPlan
 from uavsim.plan import numbering
 from uavsim.plan.weather import PRESETS, preset_track, weather_track
 from uavsim.records.actors import ActorInfo
-from uavsim.records.plan import ScenePlan, WeatherTrack
-from uavsim.records.vocabulary import WEATHER_PARAMETERS
+from uavsim.records.plan import WEATHER_PARAMETERS, ScenePlan, WeatherTrack
 
 _MOST_COLOURS = 16  # per pattern: each colour is one call to the simulator
 _STREAM = "skin"

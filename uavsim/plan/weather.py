@@ -6,8 +6,7 @@ import numpy as np
 
 from uavsim.config.load import Loaded
 from uavsim.config.weather import Weather, WeatherState
-from uavsim.records.plan import WeatherTrack
-from uavsim.records.vocabulary import WEATHER_PARAMETERS
+from uavsim.records.plan import WEATHER_PARAMETERS, WeatherTrack
 from uavsim.registry import nearest
 from uavsim.typing import FloatArray
 

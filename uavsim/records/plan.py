@@ -20,6 +20,7 @@ from uavsim.typing import FloatArray
 
 __all__ = [
     "LEAST_WARMUP_TICKS",
+    "WEATHER_PARAMETERS",
     "DegradationPlan",
     "ImageFormat",
     "LabelPlan",
@@ -53,6 +54,25 @@ class SwarmTrajectory:
     map_SE3_flu: SE3
 
 
+WEATHER_PARAMETERS: Final = (
+    "cloudiness",
+    "precipitation",
+    "precipitation_deposits",
+    "wind_intensity",
+    "sun_azimuth_angle",
+    "sun_altitude_angle",
+    "fog_density",
+    "fog_distance",
+    "fog_falloff",
+    "wetness",
+    "scattering_intensity",
+    "mie_scattering_scale",
+    "rayleigh_scattering_scale",
+    "dust_storm",
+)
+"""The 14 parameters in the order of ``carla.WeatherParameters`` on the wire."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class WeatherTrack:
     """The 14 CARLA weather parameters over the scene, linear between keys.
@@ -60,9 +80,7 @@ class WeatherTrack:
     Attributes:
         name: name of the weather YAML or CARLA preset.
         times_us: (N,) increasing, N >= 1.
-        values: (N, 14) in the order of CARLA's WeatherParameters on the wire (cloudiness, precipitation,
-            precipitation_deposits, wind_intensity, sun_azimuth_angle, sun_altitude_angle, fog_density, fog_distance,
-            fog_falloff, wetness, scattering_intensity, mie_scattering_scale, rayleigh_scattering_scale, dust_storm).
+        values: (N, 14) in the order of ``WEATHER_PARAMETERS``.
     """
 
     name: str

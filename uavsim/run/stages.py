@@ -77,6 +77,7 @@ class RunContext:
         progress: shows the progress.
         gate: held while a scene flies on a simulator shared with other runs.
         unchanged: entries of committed scenes with an unchanged plan.
+        failure: the error that ended the run early.
     """
 
     request: Request
@@ -88,7 +89,7 @@ class RunContext:
     gate: Gate = nullcontext
     unchanged: Mapping[str, LedgerEntry] = field(default_factory=dict)
     _stop: threading.Event = field(default_factory=threading.Event)
-    _failure: UavsimError | None = None
+    failure: UavsimError | None = None
     _begun: set[str] = field(default_factory=set)
     _settled: set[str] = field(default_factory=set)
 
@@ -106,11 +107,6 @@ class RunContext:
     def stopped(self) -> bool:
         """Return whether the run starts no further scene."""
         return self._stop.is_set()
-
-    @property
-    def failure(self) -> UavsimError | None:
-        """Return the error that ended the run early."""
-        return self._failure
 
     def is_forced(self, scene: str) -> bool:
         """Return whether this run must still fly a committed scene."""
@@ -132,7 +128,7 @@ class RunContext:
 
     def abort(self, error: UavsimError | None) -> None:
         """End the run after the scenes in flight; the first error is kept."""
-        self._failure = self._failure or error
+        self.failure = self.failure or error
         self._stop.set()
 
 

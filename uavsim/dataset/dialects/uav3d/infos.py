@@ -9,7 +9,6 @@ around drone 0, ``gt_boxes`` (x, y, z, l, w, h, -yaw - pi/2), actor origins, eve
 from __future__ import annotations
 
 import pickle
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -42,28 +41,12 @@ _CAMERA_ORDER: Final = ("FRONT", "BACK", "LEFT", "RIGHT", "BOTTOM")
 _CENTRE: Final = "CAMERA_BOTTOM_id_0"
 _MAX_TIME_DIFF_S: Final = 1.5
 _Image: TypeAlias = tuple[SampleDataRow, CalibratedSensorRow]
+_RANGE_M: Final = (102.4, 102.4, 10.0)
 _SPLITS: Final = {"train": "uav_train", "val": "uav_val", "test": "uav_test"}
 
 
-@dataclass(frozen=True, slots=True)
-class InfoOptions:
-    """The options of the info files.
-
-    Attributes:
-        data_path: prefix of the image paths for UAV3D's training code.
-        range_m: boxes farther than this from drone 0 in x or y are left out.
-        height_m: boxes with an origin farther than this from ``ground_z_m`` in z are left out, as in UAV3D.
-        ground_z_m: height of the ground; UAV3D has 0, which removes boxes in towns on hills.
-    """
-
-    data_path: str = "./data/uav3d/v1.0"
-    range_m: float = 102.4
-    height_m: float = 10.0
-    ground_z_m: float = 0.0
-
-
 def write_uav3d_infos(
-    root: Path, out: Path | ResultPath, *, version: str | None = None, options: InfoOptions | None = None
+    root: Path, out: Path | ResultPath, *, version: str | None = None, data_path: str = "./data/uav3d/v1.0"
 ) -> list[Path]:
     """Write the info files of a dataset in the uav3d dialect.
 
@@ -71,7 +54,7 @@ def write_uav3d_infos(
         root: the dataset's folder.
         out: folder of the files; created if missing.
         version: version folder; default: the only one.
-        options: see ``InfoOptions``.
+        data_path: prefix of the image paths for UAV3D's training code.
 
     Returns:
         The files: train and val, or test for a test version.
@@ -85,10 +68,10 @@ def write_uav3d_infos(
     reader = open_dataset(root, version)
     if dialect_of(reader).name != "uav3d":
         raise InputError(f"{root}: info files need the uav3d dialect; run uavsim convert first")
-    chosen, test = options or InfoOptions(), "test" in reader.version
+    test = "test" in reader.version
     infos: dict[str, list[JsonDict]] = {"test": []} if test else {"train": [], "val": []}
     scenes_of_split = {name: set(reader.splits.get(_SPLITS[name], ())) for name in infos}
-    maker = _InfoMaker(reader, chosen, with_boxes=not test)
+    maker = _InfoMaker(reader, data_path, with_boxes=not test)
     for scene in reader.scenes():
         holders = [name for name, scenes in scenes_of_split.items() if scene.scene["name"] in scenes]
         if holders:
@@ -117,8 +100,8 @@ def check_centre_camera(root: Path) -> None:
 class _InfoMaker:
     """Makes the infos scene by scene."""
 
-    def __init__(self, reader: DatasetReader, options: InfoOptions, *, with_boxes: bool) -> None:
-        self._options, self._with_boxes = options, with_boxes
+    def __init__(self, reader: DatasetReader, data_path: str, *, with_boxes: bool) -> None:
+        self._data_path, self._with_boxes = data_path.rstrip("/"), with_boxes
         self._channel_of = {row["token"]: row["channel"] for row in reader.shared(SENSOR)}
         self._category_of = {row["token"]: row["name"] for row in reader.shared(CATEGORY)}
 
@@ -150,13 +133,13 @@ class _InfoMaker:
             "timestamp": sample["timestamp"],
         }
         if boxes is not None:
-            info |= boxes.ground_truth(sample["token"], np.array(ego, dtype=np.float64), self._options)
+            info |= boxes.ground_truth(sample["token"], np.array(ego, dtype=np.float64))
         return info
 
     def _camera(self, channel: str, row: SampleDataRow, sensor: CalibratedSensorRow, *, ego: list[float]) -> JsonDict:
         offset_m = [a - b for a, b in zip(sensor["translation"], ego, strict=True)]
         return {
-            "data_path": f"{self._options.data_path.rstrip('/')}/{row['filename']}",
+            "data_path": f"{self._data_path}/{row['filename']}",
             "type": channel,
             "sample_data_token": row["token"],
             "sensor2ego_translation": offset_m,
@@ -192,9 +175,9 @@ class _BoxesOfScene:
         self._points = np.array([[row["num_lidar_pts"], row["num_radar_pts"]] for row in boxes]).reshape(-1, 2)
         self._velocity = _velocities(boxes, self._position_m, SAMPLE.of(rows))
 
-    def ground_truth(self, sample_token: str, ego: FloatArray, options: InfoOptions) -> JsonDict:
+    def ground_truth(self, sample_token: str, ego: FloatArray) -> JsonDict:
         rows = np.array(self._rows_of.get(sample_token, []), dtype=np.int64)
-        rows = rows[_in_range(self._position_m[rows] - ego, options)]
+        rows = rows[_in_range(self._position_m[rows] - ego)]
         lidar_pts, radar_pts = self._points[rows].T
         return {
             "gt_boxes": np.concatenate(
@@ -209,9 +192,9 @@ class _BoxesOfScene:
         }
 
 
-def _in_range(position_m: FloatArray, options: InfoOptions) -> BoolArray:
-    near = (np.abs(position_m[:, :2]) < options.range_m).all(axis=1)
-    return np.asarray(near & (np.abs(position_m[:, 2] - options.ground_z_m) < options.height_m))
+def _in_range(position_m: FloatArray) -> BoolArray:
+    """Return (N,) bool, True for (N, 3) origins from drone 0's ground point that UAV3D labels; not those in towns on hills."""
+    return np.asarray((np.abs(position_m) < _RANGE_M).all(axis=1))
 
 
 def _velocities(boxes: list[SampleAnnotationRow], position_m: FloatArray, samples: list[SampleRow]) -> FloatArray:

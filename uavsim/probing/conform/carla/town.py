@@ -10,7 +10,7 @@ import numpy as np
 from uavsim.probing.conform.answers import Answer
 from uavsim.probing.conform.ask import Ask
 from uavsim.probing.conform.carla.site import Site, absent_on_error, bgra_of, shifted
-from uavsim.records.vocabulary import WEATHER_PARAMETERS
+from uavsim.records.plan import WEATHER_PARAMETERS
 
 _VEHICLES: Final = (carla.CityObjectLabel.Car, carla.CityObjectLabel.Truck, carla.CityObjectLabel.Bus)
 _VEHICLE_TAGS: Final = (14, 15, 16)
