@@ -6,6 +6,9 @@ import sys
 
 import pytest
 
+from uavsim.errors import SimulatorError
+from uavsim.simulate.one_line import ask_in_one_line
+
 
 @pytest.mark.parametrize(
     ("measure", "answer", "code"),
@@ -26,3 +29,18 @@ answer_in_one_line({measure})
     assert done.returncode == code
     assert done.stdout.count("\n") == 1
     assert json.loads(done.stdout) == answer
+
+
+@pytest.mark.parametrize(
+    ("program", "message"),
+    [
+        ('print(\'{"error": "no CARLA there"}\')', "^no CARLA there$"),
+        ("import sys; sys.exit('a library is missing')", "ended without an answer: a library is missing"),
+        ("import time; time.sleep(60)", "the simulator at h:1 did not answer within 0.5 s"),
+    ],
+)
+def test_a_process_without_an_answer_is_an_error(program: str, message: str) -> None:
+    with pytest.raises(SimulatorError, match=message):
+        ask_in_one_line(
+            [sys.executable, "-I", "-c", program], server="h:1", limit_s=0.5 if "sleep" in program else 30.0
+        )

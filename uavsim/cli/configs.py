@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -29,8 +28,7 @@ from uavsim.cli.options import (
     run_config,
 )
 from uavsim.config.library import Library
-from uavsim.environment import python_command
-from uavsim.errors import DatasetError, InputError
+from uavsim.errors import DatasetError, InputError, SimulatorError
 from uavsim.files.results import ResultPath
 from uavsim.files.scratch import scratch_folder
 from uavsim.files.whole import write_whole
@@ -205,11 +203,15 @@ def _roads(xodr: Path) -> Sequence[FloatArray] | RoadMap:
 
 def _headless_roads(town: str) -> Sequence[FloatArray] | RoadMap:
     """Return the roads of the headless simulator's town; [] without the town or the package."""
+    from uavsim.cli.map_source import write_headless_map
+
     with scratch_folder("uavsim-plan-") as folder:
         path = folder / "town.xodr"
-        command = python_command("headless_simulator", "--town", town, "--write-xodr", str(path))
-        done = subprocess.run(command, capture_output=True, check=False)
-        return _roads(path) if done.returncode == 0 and path.is_file() else []
+        try:
+            write_headless_map(town, path)
+        except (InputError, SimulatorError):
+            return []
+        return _roads(path)
 
 
 def _scene_as_json(scene: ScenePlan) -> JsonDict:

@@ -1,6 +1,5 @@
 """Sources of a town's OpenDRIVE: a file, a running server, or the headless simulator's own town."""
 
-import json
 import re
 import subprocess
 from pathlib import Path
@@ -15,6 +14,7 @@ from uavsim.maps.opendrive.model import Network
 from uavsim.maps.opendrive.read import read_opendrive
 from uavsim.records.road_map import Building
 from uavsim.simulate.answerers import client_python_of
+from uavsim.simulate.one_line import ask_in_one_line
 from uavsim.simulate.ports import Endpoint
 from uavsim.supervise.simulator import Simulator
 
@@ -50,7 +50,7 @@ def network_of(target: str, *, buildings: bool = False) -> tuple[Network, str, l
             name, listed = _ask(target, file, buildings=buildings)
         elif _TOWN.fullmatch(target):
             name, listed = target, []
-            _write_headless(target, file)
+            write_headless_map(target, file)
             if buildings:
                 _, listed = _ask_headless(target, file)
         else:
@@ -60,7 +60,7 @@ def network_of(target: str, *, buildings: bool = False) -> tuple[Network, str, l
     return network, name, listed
 
 
-def _write_headless(town: str, file: Path) -> None:
+def write_headless_map(town: str, file: Path) -> None:
     """Write the map of one of the headless simulator's own towns into a file."""
     command = python_command("headless_simulator", "--town", town, "--write-xodr", str(file))
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -90,14 +90,5 @@ def _ask(server: str, file: Path, *, buildings: bool) -> tuple[str, list[Buildin
     arguments = python_command("uavsim.simulate.carla.opendrive", server, str(file), *more)
     where = Endpoint.parse(server, what="server")
     command = [client_python_of("carla", {"carla": where}) or arguments[0], *arguments[1:]]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False)
-    except subprocess.TimeoutExpired as error:
-        raise SimulatorError(f"the simulator at {server} did not answer within {_TIMEOUT_S} s") from error
-    if not done.stdout.strip():
-        last = done.stderr.strip().splitlines()[-1:]
-        raise SimulatorError(f"the client process ended without an answer: {last[0] if last else 'no output'}")
-    answer = json.loads(done.stdout.splitlines()[-1])
-    if "error" in answer:
-        raise SimulatorError(answer["error"])
+    answer = ask_in_one_line(command, server=server, limit_s=_TIMEOUT_S)
     return str(answer["town"]), [Building(**row) for row in answer["buildings"]]

@@ -1,7 +1,6 @@
 """``uavsim doctor``, ``conform`` and ``calibrate``: check the host and a simulator before a long run."""
 
 import json
-import subprocess
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -25,6 +24,7 @@ from uavsim.errors import InputError, SimulatorError, SystemFailure
 from uavsim.files.results import ResultPath
 from uavsim.files.whole import write_whole
 from uavsim.run.request import Request
+from uavsim.simulate.one_line import ask_in_one_line
 from uavsim.supervise.clients import check_clients
 from uavsim.terminal import Screen, count, line, write_out
 
@@ -146,20 +146,7 @@ def calibrate(
     check_clients(backend_of("merged"))
     where = ("--carla", f"{host}:{ports[0]}", "--airsim", f"{host}:{ports[1]}")
     command = python_command("uavsim.probing.calibrate", *where)
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_CALIBRATION_TIMEOUT_S, check=False)
-    except subprocess.TimeoutExpired as error:
-        raise SimulatorError(
-            f"the simulator at {simulator} did not answer within {_CALIBRATION_TIMEOUT_S} s"
-        ) from error
-    if not done.stdout.strip():
-        raise SimulatorError(
-            f"the client ended without an answer: {done.stderr.strip().splitlines()[-1:] or 'no output'}"
-        )
-    answer = json.loads(done.stdout)
-    if "error" in answer:
-        raise SimulatorError(answer["error"])
-    found = answer["measurement"]
+    found = ask_in_one_line(command, server=simulator, limit_s=_CALIBRATION_TIMEOUT_S)["measurement"]
     origin = ", ".join(f"{v:.3f}" for v in found["origin_ue_m"])
     console = Screen()
     console.print(f"{found['points']} places, residual {found['residual_m']:.4f} m, worst {found['worst_m']:.4f} m, "
