@@ -74,7 +74,7 @@ def test_a_run_removes_what_another_that_died_meanwhile_had_staged(paper: Paper,
         held = output.lock("scene_01")
         assert held.__enter__()
     try:
-        assert [folder.name for folder in output.layout.staging.iterdir()] == [staged["scene_01"]]
+        assert [folder.name for folder in (output.root / ".uavsim/staging").iterdir()] == [staged["scene_01"]]
     finally:
         held.__exit__(None, None, None)
 

@@ -161,14 +161,15 @@ def test_a_file_in_the_way_is_not_replaced(output: LocalOutput) -> None:
 
 def test_folders_in_staging_that_we_did_not_make_stay(output: LocalOutput) -> None:
     commit(output, "scene_00")
+    staging = output.root / ".uavsim/staging"
     for name in ("notes", "scene_00~x", "scene_00~0123456789abcdef"):
-        (output.layout.staging / name).mkdir(parents=True)
-        (output.layout.staging / name / "thesis.tex").write_text("x")
-    (output.layout.staging / "README").write_text("x")
-    (output.layout.staging / "scene_00~fedcba9876543210").symlink_to(output.root / "samples")
-    before = everything(output.layout.staging)
+        (staging / name).mkdir(parents=True)
+        (staging / name / "thesis.tex").write_text("x")
+    (staging / "README").write_text("x")
+    (staging / "scene_00~fedcba9876543210").symlink_to(output.root / "samples")
+    before = everything(staging)
     assert sweep_orphans(output) == []
-    assert everything(output.layout.staging) == before
+    assert everything(staging) == before
     assert any((output.root / "samples").rglob("*.png"))
 
 

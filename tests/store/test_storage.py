@@ -72,7 +72,7 @@ def test_commit_and_read_back(output: ObjectOutput) -> None:
     assert read_fragment(output, entry) == b"scene_00"
     assert read_entry(output, "scene_01") is None
     assert sweep_orphans(output) == []
-    assert not any(output.scratch.layout.staging.iterdir())
+    assert not any((output.root / ".uavsim/staging").iterdir())
 
 
 def test_an_entry_that_cannot_be_read_is_not_taken_for_none(

@@ -19,15 +19,14 @@ def in_dataset(recording: Recording, root: Path, *, generation: int = 0) -> Reco
         root: the dataset's folder.
         generation: generation of the scene in its ledger entry; each one has its own file names.
     """
-    frames = tuple(_moved(recording.plan, frame, generation) for frame in recording.frames)
+    frames = tuple(
+        replace(frame, readings=tuple(_moved(recording.plan, frame, reading, generation) for reading in frame.readings))
+        for frame in recording.frames
+    )
     return replace(recording, folder=root, frames=frames)
 
 
-def _moved(plan: ScenePlan, frame: RecordedFrame, generation: int) -> RecordedFrame:
-    return replace(frame, readings=tuple(_moved_reading(plan, frame, r, generation) for r in frame.readings))
-
-
-def _moved_reading(plan: ScenePlan, frame: RecordedFrame, reading: SensorReading, generation: int) -> SensorReading:
+def _moved(plan: ScenePlan, frame: RecordedFrame, reading: SensorReading, generation: int) -> SensorReading:
     moved = {n: generation_name(layout.file_path(plan, frame, reading, name=n), generation) for n in reading.files}
     degradation = reading.degradation
     if "file" in degradation:

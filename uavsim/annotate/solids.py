@@ -88,12 +88,11 @@ def _pinhole_positions(lens: Lens) -> Float32Array:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CameraImages:
-    """One camera's (H, W) instance ids, (H, W) semantic tags, (H, W) depth in metres if recorded, and mask runs if known."""
+    """One camera's (H, W) instance ids, (H, W) semantic tags, and (H, W) depth in metres if recorded."""
 
     ids: UInt16Array
     tags: UInt8Array
     depth_m: npt.NDArray[np.float32] | None = None
-    runs: IntArray | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

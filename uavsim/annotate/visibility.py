@@ -61,7 +61,7 @@ def measure_view(
         row_of_id: (65536,) int32 result of ``rows_of_ids``, if known.
     """
     row_of_id = rows_of_ids(instance_id) if row_of_id is None else row_of_id
-    runs = _runs(images) if images.runs is None else images.runs
+    runs = _runs(images)
     reach = reach or reaches(solids, [camera])[0]
     visible_px, silhouette, blockers = hidden_by_others(
         reach.rays,

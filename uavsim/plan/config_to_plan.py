@@ -20,6 +20,7 @@ from uavsim.records.plan import (
     TownSite,
 )
 from uavsim.records.sensors import CameraParams, SensorSpec, Settle
+from uavsim.terminal import count
 
 _MAP_BORDER_M = 20.0
 
@@ -208,6 +209,5 @@ def describe(town: TownConfig, *, route: str, formation: str, weather: str, swar
     """Describe a scene in one line."""
     heights_m = np.round(swarm.map_SE3_flu.translation_m[..., 2] - town.ground_z_m, 1)
     low, high = f"{heights_m.min():g}", f"{heights_m.max():g}"
-    drones = len(swarm.drone_ids)
-    height = low if low == high else f"{low} to {high}"
-    return f"{town.name}, {route}, {drones} {'drone' if drones == 1 else 'drones'} in {formation}, {height} m up, {weather}"
+    drones, height = count(len(swarm.drone_ids), "drone"), low if low == high else f"{low} to {high}"
+    return f"{town.name}, {route}, {drones} in {formation}, {height} m up, {weather}"

@@ -57,11 +57,6 @@ class OutLayout:
     root: Path
 
     @property
-    def staging(self) -> Path:
-        """Folder of scenes in flight, which are not part of the dataset."""
-        return self.root / ".uavsim/staging"
-
-    @property
     def logs(self) -> Path:
         """Folder of the scenes' logs, and of the output of simulators and client processes."""
         return self.root / ".uavsim/logs"

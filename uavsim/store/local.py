@@ -14,7 +14,7 @@ from pathlib import Path
 from uavsim.errors import StorageError
 from uavsim.files.own_folder import FileMark, OwnFolder
 from uavsim.files.whole import storage_errors
-from uavsim.store.layout import STAGED_MARK, OutLayout, scene_of_staging, staging_name
+from uavsim.store.layout import STAGED_MARK, scene_of_staging, staging_name
 from uavsim.store.publish import publish_tables, return_foreign_files
 
 _STAGING = ".uavsim/staging"
@@ -35,11 +35,6 @@ class LocalOutput:
     def is_local(self) -> bool:
         """True: the folder is the dataset."""
         return True
-
-    @property
-    def layout(self) -> OutLayout:
-        """Paths below the folder."""
-        return OutLayout(self.root)
 
     @property
     def _folder(self) -> OwnFolder:

@@ -54,7 +54,6 @@ class ObjectNumbers:
         self._engine, self._main, self._main_link = engine, main, main_link
         self._fixed: set[str] = set()  # static objects of the town, numbered once
         self._fixed_town = ""
-        self.notes: list[str] = []
 
     def palette(self, image: AirSimReader, *, vehicle: str, camera: str) -> UInt16Array:
         """Measure the palette: (2^24,) uint16 number of each colour code, 65535 for unused colours.
@@ -103,7 +102,6 @@ class ObjectNumbers:
             }
         )
         self._fixed.update(name for name in names if name not in owners)
-        self._note(lost=len(traffic.actors) - len(set(owners.values())), visible=len(set(owners.values())))
         return ids, tags
 
     def _spread(self, jobs: Mapping[int, Callable[[], dict[str, FloatArray]]]) -> dict[str, FloatArray]:
@@ -111,12 +109,6 @@ class ObjectNumbers:
             {vehicle_name(drone): job for drone, job in jobs.items()}, doing="numbering objects", within_s=_MANY_CALLS_S
         )
         return {name: position_m for part in parts.values() for name, position_m in part.items()}
-
-    def _note(self, *, lost: int, visible: int) -> None:
-        if lost:
-            self.notes.append(f"AirSim does not list {lost} actors: they have no masks")
-        if visible > LAST_NUMBER - _FIRST_INSTANCE + 1:
-            self.notes.append("more actors than segmentation numbers: the rest have class masks only")
 
 
 def colour_code(colours: UInt8Array) -> AnyArray:

@@ -40,7 +40,6 @@ class AirSimSensors:
         self._last = LastImages()
         self._numbers = ObjectNumbers(swarm.engine, main=MAIN, main_link=self._main)
         self._palette: UInt16Array | None = None  # colour code -> object number, 65535 where no number
-        self.notes = self._numbers.notes
 
     def begin(self, plan: ScenePlan, *, traffic: SceneTraffic) -> None:
         """See ``SensorPort``."""
