@@ -55,7 +55,7 @@ class BoxLabels:
         velocity_map_mps: (N, 3) from the simulator.
         angular_velocity_map_radps: (N, 3).
         acceleration_map_mps2: (N, 3).
-        attribute: (N,) index into ``annotate.attributes.ATTRIBUTES``, -1 for none.
+        attribute: (N,) index into ``dataset.vocabulary.ATTRIBUTES``, -1 for none.
         visible_px: (N,) pixels of the instance in all cameras of the sample.
         amodal_px: (N,) pixels it would have in them with nothing in front.
         visibility: (N,) 1..4, nuScenes' visibility token.

@@ -1,10 +1,12 @@
 """Replace tables: a version folder is exchanged in one step of the file system.
 
-Readers see either all old tables or all new ones. Foreign files in a version folder (results, notes) stay there at all times;
-foreign version folders are refused. On file systems that cannot exchange folders, tables are replaced one by one, and the next
-run repairs an interruption.
+Readers see either all old tables or all new ones. Foreign files in a version folder (results, notes) stay there at all times:
+before the exchange, hard links give them second names in the new folder; afterwards the first names are removed. Files that
+appear in between are moved; of two files of one name, the newer one keeps it. Foreign version folders are refused. On file
+systems that cannot exchange folders, tables are replaced one by one, and the next run repairs an interruption.
 """
 
+import itertools
 import stat
 from collections.abc import Iterable
 from typing import Final
@@ -12,7 +14,6 @@ from typing import Final
 from uavsim.errors import StorageError
 from uavsim.files.own_folder import OwnFolder
 from uavsim.files.parse import parse_json
-from uavsim.store.foreign import give_back, mirror
 
 _INFO: Final = "uav_dataset.json"  # lists the tables of a version folder; written last, removed last
 _BESIDE_TABLES: Final = ("splits.json", _INFO)
@@ -54,7 +55,7 @@ def _publish_version(dataset: OwnFolder, new: str, version: str) -> None:
     if not dataset.names(version):
         dataset.rename(new, version)
         return
-    mirror(dataset, version, new, names=_foreign_files(dataset, version))
+    _mirror(dataset, version, new, names=_foreign_files(dataset, version))
     if dataset.exchange(new, version):
         _return(dataset, new, version)
     else:
@@ -73,7 +74,7 @@ def return_foreign_files(dataset: OwnFolder, staged: str) -> None:
 
 
 def _return(dataset: OwnFolder, old: str, version: str) -> None:
-    give_back(dataset, old, version, names=_foreign_files(dataset, old))
+    _give_back(dataset, old, version, names=_foreign_files(dataset, old))
 
 
 def _foreign_files(dataset: OwnFolder, version: str) -> list[str]:
@@ -113,3 +114,37 @@ def _publish_map(dataset: OwnFolder, new: str, key: str) -> None:
         dataset.replace(key, drawn)
     elif existing != drawn and len(drawn) > _BLANK_BYTES:
         raise StorageError(f"{dataset.root}/{key} exists, and uavsim did not write it; move it away and run again")
+
+
+def _mirror(dataset: OwnFolder, old: str, new: str, *, names: Iterable[str]) -> None:
+    """Link entries of a folder into another; ``_give_back`` moves those that cannot be linked."""
+    modes = dict(dataset.names(old))
+    for name in names:
+        source, target = f"{old}/{name}", f"{new}/{name}"
+        if not stat.S_ISDIR(modes[name]):
+            dataset.link(source, target)
+            continue
+        dataset.make_folder(target)
+        _mirror(dataset, source, target, names=[below for below, _ in dataset.names(source)])
+        dataset.look_alike(source, target)
+
+
+def _give_back(dataset: OwnFolder, old: str, new: str, *, names: Iterable[str]) -> None:
+    """Move entries of a folder to ``new``; entries that are linked there already lose their name in the folder."""
+    old_modes, new_modes = dict(dataset.names(old)), dict(dataset.names(new))
+    for name in names:
+        source, target = f"{old}/{name}", f"{new}/{name}"
+        if name not in new_modes:
+            dataset.rename(source, target)
+        elif stat.S_ISDIR(old_modes[name]) and stat.S_ISDIR(new_modes[name]):
+            _give_back(dataset, source, target, names=[below for below, _ in dataset.names(source)])
+            dataset.remove_empty(source)
+        elif not dataset.drop_second_name(source, target):
+            if dataset.changed_ns(source) > dataset.changed_ns(target):
+                dataset.exchange(source, target)
+            dataset.rename(source, f"{new}/{_free(name, new_modes)}")
+
+
+def _free(name: str, taken: Iterable[str]) -> str:
+    names = (f"{name}.before{number or ''}" for number in itertools.count())
+    return next(free for free in names if free not in taken)

@@ -222,7 +222,7 @@ class Simulator:
     def _wait_while_alive(self, port: int, *, end: float, what: str) -> None:
         process = self._process
         assert process is not None
-        while not _answers("127.0.0.1", port):
+        while _refusal("127.0.0.1", port) is not None:
             if (code := process.poll()) is not None:
                 what_ran, tail = " ".join(process.command[:3]), process.log_tail(lines=1)
                 self.stop()
@@ -297,14 +297,6 @@ def _refusal(host: str, port: int) -> str | None:
             return None
         except OSError as error:
             return error.strerror or str(error)
-
-
-def _answers(host: str, port: int) -> bool:
-    try:
-        socket.create_connection((host, port), timeout=_CONNECT_S).close()
-    except OSError:
-        return False
-    return True
 
 
 def _free_ports(count: int) -> int:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from uavsim.annotate.attributes import attributes_of_track
+from uavsim.annotate.boxes import attributes_of_track
 from uavsim.annotate.options import AnnotateOptions
 from uavsim.dataset.vocabulary import ATTRIBUTES
 from uavsim.geometry.se3 import SE3
