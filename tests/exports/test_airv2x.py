@@ -15,7 +15,7 @@ from tests.exports.renamed import rename_agent
 from tools.common.factories import ue_matrix
 from uavsim.access import Image
 from uavsim.errors import InputError
-from uavsim.exports.formats import ExportRequest
+from uavsim.exports.formats import ExportRequest, airv2x
 from uavsim.exports.formats.airv2x import export_airv2x
 from uavsim.geometry.se3 import SE3
 
@@ -154,3 +154,11 @@ def test_missing_camera_or_depth_is_refused_with_a_remedy(strict: Path, tmp_path
         match=r"CAMERA_BOTTOM_id_0 has no depth .* airv2x_drone, or .* replay .*flat --out .*flat-depth --sensors \+depth",
     ):
         export_airv2x(ExportRequest(flat, tmp_path / "out"))
+
+
+def test_a_kind_of_agent_that_airv2x_lacks_is_refused(
+    strict: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(airv2x._KINDS, "drone")
+    with pytest.raises(InputError, match=r"scene_00: AirV2X has no agents of kind drone, only vehicle, roadside$"):
+        export_airv2x(ExportRequest(strict, tmp_path / "out"))
