@@ -103,6 +103,8 @@ ODD: dict[str, bytes] = {
     "a persistent id": b"\x80\x02U\x01aQ.",
     "an extension": b"\x80\x02\x82\x01.",
     "an integer without end": b"\x80\x02\x8b" + (1 << 20).to_bytes(4, "little") + b"\x7f" * (1 << 20) + b".",
+    "a key of tuples in tuples": b"\x80\x02}N" + b"\x85" * 200_000 + b"Ns.",
+    "a set of tuples in tuples": b"\x80\x02cbuiltins\nset\n]N" + b"\x85" * 200_000 + b"a\x85R.",
     "marks": b"\x80\x02" + b"(" * 5000 + b".",
     "two values": b"\x80\x02NN.",
     "none": b"\x80\x02.",

@@ -13,10 +13,12 @@ from typing import Any, Final
 
 import numpy as np
 
-__all__ = ["NAMES", "Array", "Name", "NotPlain", "built", "called"]
+__all__ = ["NAMES", "Array", "Name", "NotPlain", "as_keys", "built", "called"]
 
 _TYPE: Final = re.compile(r"([<>|=]?)(b1|[iu][1248]|f[248]|c8|c16|[SU]\d{1,6})")
 _MOST_DIMENSIONS: Final = 32
+_DEEPEST_KEY: Final = 20
+"""Limit of tuples within tuples of a key: the hash of deep ones overflows the stack, which ends the process."""
 
 
 class NotPlain(Exception):
@@ -47,6 +49,21 @@ class Array:
     """An array before its state is read, and then its value."""
 
     value: Any = None
+
+
+def as_keys(values: list[Any]) -> list[Any]:
+    """Return values that can be hashed.
+
+    Raises:
+        NotPlain: tuples or sets are nested too deeply in one.
+    """
+    level: list[Any] = values
+    for _ in range(_DEEPEST_KEY):
+        level = [each for each in level if isinstance(each, (tuple, frozenset))]
+        if not level:
+            return values
+        level = [inner for each in level for inner in each]
+    raise NotPlain("a key has tuples that are nested too deeply")
 
 
 def _text(value: Any) -> str:
@@ -126,7 +143,7 @@ def _bytes_of(*arguments: Any) -> bytearray:
 def _set_of(kind: Callable[[list[Any]], Any], *arguments: Any) -> Any:
     if len(arguments) > 1 or (arguments and not isinstance(arguments[0], (list, tuple, set, frozenset))):
         raise NotPlain("a set is not made from a list")
-    return kind(list(arguments[0]) if arguments else [])
+    return kind(as_keys(list(arguments[0])) if arguments else [])
 
 
 def _pairs(*arguments: Any) -> dict[Any, Any]:
