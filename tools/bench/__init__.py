@@ -31,14 +31,6 @@ class Row:
         return asdict(self) | {"value": float(f"{self.value:.4g}")}
 
 
-def cpu_s(process: psutil.Process) -> float:
-    """Return the processor seconds of a process and its children, with those that have ended."""
-    family = [process, *process.children(recursive=True)]
-    return float(
-        sum(sum(p.cpu_times()[:4]) for p in family)
-    )  # user and system time, of the process and of reaped children
-
-
 @dataclass
 class Simulator:
     """A running headless simulator."""
@@ -46,10 +38,6 @@ class Simulator:
     port: int
     seconds_to_listen: float
     process: psutil.Process
-
-    def cpu_s(self) -> float:
-        """Return the processor seconds used, with those of children."""
-        return cpu_s(self.process)
 
     def rss_mb(self) -> float:
         """Return the resident memory, with that of children."""

@@ -7,15 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from tools.bench import Row, busy, cost, load, start
+from tools.bench import Row, busy, cost, start
 
 BENCHES: dict[str, Callable[[argparse.Namespace], Iterator[Row]]] = {
     "start": lambda _: start.rows(),
-    "load": lambda _: load.rows(),
     "busy": lambda _: busy.rows(),
     "cost": lambda options: cost.rows(options.scenes, options.samples),
 }
-QUICK = ("start", "load")  # the others take minutes: named by --only
 
 
 def compared(old: Iterable[Mapping[str, Any]], new: Iterable[Mapping[str, Any]]) -> str:
@@ -33,7 +31,7 @@ def compared(old: Iterable[Mapping[str, Any]], new: Iterable[Mapping[str, Any]])
 def main() -> int:
     """Print one JSON list of rows; a failed benchmark has no row and gives exit code 1."""
     parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
-    parser.add_argument("--only", action="append", choices=sorted(BENCHES), help=f"default: {', '.join(QUICK)}")
+    parser.add_argument("--only", action="append", choices=sorted(BENCHES), help="default: start")
     parser.add_argument("--out", type=Path, help="write the rows here as well")
     parser.add_argument("--scenes", type=int, default=2, help="scenes of the benchmark cost")
     parser.add_argument("--samples", type=int, default=20, help="samples in each of these scenes")
@@ -42,7 +40,7 @@ def main() -> int:
     old = json.loads(options.compare.read_text()) if options.compare else None
     rows: list[dict[str, Any]] = []
     failed = False
-    for name in options.only or QUICK:
+    for name in options.only or ["start"]:
         try:
             for row in BENCHES[name](options):
                 rows.append(row.as_json())

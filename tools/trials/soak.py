@@ -88,11 +88,6 @@ def look(run: psutil.Process, *, seconds: float, committed: int) -> list[Look]:
     return looks
 
 
-def mean(values: list[float]) -> float:
-    """Return the mean of at least one value."""
-    return sum(values) / len(values)
-
-
 def check_growth(looks: list[Look], role: str, *, failures: int) -> tuple[str, bool]:
     """Summarise a role in one line, and return whether its resources are flat.
 
@@ -105,13 +100,14 @@ def check_growth(looks: list[Look], role: str, *, failures: int) -> tuple[str, b
         rows = [one for one in rows if one.pid == longest]
     if len(rows) < 8:
         return f"{role:10s} too few looks: {len(rows)}", role not in WATCHED
-    quarter = len(rows) // 4
-    first, middle, last = rows[1], rows[len(rows) // 2], rows[-1]
-    late, early = mean([o.rss_mb for o in rows[-quarter:]]), mean([o.rss_mb for o in rows[quarter : 2 * quarter]])
-    growth = late / early
 
     def usual(name: str, part: list[Look]) -> float:
-        return mean([float(getattr(one, name)) for one in part])
+        return statistics.fmean(getattr(one, name) for one in part)
+
+    quarter = len(rows) // 4
+    first, middle, last = rows[1], rows[len(rows) // 2], rows[-1]
+    late, early = usual("rss_mb", rows[-quarter:]), usual("rss_mb", rows[quarter : 2 * quarter])
+    growth = late / early
 
     counts = "".join(
         f", {name} {getattr(first, name)}/{getattr(middle, name)}/{getattr(last, name)}"

@@ -13,12 +13,15 @@ resident memory then. Each town has a simulator and a client of its own.
 import argparse
 import json
 import os
+import random
+import socket
 import sys
 import time
 from collections import Counter
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
+import carla
 import numpy as np
 import numpy.typing as npt
 import psutil
@@ -32,6 +35,8 @@ MOVED_M = 2.0  # least path of a moving car
 LANE_P99_M = 0.6
 LATERAL_MPS2 = 8.0  # limit of tyres
 CLIENT_TIMEOUT_S = 6 * 3600
+STEP_S = 0.05
+SEED = 7
 LASTING_S: Final = 1.0
 LANE_EVERY: Final = 20  # ticks between two lane measurements
 CHANGING_S: Final = 3.0  # a measurement within this time of another lane counts as a lane change
@@ -98,8 +103,6 @@ def _town(town: str, options: argparse.Namespace) -> dict[str, Any]:
 
 def _drive(port: int, server_pid: int, cars: int, ticks: int) -> None:
     """Drive, measure, and print one line of JSON."""
-    from tools.bench.load import STEP_S, Traffic
-
     traffic = Traffic(port, vehicles=cars)
     overlaps = Overlaps(traffic.half_extents(), STEP_S)
     lanes = Lanes(traffic.map, looks=ticks // LANE_EVERY + 1, vehicles=len(traffic.ids))
@@ -152,19 +155,17 @@ def _drive(port: int, server_pid: int, cars: int, ticks: int) -> None:
     os._exit(0)  # libcarla's threads may hang in destructors; the parent process ends the simulator
 
 
-def _waypoint(world_map: Any, place_m: np.ndarray) -> Any:
+def _waypoint(world_map: carla.Map, place_m: np.ndarray) -> carla.Waypoint | None:
     """Return the lane below an (x, y, z) position; None for a removed car."""
-    import carla
-
     return world_map.get_waypoint(carla.Location(*place_m.tolist())) if np.isfinite(place_m).all() else None
 
 
-def _in_junctions(world_map: Any, poses: np.ndarray) -> list[bool]:
+def _in_junctions(world_map: carla.Map, poses: np.ndarray) -> list[bool]:
     """Return for (N, 4) poses whether they are in a junction."""
     return [bool(waypoint and waypoint.is_junction) for waypoint in (_waypoint(world_map, pose[:3]) for pose in poses)]
 
 
-def _lateral(world_map: Any, places_m: np.ndarray, crossing: np.ndarray, step_s: float) -> dict[str, float | str]:
+def _lateral(world_map: carla.Map, places_m: np.ndarray, crossing: np.ndarray, step_s: float) -> dict[str, float | str]:
     """Return statistics of the lateral acceleration of (ticks, cars, 3) positions, and the worst positions."""
     lateral = lateral_mps2(places_m[..., :2], step_s=step_s)
     reported: dict[str, float | str] = {}
@@ -179,12 +180,85 @@ def _lateral(world_map: Any, places_m: np.ndarray, crossing: np.ndarray, step_s:
         tick = int(np.nanargmax(lateral[:, car]))
         point_m, xy_m = places_m[tick, car], places_m[tick, car, :2]
         lane, mps = _waypoint(world_map, point_m), np.linalg.norm(point_m - places_m[tick - 1, car]) / step_s
-        pulls.append(f"{worst[car]:.1f} at {xy_m.round(1).tolist()} road {lane.road_id} {mps:.1f} m/s tick {tick}")
+        road = f"road {lane.road_id}" if lane else "no road"
+        pulls.append(f"{worst[car]:.1f} at {xy_m.round(1).tolist()} {road} {mps:.1f} m/s tick {tick}")
     return {
         **{f"{name}_{what}": 0.0 for name in ("road", "junction") for what in ("p99", "max")},
         **reported,
         "pulls": "; ".join(pulls),
     }
+
+
+class Traffic:
+    """Traffic Manager vehicles in the server's current world."""
+
+    def __init__(self, port: int, *, vehicles: int) -> None:
+        self.client = carla.Client("127.0.0.1", port)
+        self.client.set_timeout(120.0)
+        self.world = self.client.get_world()
+        settings = self.world.get_settings()
+        settings.synchronous_mode = True
+        settings.fixed_delta_seconds = STEP_S
+        self.world.apply_settings(settings)
+        self.manager = self.client.get_trafficmanager(_free_port())
+        self.manager.set_synchronous_mode(True)
+        self.manager.set_random_device_seed(SEED)
+        self.map = self.world.get_map()
+        self.ids = self._spawn(vehicles, random.Random(SEED))
+        self.world.tick()
+        self.vehicles = cast("list[carla.Vehicle]", list(self.world.get_actors(self.ids)))
+        for vehicle in self.vehicles:
+            self.manager.auto_lane_change(vehicle, True)
+
+    def _spawn(self, count: int, rng: random.Random) -> list[int]:
+        """Spawn cars on the map's spawn points, then on lane centres between them."""
+        kinds = [b for b in self.world.get_blueprint_library().filter("vehicle.*") if _is_car(b)]
+        kinds.sort(key=lambda blueprint: blueprint.id)
+        spawn_points = self.map.get_spawn_points()
+        rng.shuffle(spawn_points)
+        between = [w.transform for w in self.map.generate_waypoints(14.0) if not w.is_junction]
+        rng.shuffle(between)
+        for transform in between:
+            transform.location.z += 0.5
+        ids: list[int] = []
+        autopilot, port = carla.command.SetAutopilot, self.manager.get_port()
+        for pose in [*spawn_points, *between]:
+            if len(ids) == count:
+                break
+            spawn = carla.command.SpawnActor(rng.choice(kinds), pose)
+            (answer,) = self.client.apply_batch_sync(
+                [spawn.then(autopilot(carla.command.FutureActor, True, port))], False
+            )
+            if not answer.error:
+                ids.append(answer.actor_id)
+        return ids
+
+    def half_extents(self) -> np.ndarray:
+        """(N, 3) half sizes, in the order of ``ids``."""
+        boxes = [vehicle.bounding_box.extent for vehicle in self.vehicles]
+        return np.array([[box.x, box.y, box.z] for box in boxes])
+
+    def poses(self) -> np.ndarray:
+        """(N, 4) x, y, z and yaw in radians in the last snapshot; nan for a vehicle that is gone."""
+        snapshot = self.world.get_snapshot()
+        rows = np.full((len(self.ids), 4), np.nan)
+        for row, actor_id in enumerate(self.ids):
+            state = snapshot.find(actor_id)
+            if state is not None:
+                transform = state.get_transform()
+                at = transform.location
+                rows[row] = (at.x, at.y, at.z, np.radians(transform.rotation.yaw))
+        return rows
+
+
+def _is_car(blueprint: carla.ActorBlueprint) -> bool:
+    return bool(blueprint.has_attribute("base_type") and blueprint.get_attribute("base_type").as_str() == "car")
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 class Overlaps:
@@ -208,7 +282,7 @@ class Overlaps:
 class Lanes:
     """Distances from lane centres, with the lane of each vehicle."""
 
-    def __init__(self, world_map: object, *, looks: int, vehicles: int) -> None:
+    def __init__(self, world_map: carla.Map, *, looks: int, vehicles: int) -> None:
         self._map = world_map
         self._ticks = np.zeros(looks, np.int64)
         self._offset_m = np.full((looks, vehicles), np.nan)  # preallocated, because memory is measured
@@ -218,12 +292,10 @@ class Lanes:
 
     def look(self, tick: int, poses: np.ndarray) -> None:
         """Measure (N, 4) poses of one tick against the map's lanes."""
-        import carla
-
         at = self._looks
         self._ticks[at], self._looks = tick, at + 1
         for row, (x, y, z, _) in enumerate(poses.tolist()):
-            waypoint = self._map.get_waypoint(carla.Location(x, y, z)) if x == x else None  # type: ignore[attr-defined]
+            waypoint = self._map.get_waypoint(carla.Location(x, y, z)) if x == x else None
             if waypoint is None or waypoint.is_junction:
                 continue
             lane = waypoint.transform
