@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from scipy.ndimage import correlate
 
 from uavsim.typing import AnyArray, BoolArray, FloatArray, IntArray
 from uavsim_benchmarks.evaluate.bev_iou import claim_best_free, corners_of, turned_iou
@@ -118,6 +117,8 @@ def communication_rate(
 
 def _smoothed(cells: AnyArray, size: int, sigma: float) -> AnyArray:
     """Smooth (agents, height, width) cells by the reference's unnormalised Gaussian, with zeros outside of the map."""
+    from scipy.ndimage import correlate  # slow to import
+
     x = np.arange(size) - size // 2
     kernel = np.exp(-(x[:, None] ** 2 + x[None, :] ** 2) / (2 * sigma**2)) / (2 * np.pi * sigma)
     return np.stack([correlate(of_agent, kernel.astype(cells.dtype), mode="constant") for of_agent in cells])

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from uavsim.typing import BoolArray, FloatArray, IntArray
 from uavsim_benchmarks.evaluate.boxes import NOTHING
@@ -315,6 +314,8 @@ def _assign(cost: FloatArray) -> tuple[IntArray, IntArray]:
 
     Source: py-motmetrics 1.4.0, ``lap.py``, ``add_expensive_edges``: the same cost gives the same ties.
     """
+    from scipy.optimize import linear_sum_assignment  # slow to import
+
     if not cost.size:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     allowed = np.isfinite(cost)
