@@ -21,7 +21,7 @@ from uavsim.images import mask_pixels
 from uavsim.images.codec import as_declared
 from uavsim.typing import BoolArray, FloatArray, IntArray, UInt8Array, UInt16Array
 from uavsim_benchmarks.labels.jobs import ImageJob, SampleJob
-from uavsim_benchmarks.labels.pixels import decode_grey, histogram, measure_pixels, psnr_db
+from uavsim_benchmarks.labels.pixels import decode_grey, measure_pixels, psnr_db
 from uavsim_benchmarks.labels.quality import Quality, grade
 from uavsim_benchmarks.labels.shading import shaded_shares
 
@@ -127,7 +127,7 @@ def _measure(
             )
         if tags:
             few = masks[1][::_EVERY_PX, ::_EVERY_PX]
-            tag_share = histogram(few) / few.size
+            tag_share = np.bincount(few.ravel(), minlength=256) / few.size
     if luminance is None:
         return MeasuredImage({}, Quality(1, 1.0, "lost", ("lost",)), False, shaded, occluder, covered, tag_share)
     found = _measures(luminance)

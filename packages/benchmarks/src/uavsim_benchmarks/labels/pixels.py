@@ -12,7 +12,7 @@ import numpy as np
 from uavsim.images import codec
 from uavsim.images.compiled import kernel
 from uavsim.images.png import FILTER_TYPE, filtered_rows
-from uavsim.typing import FloatArray, IntArray, UInt8Array
+from uavsim.typing import IntArray, UInt8Array
 
 # Immerkaer, "Fast noise variance estimation", CVIU 64 (1996): the mask 1 -2 1, -2 4 -2, 1 -2 1 answers to no plane or line.
 _MEDIAN_OF_NOISE: Final = 6.0 * 0.6745  # of the mask's absolute answer to noise with standard deviation 1
@@ -83,20 +83,6 @@ def psnr_db(pixels: UInt8Array, clean: UInt8Array) -> float:
     """Return the peak signal-to-noise ratio of an (H, W, C) image and its clean copy, dB, at most 100."""
     squared = float(cv2.norm(pixels, clean, cv2.NORM_L2SQR)) / pixels.size
     return min(float(10.0 * np.log10(255.0**2 / squared)), _BEST_PSNR_DB) if squared else _BEST_PSNR_DB
-
-
-def histogram(image: UInt8Array) -> FloatArray:
-    """Count the values of a (H, W) image: (256,)."""
-    return _count(image).astype(np.float64)
-
-
-@kernel
-def _count(image: UInt8Array) -> IntArray:
-    counts = np.zeros(256, np.int64)
-    for line in range(image.shape[0]):
-        for column in range(image.shape[1]):
-            counts[image[line, column]] += 1
-    return counts
 
 
 @kernel
