@@ -12,18 +12,14 @@ import numpy as np
 
 from uavsim.dataset.dialects import STRICT, dialect_of
 from uavsim.dataset.reader import open_dataset
-from uavsim.errors import InputError
 from uavsim.typing import BoolArray, FloatArray, IntArray, JsonDict
 from uavsim_benchmarks.evaluate.bev_iou import aligned_iou, axis_bounds, claim_best_free, corners_of, turned_iou
 from uavsim_benchmarks.evaluate.boxes import Boxes
-from uavsim_benchmarks.evaluate.frame_check import FrameCheck
-from uavsim_benchmarks.evaluate.ignored import regions_of
 from uavsim_benchmarks.evaluate.nuscenes import detection
 from uavsim_benchmarks.evaluate.nuscenes.detection_run import detection_outcome
-from uavsim_benchmarks.evaluate.nuscenes.result_input import only_version, scored_samples
+from uavsim_benchmarks.evaluate.nuscenes.result_input import blocks_with_truth, only_version, reader_of
 from uavsim_benchmarks.evaluate.outcome import Curve, EvaluationRequest, Outcome, thinned
 from uavsim_benchmarks.evaluate.ranges import range_on_ground
-from uavsim_benchmarks.evaluate.readers.nuscenes_results import ResultReader
 from uavsim_benchmarks.evaluate.readers.nuscenes_truth import Truth, read_truth
 
 __all__ = [
@@ -181,33 +177,21 @@ def evaluate_uav3d(request: EvaluationRequest) -> Outcome:
     truth = _truth(request)
     config = replace(detection.DetectionConfig(), range_m=dict.fromkeys(detection.CLASSES, _RANGE_M))
     evaluated = truth.boxes.take(in_uav3d_square(truth.boxes, truth.ego_m))
-    regions = regions_of(request, only_version(request), truth, by_default=request.mode == "corrected")
+    reader = reader_of(request, truth, detection.CLASSES, regions=request.mode == "corrected")
     truth = replace(truth, boxes=Boxes.none())  # frees memory
-    max_boxes = request.count("max_boxes", config.max_boxes_per_sample)
-    reader = ResultReader(
-        request.results, truth.samples, truth.known, detection.CLASSES, max_boxes=max_boxes, without=regions
-    )
     counter, by_iou = detection.DetectionCounter(config, mode=request.mode), IouCounter(mode=request.mode)
-    check, counted = FrameCheck(evaluated, truth), np.zeros(len(truth.samples), bool)
-    for block in reader.blocks():
-        check.add(block)
-        found = block.take(range_on_ground(block, truth.ego_m) < _RANGE_M)
-        samples = np.unique(block.sample)
-        counted[samples] = True
-        of_block = evaluated.take(evaluated.rows_of(samples))
-        counter.add(of_block, found)
-        by_iou.add(of_block, found)
-    check.raise_if_wrong(request.results)
-    rest = evaluated.take((scored_samples(request, truth, reader) & ~counted)[evaluated.sample])
-    counter.add(rest, Boxes.none())
-    by_iou.add(rest, Boxes.none())
+
+    def kept(block: Boxes) -> Boxes:
+        return block.take(range_on_ground(block, truth.ego_m) < _RANGE_M)
+
+    for true, found in blocks_with_truth(request, truth, reader, evaluated, kept):
+        counter.add(true, found)
+        by_iou.add(true, found)
     counts = {"samples": len(reader.samples), "ignored_detections": reader.left_out}
     return _outcome(request.mode, counter.score(), by_iou, counts)
 
 
 def _truth(request: EvaluationRequest) -> Truth:
-    if not request.results.is_file():
-        raise InputError(f"{request.results}: no such file")
     version = only_version(request)
     strict = dialect_of(open_dataset(request.truth, version)) is STRICT
     return read_truth(

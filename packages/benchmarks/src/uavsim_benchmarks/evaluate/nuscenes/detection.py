@@ -62,7 +62,6 @@ class DetectionConfig:
     errors_at_m: float = 2.0
     min_recall: float = 0.1
     min_precision: float = 0.1
-    max_boxes_per_sample: int = 500
     mean_ap_weight: float = 5.0
 
 

@@ -6,10 +6,14 @@ import numpy as np
 
 from uavsim.typing import JsonDict
 from uavsim_benchmarks.evaluate.boxes import Boxes
-from uavsim_benchmarks.evaluate.frame_check import FrameCheck
 from uavsim_benchmarks.evaluate.nuscenes import detection
-from uavsim_benchmarks.evaluate.nuscenes.input import evaluated, open_result, ranges_m
-from uavsim_benchmarks.evaluate.nuscenes.result_input import scored_samples
+from uavsim_benchmarks.evaluate.nuscenes.result_input import (
+    blocks_with_truth,
+    evaluated,
+    open_truth,
+    ranges_m,
+    reader_of,
+)
 from uavsim_benchmarks.evaluate.outcome import Curve, EvaluationRequest, Outcome, Row, Table, histogram
 
 _SHORT = {"trans_err": "mate", "scale_err": "mase", "orient_err": "maoe", "vel_err": "mave", "attr_err": "maae"}
@@ -30,23 +34,18 @@ def evaluate_detection(request: EvaluationRequest) -> Outcome:
     """
     config = detection.DetectionConfig()
     config = replace(config, range_m=ranges_m(request, config.range_m))
-    config = replace(config, max_boxes_per_sample=request.count("max_boxes", config.max_boxes_per_sample))
-    truth, reader = open_result(request, detection.CLASSES, "detection", config.max_boxes_per_sample)
+    truth = open_truth(request, detection.CLASSES)
+    reader = reader_of(request, truth, detection.CLASSES, regions=request.mode == "corrected")
     limits = np.array([config.range_m[name] for name in detection.CLASSES])
     true_boxes = evaluated(truth.boxes, truth, limits, detection.CLASSES)
     truth = replace(truth, boxes=Boxes.none())  # frees memory
     counter = detection.DetectionCounter(config, mode=request.mode)
-    check = FrameCheck(true_boxes, truth)
-    counted = np.zeros(len(truth.samples), bool)
-    for block in reader.blocks():
-        check.add(block)
-        found = evaluated(block, truth, limits, detection.CLASSES)
-        samples = np.unique(block.sample)
-        counted[samples] = True
-        counter.add(true_boxes.take(true_boxes.rows_of(samples)), found)
-    check.raise_if_wrong(request.results)
-    scored = scored_samples(request, truth, reader)
-    counter.add(true_boxes.take((scored & ~counted)[true_boxes.sample]), Boxes.none())
+
+    def kept(block: Boxes) -> Boxes:
+        return evaluated(block, truth, limits, detection.CLASSES)
+
+    for true, found in blocks_with_truth(request, truth, reader, true_boxes, kept):
+        counter.add(true, found)
     scores = counter.score()
     details = {"split": request.split, "range_m": config.range_m, "samples": len(reader.samples)}
     return detection_outcome(

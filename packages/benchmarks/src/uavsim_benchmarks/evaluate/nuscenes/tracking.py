@@ -45,7 +45,6 @@ class TrackingConfig:
     match_within_m: float = 2.0
     min_recall: float = 0.1
     thresholds: int = 40
-    max_boxes_per_sample: int = 500
     step_s: float = _STEP_S
 
 

@@ -10,8 +10,13 @@ from uavsim.typing import BoolArray, JsonDict
 from uavsim_benchmarks.evaluate.boxes import Boxes
 from uavsim_benchmarks.evaluate.frame_check import FrameCheck
 from uavsim_benchmarks.evaluate.nuscenes import tracking
-from uavsim_benchmarks.evaluate.nuscenes.input import evaluated, open_result, ranges_m
-from uavsim_benchmarks.evaluate.nuscenes.result_input import scored_samples
+from uavsim_benchmarks.evaluate.nuscenes.result_input import (
+    evaluated,
+    open_truth,
+    ranges_m,
+    reader_of,
+    scored_samples,
+)
 from uavsim_benchmarks.evaluate.nuscenes.tracks import fill_tracks
 from uavsim_benchmarks.evaluate.outcome import Curve, EvaluationRequest, Outcome, Row, Table
 from uavsim_benchmarks.evaluate.readers.nuscenes_truth import Truth
@@ -29,8 +34,8 @@ def evaluate_tracking(request: EvaluationRequest) -> Outcome:
     """
     config = tracking.TrackingConfig()
     config = replace(config, range_m=ranges_m(request, config.range_m))
-    config = replace(config, max_boxes_per_sample=request.count("max_boxes", config.max_boxes_per_sample))
-    truth, reader = open_result(request, tracking.CLASSES, "tracking", config.max_boxes_per_sample)
+    truth = open_truth(request, tracking.CLASSES)
+    reader = reader_of(request, truth, tracking.CLASSES, task="tracking", regions=request.mode == "corrected")
     if request.mode == "corrected":
         config = replace(config, step_s=_usual_step_s(truth))
     limits = np.array([config.range_m[name] for name in tracking.CLASSES])

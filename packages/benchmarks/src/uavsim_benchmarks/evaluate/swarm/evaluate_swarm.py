@@ -1,6 +1,6 @@
 """``uavsim evaluate swarm``: recall and AP of one or two results by groups of boxes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -15,12 +15,10 @@ from uavsim.typing import BoolArray, FloatArray, IntArray, JsonDict
 from uavsim_benchmarks.evaluate.bootstrap import interval_of, jackknife, scene_draws
 from uavsim_benchmarks.evaluate.boxes import Boxes
 from uavsim_benchmarks.evaluate.frame_check import FrameCheck
-from uavsim_benchmarks.evaluate.ignored import regions_of
 from uavsim_benchmarks.evaluate.nuscenes.detection import CLASSES
-from uavsim_benchmarks.evaluate.nuscenes.result_input import WIDE_RANGE_M, only_version, scored_samples
+from uavsim_benchmarks.evaluate.nuscenes.result_input import WIDE_RANGE_M, only_version, reader_of, scored_samples
 from uavsim_benchmarks.evaluate.outcome import Curve, EvaluationRequest, Outcome, Row, Table
 from uavsim_benchmarks.evaluate.ranges import range_on_ground
-from uavsim_benchmarks.evaluate.readers.nuscenes_results import ResultReader
 from uavsim_benchmarks.evaluate.readers.nuscenes_truth import Truth, read_truth
 from uavsim_benchmarks.evaluate.swarm.scores import (
     FOUND_WITHIN_M,
@@ -115,16 +113,7 @@ def _in_ring(boxes: Boxes, truth: Truth, ring_m: tuple[float, float]) -> BoolArr
 def _matched(
     request: EvaluationRequest, truth: Truth, boxes: Boxes, ring_m: tuple[float, float]
 ) -> tuple[BoolArray, Matched]:
-    if not request.results.is_file():
-        raise InputError(f"{request.results}: no such file")
-    reader = ResultReader(
-        request.results,
-        truth.samples,
-        truth.known,
-        CLASSES,
-        max_boxes=request.count("max_boxes", 500),
-        without=regions_of(request, only_version(request), truth, by_default=True),
-    )
+    reader = reader_of(request, truth, CLASSES, regions=True)
     check = FrameCheck(boxes, truth)
     counter = SwarmCounter(boxes, truth.scene, min_score=request.number("min_score", 0.0), ego_m=truth.ego_m)
     for block in reader.blocks():
@@ -166,15 +155,22 @@ def _views(path: Path, key: IntArray) -> tuple[FloatArray | None, FloatArray | N
     """Return (N,) visible pixels and occlusion of each box in its best view; None without the table."""
     if not path.is_file():
         return None, None
-    order = np.argsort(key)
     pixels, occlusion = np.full(len(key), np.nan), np.full(len(key), np.nan)
+    for row, box in _rows_of_boxes(path, key):
+        if row["views"]:
+            best = max(row["views"], key=lambda view: int(view["visible_px"]))
+            pixels[box], occlusion[box] = best["visible_px"], best["occlusion"]
+    return pixels, occlusion
+
+
+def _rows_of_boxes(path: Path, key: IntArray) -> Iterator[tuple[JsonDict, int]]:
+    """Yield the rows of ``visibility_detail`` with the number of their box, of (N,) hashes of the boxes' tokens."""
+    order = np.argsort(key)
     for row in iter_rows(path):
         token = hash(row["sample_annotation_token"])
         position = int(np.searchsorted(key, token, sorter=order))
-        if position < len(key) and key[order[position]] == token and row["views"]:
-            best = max(row["views"], key=lambda view: int(view["visible_px"]))
-            pixels[order[position]], occlusion[order[position]] = best["visible_px"], best["occlusion"]
-    return pixels, occlusion
+        if position < len(key) and key[order[position]] == token:
+            yield row, int(order[position])
 
 
 def _kinds_that_measure(path: Path, key: IntArray) -> IntArray:
@@ -183,15 +179,11 @@ def _kinds_that_measure(path: Path, key: IntArray) -> IntArray:
     0 if the dataset lacks them.
     """
     kinds = np.zeros(len(key), dtype=np.int64)
-    order = np.argsort(key)
-    for row in iter_rows(path) if path.is_file() else ():
+    for row, box in _rows_of_boxes(path, key) if path.is_file() else ():
         if "agents" not in row:
             break  # either all rows have the column or none
-        token = hash(row["sample_annotation_token"])
-        position = int(np.searchsorted(key, token, sorter=order))
-        if position < len(key) and key[order[position]] == token:
-            letters = {str(entry["agent"])[:1] for entry in row["agents"]}
-            kinds[order[position]] = sum({_BITS.get(letter, _BITS[""]) for letter in letters})
+        letters = {str(entry["agent"])[:1] for entry in row["agents"]}
+        kinds[box] = sum({_BITS.get(letter, _BITS[""]) for letter in letters})
     return kinds
 
 
