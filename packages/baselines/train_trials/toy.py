@@ -12,6 +12,7 @@ from typing import Any, Final
 import cv2
 import numpy as np
 import numpy.typing as npt
+from scipy.spatial.transform import Rotation
 
 _VERSION: Final = "v1.0-mini"
 _DOWN: Final = np.array([[0.0, -1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, -1.0]])
@@ -254,18 +255,6 @@ def _draw(
 
 
 def _quat(rotation: _Array) -> list[float]:
-    """Return the quaternion, scalar first, of a rotation by less than a half turn, or by one (Shepperd's method)."""
-    w, x, y, z = (
-        rotation.trace(), *(2 * rotation[k, k] - rotation.trace() for k in range(3)),
-    )  # fmt: skip
-    k = int(np.argmax([w, x, y, z]))
-    r = rotation
-    skew = [r[2, 1] - r[1, 2], r[0, 2] - r[2, 0], r[1, 0] - r[0, 1]]
-    if k == 0:
-        quat = [1 + w, *skew]
-    else:
-        i, j, m = k - 1, k % 3, (k + 1) % 3
-        quat = [skew[i], 0.0, 0.0, 0.0]
-        quat[1 + i] = 1 + r[i, i] - r[j, j] - r[m, m]
-        quat[1 + j], quat[1 + m] = r[j, i] + r[i, j], r[m, i] + r[i, m]
-    return [float(value) for value in np.array(quat) / np.linalg.norm(quat)]
+    """Return the quaternion, scalar first, of a (3, 3) rotation."""
+    quat: list[float] = Rotation.from_matrix(rotation).as_quat(scalar_first=True).tolist()
+    return quat

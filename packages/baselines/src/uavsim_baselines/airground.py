@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from uavsim_baselines.config import AgentId
 from uavsim_baselines.data.frames import SIDES, Frame
-from uavsim_baselines.data.results import box_rows, is_newer, write_json, write_results
+from uavsim_baselines.data.results import is_newer, write_json
 from uavsim_baselines.errors import BaselineError
-from uavsim_baselines.runs import PredictionSetup
+from uavsim_baselines.runs import PredictionSetup, write_detections
 from uavsim_baselines.scores import score_around
 from uavsim_baselines.tables import interval_in_words, table_in_markdown
 from uavsim_baselines.training.predict import predict
@@ -78,7 +78,9 @@ def measure_sides(
         paths, found = {name: out / _FILE.format(ego=ego, heard=name) for name in heard}, dict[str, dict[str, Any]]()
         for name, sides in heard.items():
             if not is_newer(paths[name], out / CHECKPOINT):
-                _predict(setup, frames, ego, sides, paths[name])
+                device = device_of(setup.config)
+                predicted = predict(setup.detector, setup.config, frames, device=device, ego=ego, hears=sides)
+                write_detections(paths[name], predicted, setup.config, about={"ego": str(ego), "hears": list(sides)})
             found[name] = score_around(ego, paths[name], truth=data.folder, version=data.version, range_m=range_m)
             done += 1
             report(done)
@@ -92,13 +94,6 @@ def measure_sides(
         boxes = int(next(iter(overall.values()))["boxes"])
         rows.append(Row(ego, kind, boxes, {name: scores["ap"] for name, scores in overall.items()}, adds))
     return rows
-
-
-def _predict(setup: PredictionSetup, frames: Sequence[Frame], ego: AgentId, sides: Sequence[str], to: Path) -> None:
-    classes = list(setup.config.data.classes)
-    found = predict(setup.detector, setup.config, frames, device=device_of(setup.config), ego=ego, hears=sides)
-    rows = {p.frame.token: box_rows(p.boxes, token=p.frame.token, classes=classes) for p in found}
-    write_results(to, rows, about={"sharing": setup.config.sharing.kind, "ego": str(ego), "hears": list(sides)})
 
 
 def write_sides(out: Path, rows: Sequence[Row]) -> str:

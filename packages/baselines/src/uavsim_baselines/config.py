@@ -2,7 +2,7 @@
 
 import difflib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
@@ -209,9 +209,9 @@ def load_profile(name: str, *, changes: Iterable[str] = ()) -> Config:
         BaselineError: the profile does not exist, or a change is invalid.
     """
     if name not in PROFILES:
-        near = difflib.get_close_matches(name, PROFILES, n=1)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        raise BaselineError(f"--profile {name}: no such profile (profiles: {', '.join(PROFILES)}){hint}")
+        raise BaselineError(
+            f"--profile {name}: no such profile (profiles: {', '.join(PROFILES)}){_hint(name, PROFILES)}"
+        )
     text = resources.files("uavsim_baselines").joinpath("profiles", f"{name}.yaml").read_text("utf-8")
     return _parsed(text, changes, source=f"profile {name}")
 
@@ -246,9 +246,9 @@ def known_sharing(kind: str) -> SharingKind:
     """
     known = get_args(SharingKind)
     if kind not in known:
-        near = difflib.get_close_matches(kind, known, n=1)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        raise BaselineError(f"--sharing {kind}: unknown sharing method (methods: {', '.join(known)}){hint}")
+        raise BaselineError(
+            f"--sharing {kind}: unknown sharing method (methods: {', '.join(known)}){_hint(kind, known)}"
+        )
     return cast(SharingKind, kind)
 
 
@@ -277,9 +277,13 @@ def parse_config(value: dict[str, Any], *, source: str) -> Config:
         key = ".".join(map(str, first["loc"]))
         reason = first["msg"]
         if first["type"] == "extra_forbidden":
-            near = difflib.get_close_matches(str(first["loc"][-1]), _keys_beside(first["loc"]), n=1)
-            reason = "no such key" + (f"; did you mean {near[0]}?" if near else "")
+            reason = "no such key" + _hint(str(first["loc"][-1]), _keys_beside(first["loc"]))
         raise BaselineError(f"{source}: {key}: {reason}") from None
+
+
+def _hint(name: str, known: Sequence[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 def _keys_beside(location: tuple[int | str, ...]) -> list[str]:

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from uavsim_baselines.data.degraded import KINDS, Degradation, DegradedSights
 from uavsim_baselines.data.frames import Frame
-from uavsim_baselines.data.results import box_rows, is_newer, write_json, write_results
+from uavsim_baselines.data.results import is_newer, write_json
 from uavsim_baselines.errors import BaselineError
-from uavsim_baselines.runs import PredictionSetup
+from uavsim_baselines.runs import PredictionSetup, write_detections
 from uavsim_baselines.scores import ap_at_2m
 from uavsim_baselines.tables import table_in_markdown
 from uavsim_baselines.training.predict import predict
@@ -67,7 +67,9 @@ def measure_curves(
             degradation = Degradation(**{kind: share})
             path = out / (_FILE.format(kind=kind, share=share) if share else _FILE.format(kind="nothing", share=0.0))
             if not is_newer(path, out / CHECKPOINT):
-                _predict(setup, frames, degradation, path)
+                sights = DegradedSights(frames, degradation)
+                predicted = predict(setup.detector, setup.config, frames, device=device_of(setup.config), sights=sights)
+                write_detections(path, predicted, setup.config)
             if path.name not in found:
                 found[path.name] = ap_at_2m(path, truth=data.folder, version=data.version)
             ap[share] = found[path.name]
@@ -75,14 +77,6 @@ def measure_curves(
             report(done)
         curves.append(Curve(setup.config.sharing.kind, kind, ap))
     return curves
-
-
-def _predict(setup: PredictionSetup, frames: Sequence[Frame], degradation: Degradation, path: Path) -> None:
-    classes = list(setup.config.data.classes)
-    sights = DegradedSights(frames, degradation)
-    found = predict(setup.detector, setup.config, frames, device=device_of(setup.config), sights=sights)
-    rows = {p.frame.token: box_rows(p.boxes, token=p.frame.token, classes=classes) for p in found}
-    write_results(path, rows, about={"sharing": setup.config.sharing.kind})
 
 
 def known_kinds(kinds: Sequence[str] | None) -> list[str]:

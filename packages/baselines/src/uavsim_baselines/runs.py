@@ -1,8 +1,9 @@
 """Predictions of a run's checkpoint: detections and tracks in its folder."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from uavsim_baselines.config import Config, SharingConfig
 from uavsim_baselines.data.frames import Frame
@@ -14,7 +15,7 @@ from uavsim_baselines.tracking.run import track_rows
 from uavsim_baselines.tracking.trackers import TRACKERS
 from uavsim_baselines.training.checkpoints import detector_of, read_checkpoint
 from uavsim_baselines.training.memory import with_memory_reported
-from uavsim_baselines.training.predict import predict
+from uavsim_baselines.training.predict import Prediction, predict
 from uavsim_baselines.training.train import CHECKPOINT, device_of
 
 
@@ -75,6 +76,14 @@ def predict_run(
     }
     for tracker in TRACKERS:
         write_results(out / tracks_file(tracker), track_rows(found, tracker=tracker, classes=classes), about=about)
-    detections = {p.frame.token: box_rows(p.boxes, token=p.frame.token, classes=classes) for p in found}
-    write_results(out / DETECTIONS, detections, about=about)
+    write_detections(out / DETECTIONS, found, setup.config, about=about)
     return out / DETECTIONS
+
+
+def write_detections(
+    path: Path, found: Iterable[Prediction], config: Config, *, about: Mapping[str, object] = MappingProxyType({})
+) -> None:
+    """Write the boxes of predictions as a nuScenes result file, with the sharing method and ``about`` as ``meta``."""
+    classes = list(config.data.classes)
+    rows = {p.frame.token: box_rows(p.boxes, token=p.frame.token, classes=classes) for p in found}
+    write_results(path, rows, about={"sharing": config.sharing.kind, **about})

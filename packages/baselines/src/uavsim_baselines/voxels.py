@@ -21,7 +21,7 @@ from uavsim.occupancy.classes import FREE, UNKNOWN
 from uavsim.occupancy.files import read_voxels
 from uavsim_baselines.config import Config, SharingKind
 from uavsim_baselines.data.frames import Frame, read_frames
-from uavsim_baselines.data.items import BatchPlan, Images, Item, collate, drones_used, sights_of, views_of
+from uavsim_baselines.data.items import BatchPlan, Images, drones_used, sights_of, stack_views, views_of
 from uavsim_baselines.data.results import write_json
 from uavsim_baselines.detector.network import Detector, Views
 from uavsim_baselines.errors import BaselineError
@@ -179,13 +179,13 @@ def _weights(labels: Sequence[Truth]) -> Tensor:
 
 
 def _views(frames: Sequence[Frame], config: Config, images: Images) -> Views:
-    nothing, items = torch.zeros(0), []
-    for frame in frames:
-        used = drones_used(config, frame.drones, 0)
-        items.append(
-            Item(views_of(sights_of(frame, used), images, cameras=max(map(len, frame.cameras))), *[nothing] * 3)
-        )
-    return collate(items).views
+    used = [drones_used(config, frame.drones, 0) for frame in frames]
+    return stack_views(
+        [
+            views_of(sights_of(frame, drones), images, cameras=max(map(len, frame.cameras)))
+            for frame, drones in zip(frames, used, strict=True)
+        ]
+    )
 
 
 def _scored(net: VoxelNet, job: _Job, frames: Sequence[Frame], report: Callable[[int], None]) -> dict[str, Any]:

@@ -211,9 +211,14 @@ def _scaled(camera: uavsim.Image, size_px: tuple[int, int]) -> Tensor:
     return intrinsic.float()
 
 
+def stack_views(views: Sequence[Views]) -> Views:
+    """Stack the views of samples, which get a batch axis."""
+    return Views(*(torch.stack([getattr(each, f.name) for each in views]) for f in fields(Views)))
+
+
 def collate(items: Sequence[Item]) -> Batch:
     """Stack items."""
-    views = Views(*(torch.stack([getattr(item.views, f.name) for item in items]) for f in fields(Views)))
+    views = stack_views([item.views for item in items])
     return Batch(views, *(torch.stack([getattr(i, name) for i in items]) for name in ("heat", "values", "weights")))
 
 

@@ -6,7 +6,7 @@ with distances of centres in place of overlaps, because boxes seen from above ra
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, Protocol, TypeAlias
+from typing import Final, Generic, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ from uavsim_baselines.bev.boxes import Boxes
 __all__ = ["TRACKERS", "GreedyTracker", "KalmanTracker", "Tracker"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
+T = TypeVar("T")
 
 _FAR: Final = 1e6
 _SPREAD_OF_POSITION_M2: Final = 0.5**2
@@ -41,8 +42,8 @@ class _Track:
     missed: int = 0
 
 
-class _Numbering:
-    """State of both trackers: limits of distance and age, the clock, and the next track's number.
+class _Numbering(Generic[T]):
+    """State of both trackers: limits of distance and age, the clock, the tracks, and the next track's number.
 
     Args:
         reach_m: largest distance between a box and its track.
@@ -52,6 +53,7 @@ class _Numbering:
     def __init__(self, *, reach_m: float = 4.0, keep: int = 3) -> None:
         self.reach_m, self.keep = reach_m, keep
         self._next, self._time_s = 0, 0.0
+        self._tracks: list[T] = []
 
     def _elapsed_s(self, time_s: float) -> float:
         """Return the time since the last sample, and store the present one."""
@@ -63,12 +65,8 @@ class _Numbering:
         return number
 
 
-class GreedyTracker(_Numbering):
+class GreedyTracker(_Numbering[_Track]):
     """Boxes by descending score, moved back by their velocity, take the nearest free track of their class."""
-
-    def __init__(self, *, reach_m: float = 4.0, keep: int = 3) -> None:
-        super().__init__(reach_m=reach_m, keep=keep)
-        self._tracks: list[_Track] = []
 
     def step(self, boxes: Boxes, *, time_s: float) -> list[int]:
         """Return the track of each box of the next sample."""
@@ -100,12 +98,8 @@ class _Filtered:
     missed: int = 0
 
 
-class KalmanTracker(_Numbering):
+class KalmanTracker(_Numbering[_Filtered]):
     """Constant velocity with a Kalman filter; the assignment minimises the sum of distances."""
-
-    def __init__(self, *, reach_m: float = 4.0, keep: int = 3) -> None:
-        super().__init__(reach_m=reach_m, keep=keep)
-        self._tracks: list[_Filtered] = []
 
     def step(self, boxes: Boxes, *, time_s: float) -> list[int]:
         """Return the track of each box of the next sample."""

@@ -10,7 +10,7 @@ from uavsim_baselines.bev.grid import inverse
 from uavsim_baselines.bev.maps import decode
 from uavsim_baselines.config import AgentId, Config
 from uavsim_baselines.data.frames import SIDES, Frame
-from uavsim_baselines.data.items import Images, Item, Sights, collate, drones_heard, drones_used, views_of
+from uavsim_baselines.data.items import Images, Sights, drones_heard, drones_used, stack_views, views_of
 from uavsim_baselines.data.late import sights_for
 from uavsim_baselines.detector.network import Detector, Views
 from uavsim_baselines.sharing.messages import FLOAT_BYTES, POSE_BYTES
@@ -57,7 +57,7 @@ def predict(
         ego_index = 0 if ego is None else frame.drones.index(ego)
         heard = drones_heard(frame.drones, ego_index, hears)
         used = heard if late else drones_used(config, frame.drones, ego_index, hears)
-        views = _batch_of_one(views_of(sights(frame, used), images)).to(device)
+        views = stack_views([views_of(sights(frame, used), images)]).to(device)
         with torch.no_grad():
             yield _late(detector, config, frame, views) if late else _joint(detector, config, frame, views)
         report(done)
@@ -86,8 +86,3 @@ def _late(detector: Detector, config: Config, frame: Frame, views: Views) -> Pre
     merged = nms_by_distance(joined, nearer_than_m=prediction.nms_m)
     strongest = torch.arange(len(merged)) < prediction.max_boxes
     return Prediction(frame, merged.pick(strongest), sent)
-
-
-def _batch_of_one(views: Views) -> Views:
-    nothing = torch.zeros(0)
-    return collate([Item(views, nothing, nothing, nothing)]).views
