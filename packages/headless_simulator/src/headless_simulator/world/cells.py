@@ -8,13 +8,10 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from headless_simulator.jit import kernel
 from headless_simulator.scene import Float64
-from headless_simulator.world.contact import first_hit, overlap_depth
-
-Int64 = npt.NDArray[np.int64]
+from headless_simulator.world.contact import Int64
 
 _CELL_M: Final = 24.0
 _MOST_CELLS: Final = 65_536
@@ -60,47 +57,11 @@ class Cells(NamedTuple):
         first = np.concatenate([[0], np.cumsum(np.bincount(cell, minlength=columns * rows))])
         return cls(origin, cell_m, int(columns), int(rows), first, owner[np.argsort(cell, kind="stable")])
 
-    @classmethod
-    def of_boxes(cls, boxes: Float64) -> Cells:
-        """Sort (N, 7) boxes of ``contact``, with any yaw."""
-        reach = (boxes[:, 4] + boxes[:, 5])[:, None]
-        return cls.of(boxes[:, :2] - reach, boxes[:, :2] + reach)
-
 
 @kernel(error_model="python")
 def _along(at_m: float, origin_m: float, cell_m: float, count: int) -> int:
     """Return the cell index of a coordinate, clipped to the grid."""
     return min(max(int((at_m - origin_m) / cell_m), 0), count - 1)
-
-
-@kernel(error_model="python")
-def first_hits(boxes: Float64, others: Float64, cells: Cells) -> Int64:
-    """Return, per (N, 7) box, the first overlapping box of (M, 7) ``others``, or -1; ``cells`` index ``others``."""
-    out = np.empty(len(boxes), np.int64)
-    for n in range(len(boxes)):
-        box = boxes[n]
-        reach = box[4] + box[5]
-        if not abs(box[0]) + abs(box[1]) + reach < _FAR_M:
-            out[n] = first_hit(box, others)
-            continue
-        first_column = _along(box[0] - reach, cells.origin_m[0], cells.cell_m, cells.columns)
-        last_column = _along(box[0] + reach, cells.origin_m[0], cells.cell_m, cells.columns)
-        first_row = _along(box[1] - reach, cells.origin_m[1], cells.cell_m, cells.rows)
-        last_row = _along(box[1] + reach, cells.origin_m[1], cells.cell_m, cells.rows)
-        found = -1
-        for row in range(first_row, last_row + 1):
-            for cell in range(row * cells.columns + first_column, row * cells.columns + last_column + 1):
-                for k in range(cells.first[cell], cells.first[cell + 1]):
-                    m = cells.members[k]
-                    if 0 <= found <= m:
-                        break
-                    apart = reach + others[m, 4] + others[m, 5]
-                    if abs(box[0] - others[m, 0]) > apart or abs(box[1] - others[m, 1]) > apart:
-                        continue
-                    if overlap_depth(box, others[m]) > 0:
-                        found = m
-        out[n] = found
-    return out
 
 
 @kernel(error_model="python")
@@ -126,12 +87,3 @@ def nearest_to(x: float, y: float, samples: Float64, cells: Cells) -> int:
         if rim > 0.0 and least < rim * rim * 0.999999:
             break  # outer cells are farther away
     return best
-
-
-@kernel(error_model="python")
-def nearest(points_m: Float64, samples: Float64, cells: Cells) -> Int64:
-    """Return (K,) numbers of the samples nearest to (K, 2) points, metres; see ``nearest_to``."""
-    out = np.empty(len(points_m), np.int64)
-    for n in range(len(points_m)):
-        out[n] = nearest_to(points_m[n, 0], points_m[n, 1], samples, cells)
-    return out

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from headless_simulator.jit import kernel
 from headless_simulator.scene import Float64
+
+Int64: TypeAlias = npt.NDArray[np.int64]
 
 # A box is (x, y, z of its centre, yaw in degrees, half length, half width, half height).
 
@@ -48,7 +51,7 @@ def box_into(row: int, pose: Float64, half: Float64, offset: Float64, out: Float
 
 
 @kernel(error_model="python")
-def boxes_of(rows: npt.NDArray[np.int64], pose: Float64, half: Float64, offset: Float64) -> Float64:
+def boxes_of(rows: Int64, pose: Float64, half: Float64, offset: Float64) -> Float64:
     """Return (N, 7) upright boxes of actors, world, metres and degrees."""
     out = np.empty((len(rows), 7))
     for n, row in enumerate(rows):
@@ -69,9 +72,8 @@ def first_hit(box: Float64, others: Float64) -> int:
 
 
 @kernel(error_model="python")
-def pairs(boxes: Float64) -> npt.NDArray[np.int64]:
-    """Return (M, 2) indices of overlapping pairs of (N, 7) boxes, each pair once, by a sweep along x."""
-    order = _along_x(boxes)
+def pairs(boxes: Float64, order: Int64) -> Int64:
+    """Return (M, 2) indices of overlapping pairs of (N, 7) boxes, each pair once; ``order`` sorts the boxes by x."""
     found = np.empty((4 * len(boxes) + 16, 2), np.int64)
     count = 0
     widest = 0.0
@@ -89,26 +91,3 @@ def pairs(boxes: Float64) -> npt.NDArray[np.int64]:
                 found[count, 0], found[count, 1] = min(i, j), max(i, j)
                 count += 1
     return found[:count]
-
-
-@kernel(error_model="python")
-def _along_x(boxes: Float64) -> npt.NDArray[np.int64]:
-    """Return (N,) stable order of boxes by x; numba's ``argsort`` takes ten times as long to compile."""
-    total, run = len(boxes), 1
-    order, merged = np.empty(total, np.int64), np.empty(total, np.int64)
-    for n in range(total):
-        order[n] = n
-    while run < total:
-        for start in range(0, total, 2 * run):
-            left, middle, end = start, min(start + run, total), min(start + 2 * run, total)
-            right = middle
-            for n in range(start, end):
-                if left < middle and (right == end or boxes[order[left], 0] <= boxes[order[right], 0]):
-                    merged[n] = order[left]
-                    left += 1
-                else:
-                    merged[n] = order[right]
-                    right += 1
-        order, merged = merged, order
-        run *= 2
-    return order

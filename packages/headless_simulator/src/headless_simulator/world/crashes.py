@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,8 +11,8 @@ import numpy as np
 
 from headless_simulator.jit import int64, kernel
 from headless_simulator.scene import Float64, StaticObject
-from headless_simulator.world import cells, contact
-from headless_simulator.world.cells import Cells, Int64
+from headless_simulator.world import contact
+from headless_simulator.world.contact import Int64
 from headless_simulator.world.table import PROP, VEHICLE, WALKER, ActorTable, Rows, some_of
 
 _SOLID_TAGS: Final = frozenset({3, 4, 5, 14, 15, 16, 17, 18, 28})  # walls, fences, parked vehicles; no crowns, no arms
@@ -31,11 +31,10 @@ class Touch:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Walls:
-    """Static obstacles of a town: (N, 7) upright boxes, names, and their spatial index."""
+    """Static obstacles of a town: (N, 7) upright boxes and their names."""
 
     boxes: Float64
     names: tuple[str, ...]
-    cells: Cells
 
     @classmethod
     def of(cls, objects: Iterable[StaticObject]) -> Walls:
@@ -43,44 +42,15 @@ class Walls:
         solid = [item for item in objects if item.tag in _SOLID_TAGS]
         rows = [(*item.box_centre_m, item.pose[4], *item.box_half_m) for item in solid]
         boxes = np.array(rows, np.float64).reshape(-1, 7)
-        return cls(boxes, tuple(item.name for item in solid), Cells.of_boxes(boxes))
-
-
-class Touches:
-    """The contacts of one tick, in order; stored as arrays, because most are never read.
-
-    Args:
-        ids: (N, 2) actor ids; a negative one is wall -1 - n.
-        impulses: (N, 3) N s, world axes.
-        names: names of the walls.
-    """
-
-    def __init__(self, ids: Int64, impulses: Float64, names: Sequence[str]) -> None:
-        self._ids, self._impulses, self._names = ids, impulses, names
-        self._found: list[Touch] | None = None
-
-    def __len__(self) -> int:
-        return len(self._ids)
-
-    def __iter__(self) -> Iterator[Touch]:
-        if self._found is None:
-            pairs = zip(self._ids.tolist(), self._impulses.tolist(), strict=True)
-            self._found = [
-                Touch(actor_id, max(other, 0), self._names[-1 - other] if other < 0 else "", (x, y, z))
-                for (actor_id, other), (x, y, z) in pairs
-            ]
-        return iter(self._found)
+        return cls(boxes, tuple(item.name for item in solid))
 
 
 _Bodies = namedtuple("_Bodies", "kind actor_id pose was velocity angular speed physics solid half offset mass")
 """Columns of the table that collisions read or change."""
 
 
-NO_TOUCHES: Final = Touches(np.zeros((0, 2), np.int64), np.zeros((0, 3)), ())
-
-
-def resolve(table: ActorTable, vehicles: Rows, before: Float64, walls: Walls) -> Touches:
-    """Return the contacts of this tick, and undo moves that penetrate an obstacle further.
+def resolve(table: ActorTable, vehicles: Rows, before: Float64, walls: Walls) -> list[Touch]:
+    """Return the contacts of this tick in order, and undo moves that penetrate an obstacle further.
 
     Args:
         table: all actors; poses and speeds of vehicles are changed.
@@ -88,22 +58,29 @@ def resolve(table: ActorTable, vehicles: Rows, before: Float64, walls: Walls) ->
         before: (N, 6) poses of these rows before the tick, metres and degrees.
         walls: static obstacles.
     """
-    bodies, of = table.rows(VEHICLE, WALKER, PROP), some_of(table.c, _Bodies)
-    ids, impulses = _resolve(bodies, vehicles, before, of, (walls.boxes, walls.cells))
-    return Touches(ids, impulses, walls.names)
+    c, bodies = table.c, table.rows(VEHICLE, WALKER, PROP)
+    bodies = bodies[c.solid[bodies] != 0]
+    boxes = contact.boxes_of(bodies, c.pose, c.half, c.offset)
+    met = contact.pairs(boxes, np.argsort(boxes[:, 0], kind="stable"))
+    ids, impulses = _resolve((bodies, boxes, met), vehicles, before, some_of(c, _Bodies), walls.boxes)
+    return [
+        Touch(actor_id, max(other, 0), walls.names[-1 - other] if other < 0 else "", (x, y, z))
+        for (actor_id, other), (x, y, z) in zip(ids.tolist(), impulses.tolist(), strict=True)
+    ]
 
 
 @kernel(error_model="python")
 def _resolve(
-    bodies: Rows, vehicles: Rows, before: Float64, c: _Bodies, walls: tuple[Float64, Cells]
+    solid: tuple[Rows, Float64, Int64], vehicles: Rows, before: Float64, c: _Bodies, walls: Float64
 ) -> tuple[Int64, Float64]:
-    wall_boxes, wall_cells = walls
-    bodies = _solid(bodies, c, False)
-    boxes = contact.boxes_of(bodies, c.pose, c.half, c.offset)
+    """Return (N, 2) actor ids, a negative one being wall -1 - n, and (N, 3) impulses, N s, of all contacts.
+
+    ``solid`` has the rows of colliding bodies, their boxes, and the pairs of them that overlap.
+    """
+    bodies, boxes, met = solid
     vehicle_index = np.empty(len(c.kind), np.int64)
     for n in range(len(vehicles)):
         vehicle_index[vehicles[n]] = n
-    met = contact.pairs(boxes)
     ids, impulses = np.empty((2 * len(met) + len(vehicles), 2), np.int64), np.empty((2 * len(met) + len(vehicles), 3))
     count, scratch_box = 0, np.empty(7)
     for pair in range(len(met)):
@@ -115,25 +92,17 @@ def _resolve(
             count += 1
             if c.kind[row] == VEHICLE and c.physics[row] and c.kind[other] != WALKER:
                 _hold_back(row, box, before[vehicle_index[row]], c, scratch_box)
-    moving = _solid(vehicles, c, True)
-    hits = cells.first_hits(contact.boxes_of(moving, c.pose, c.half, c.offset), wall_boxes, wall_cells)
-    for n in range(len(moving)):
-        if hits[n] >= 0:
-            _note_touch(moving[n], -1 - hits[n], c, ids[count], impulses[count])
+    for n in range(len(vehicles)):
+        row = vehicles[n]
+        if not c.solid[row] or not c.physics[row] or c.speed[row] == 0:
+            continue
+        contact.box_into(row, c.pose, c.half, c.offset, scratch_box)
+        hit = contact.first_hit(scratch_box, walls)
+        if hit >= 0:
+            _note_touch(row, -1 - hit, c, ids[count], impulses[count])
             count += 1
-            _hold_back(moving[n], wall_boxes[hits[n]], before[vehicle_index[moving[n]]], c, scratch_box)
+            _hold_back(row, walls[hit], before[n], c, scratch_box)
     return ids[:count], impulses[:count]
-
-
-@kernel(error_model="python")
-def _solid(rows: Rows, c: _Bodies, moving: bool) -> Rows:
-    """Return the colliding rows, or only the moving ones of them."""
-    found, count = np.empty(len(rows), np.int64), 0
-    for row in rows:
-        if c.solid[row] and not (moving and (c.physics[row] == 0 or c.speed[row] == 0)):
-            found[count] = row
-            count += 1
-    return found[:count]
 
 
 @kernel(error_model="python")

@@ -74,7 +74,6 @@ class World:
         contact.first_hit(np.zeros(7), boxes)
         contact.overlap_depth(np.zeros(7), np.zeros(7))
         self._limits.write(none, c)
-        movers_of(self.table)
         self.signal_state.at_lights(none, c)
 
     # ------------------------------------------------------------------ town
@@ -99,7 +98,7 @@ class World:
             self._first_id = self._next_id
             self._ground = GroundGrid.of(town.ground)
             self.signal_state = Signals(town.signals)
-            self.touches = crashes.NO_TOUCHES
+            self.touches: list[crashes.Touch] = []
             self._triggers: list[Actor] = []
             self.large_map: LargeMap | None = LargeMap() if self._streams and is_large(town) else None
             self._ackermann: dict[int, Ackermann] = {}
@@ -333,9 +332,7 @@ class World:
                 controller.drive(self.actors[actor_id].row, c, delta_s)
         before = c.pose[vehicles]
         physics.step((vehicles, walkers, self.table.rows(PROP)), delta_s, c, self._ground)
-        self.touches = (
-            crashes.resolve(self.table, vehicles, before, self.scenery.walls) if len(vehicles) else crashes.NO_TOUCHES
-        )
+        self.touches = crashes.resolve(self.table, vehicles, before, self.scenery.walls) if len(vehicles) else []
         if len(vehicles):
             self.signal_state.at_lights(vehicles, c)
             self._limits.write(vehicles, c)
