@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import cache
 from operator import attrgetter
-from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar, get_args, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -126,57 +126,11 @@ class Columns(NamedTuple):
     dormant: UInt8
 
 
-_LAYOUT: Final[dict[str, tuple[type[np.generic], tuple[int, ...]]]] = {
-    "alive": (np.bool_, ()),
-    "kind": (np.uint8, ()),
-    "actor_id": (np.uint32, ()),
-    "pose": (np.float64, (6,)),
-    "was": (np.float64, (3,)),
-    "velocity": (np.float64, (3,)),
-    "angular": (np.float64, (3,)),
-    "acceleration": (np.float64, (3,)),
-    "speed": (np.float64, ()),
-    "fall": (np.float64, ()),
-    "control": (np.float64, (3,)),
-    "hand_brake": (np.uint8, ()),
-    "reverse": (np.uint8, ()),
-    "manual": (np.uint8, ()),
-    "gear": (np.int32, ()),
-    "steer": (np.float64, ()),
-    "physics": (np.uint8, ()),
-    "gravity": (np.uint8, ()),
-    "solid": (np.uint8, ()),
-    "placed": (np.uint8, ()),
-    "half": (np.float64, (3,)),
-    "offset": (np.float64, (3,)),
-    "mass": (np.float64, ()),
-    "wheelbase": (np.float64, ()),
-    "max_steer": (np.float64, ()),
-    "drive": (np.float64, ()),
-    "grip": (np.float64, ()),
-    "own_grip": (np.float64, ()),
-    "drag": (np.float64, ()),
-    "sticky": (np.uint8, ()),
-    "control_set": (np.uint8, ()),
-    "model": (np.int32, ()),
-    "colour": (np.uint8, (3,)),
-    "lights": (np.uint32, ()),
-    "stride": (np.float64, (3,)),
-    "jump": (np.uint8, ()),
-    "parent": (np.int32, ()),
-    "relative": (np.float64, (6,)),
-    "level": (np.uint8, ()),
-    "signal": (np.int32, ()),
-    "limit": (np.float64, ()),
-    "target_set": (np.uint8, ()),
-    "target": (np.float64, (3,)),
-    "constant": (np.float64, (4,)),
-    "spin": (np.float64, ()),
-    "push": (np.float64, (3,)),
-    "aside": (np.float64, ()),
-    "drift": (np.float64, (3,)),
-    "dormant": (np.uint8, ()),
-}
+_WIDTHS: Final = {
+    "pose": 6, "was": 3, "velocity": 3, "angular": 3, "acceleration": 3, "control": 3, "half": 3, "offset": 3,
+    "colour": 3, "stride": 3, "relative": 6, "target": 3, "constant": 4, "push": 3, "drift": 3,
+}  # fmt: skip
+"""Numbers per row of the columns with more than one."""
 _ABSENT: Final = ("model", "parent", "signal")  # -1 means none
 
 
@@ -190,16 +144,11 @@ def _getter(which: Any) -> Callable[[Columns], tuple[Any, ...]]:
     return attrgetter(*which._fields)
 
 
-@cache
-def _kind_mask(*kinds: int) -> Bools:
-    """Return a boolean by kind: whether it is one of the given kinds."""
-    mask = np.zeros(256, np.bool_)
-    mask[list(kinds)] = True
-    return mask
-
-
 def _columns(capacity: int) -> Columns:
-    made: dict[str, Any] = {name: np.zeros((capacity, *shape), dtype) for name, (dtype, shape) in _LAYOUT.items()}
+    made: dict[str, Any] = {}
+    for name, hint in get_type_hints(Columns).items():
+        (number,) = get_args(get_args(hint)[1])  # of ndarray[shape, dtype[number]]
+        made[name] = np.zeros((capacity, _WIDTHS[name]) if name in _WIDTHS else capacity, number)
     return Columns(**made)
 
 
@@ -215,7 +164,6 @@ class ActorTable:
         self._free: list[int] = []
         self._used = 0
         self._rows: dict[tuple[int, ...], Rows] = {}  # valid since the last spawn or destruction
-        self._places: dict[int, Rows] = {}
 
     def claim(self, kind: int, actor_id: int) -> int:
         """Return a new alive row, zero except for kind and id."""
@@ -229,14 +177,14 @@ class ActorTable:
         for name, column in self.c._asdict().items():
             column[row] = -1 if name in _ABSENT else 0
         self.c.alive[row], self.c.kind[row], self.c.actor_id[row] = True, kind, actor_id
-        self._forget()
+        self._rows.clear()
         return row
 
     def release(self, row: int) -> None:
         """Release a row."""
         self.c.alive[row] = False
         self._free.append(row)
-        self._forget()
+        self._rows.clear()
 
     def rows(self, *kinds: int) -> Rows:
         """Return (N,) rows of living actors of the kinds (default: all), sorted by actor id; read-only."""
@@ -246,20 +194,13 @@ class ActorTable:
         return found
 
     def places(self, kind: int) -> Rows:
-        """Return the (K,) positions of a kind's rows in ``rows()``; read-only."""
-        found = self._places.get(kind)
-        if found is None:
-            found = self._places[kind] = np.flatnonzero(self.c.kind[self.rows()] == kind)
-        return found
-
-    def _forget(self) -> None:
-        self._rows.clear()
-        self._places.clear()
+        """Return the (K,) positions of a kind's rows in ``rows()``."""
+        return np.flatnonzero(self.c.kind[self.rows()] == kind)
 
     def _find(self, kinds: tuple[int, ...]) -> Rows:
         mask = self.c.alive[: self._used]
         if kinds:
-            mask = mask & _kind_mask(*kinds)[self.c.kind[: self._used]]
+            mask = mask & np.isin(self.c.kind[: self._used], kinds)
         found = np.flatnonzero(mask)
         return found[np.argsort(self.c.actor_id[found], kind="stable")]
 
