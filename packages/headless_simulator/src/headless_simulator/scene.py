@@ -222,7 +222,7 @@ class Weather:
 
 @dataclass(slots=True, eq=False)
 class RenderedImage:
-    """The result of one raster pass; the caller owns the buffers, and passing them in again overwrites them.
+    """The result of one raster pass.
 
     Attributes:
         depth_m: (H, W) float32 distance along the optical axis (planar depth); +inf where sky.

@@ -1,5 +1,4 @@
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -28,7 +27,6 @@ def shoot(
     weather: Weather | None = None,
     colour: bool = False,
     normal: bool = False,
-    into: RenderedImage | None = None,
 ) -> RenderedImage:
     return renderer.render(
         view,
@@ -38,7 +36,6 @@ def shoot(
         time_s=0.0,
         want_bgra=colour,
         want_normal=normal,
-        into=into,
     )
 
 
@@ -267,18 +264,6 @@ def test_masks_are_equal_without_colour() -> None:
     np.testing.assert_array_equal(plain.depth_m, full.depth_m)
 
 
-def test_image_buffers_are_reused() -> None:
-    cast = traffic(40)
-    first = shoot(CITY, DOWN, cast, colour=True)
-    expected = shoot(CITY, replace(DOWN, pose=(20.0, 5.0, 50.0, -60.0, 30.0, 0.0)), cast, colour=True)
-
-    again = shoot(CITY, replace(DOWN, pose=(20.0, 5.0, 50.0, -60.0, 30.0, 0.0)), cast, colour=True, into=first)
-
-    assert again.depth_m is first.depth_m
-    np.testing.assert_array_equal(again.ids, expected.ids)
-    np.testing.assert_array_equal(again.bgra, expected.bgra)
-
-
 def test_threads_draw_identical_images() -> None:
     cast = traffic(80)
     views = [View((10.0 * i, 0.0, 40.0, -50.0, 40.0 * i, 0.0), 320 + 16 * i, 200, 80.0) for i in range(6)]
@@ -337,20 +322,6 @@ def test_mover_with_nan_pose_is_not_drawn() -> None:
     cast = movers(["vehicle.audi.tt"], np.array([np.nan, 0, 0, 0, 0, 0]))
 
     assert (shoot(GROUND, DOWN, cast).ids == 0).all()
-
-
-def test_a_failed_image_leaves_nothing_in_the_next(monkeypatch) -> None:
-    expected = shoot(CITY, DOWN)
-    with monkeypatch.context() as broken:
-        broken.setattr("headless_simulator.render.renderer.mover_tables", None)
-        with pytest.raises(TypeError):
-            shoot(CITY, replace(DOWN, pose=(0.0, 0.0, 9.0, -90.0, 20.0, 0.0)))
-    shoot(CITY, replace(DOWN, width=64, height=36))
-
-    again = shoot(CITY, DOWN)
-
-    np.testing.assert_array_equal(again.depth_m, expected.depth_m)
-    np.testing.assert_array_equal(again.ids, expected.ids)
 
 
 def test_shadow_of_a_mover_points_away_from_the_sun() -> None:

@@ -47,13 +47,7 @@ def encode_semantic(tag: UInt8, bgra: UInt8) -> None:
         tag: (H, W).
         bgra: (H, W, 4) out.
     """
-    _put_semantic(tag.reshape(-1), bgra.reshape(-1).view(np.uint32))
-
-
-@kernel()
-def _put_semantic(kind: UInt8, out: UInt32) -> None:
-    for i in range(kind.shape[0]):
-        out[i] = np.uint32(0xFF000000) | (np.uint32(kind[i]) << np.uint32(16))
+    bgra.view(np.uint32)[..., 0] = np.uint32(0xFF000000) | tag.astype(np.uint32) << 16
 
 
 def encode_depth(depth_m: Float32, bgra: UInt8) -> None:
@@ -79,7 +73,6 @@ def _put_depth(source: Float32, out: UInt32) -> None:
         )
 
 
-@kernel()
 def encode_normal(normal: Float32, bgra: UInt8) -> None:
     """Write a normals image: each world axis from -1..1 to 0..255, x in R, y in G, z in B; A = 255.
 
@@ -87,14 +80,5 @@ def encode_normal(normal: Float32, bgra: UInt8) -> None:
         normal: (H, W, 3) unit normals, zero where sky.
         bgra: (H, W, 4) out.
     """
-    height, width = normal.shape[0], normal.shape[1]
-    for v in range(height):
-        for u in range(width):
-            for axis in range(3):
-                bgra[v, u, 2 - axis] = np.uint8(
-                    max(
-                        np.float32(0.0),
-                        min(np.float32(255.0), normal[v, u, axis] * np.float32(127.5) + np.float32(127.5)),
-                    )
-                )
-            bgra[v, u, 3] = 255
+    bgra[..., 2::-1] = np.clip(normal * np.float32(127.5) + np.float32(127.5), 0, 255).astype(np.uint8)
+    bgra[..., 3] = 255

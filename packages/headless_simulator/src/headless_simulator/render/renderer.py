@@ -11,7 +11,7 @@ import numpy as np
 
 from headless_simulator.models import ModelLibrary
 from headless_simulator.render.camera import pack
-from headless_simulator.render.encode import encode_depth, encode_instance, encode_normal, encode_semantic
+from headless_simulator.render.encode import encode_depth, encode_instance
 from headless_simulator.render.flow import Before, optical_flow
 from headless_simulator.render.glow import NO_GLOW, NO_GLOW_FRAME, GlowMaps
 from headless_simulator.render.lanes import LANES, TILE
@@ -20,10 +20,9 @@ from headless_simulator.render.pack import ModelPack, ModelStore
 from headless_simulator.render.patches import blend_patch, patches_of
 from headless_simulator.render.pixel_events import EventPixels, Tuning
 from headless_simulator.render.rain import draw_rain
-from headless_simulator.render.raster import SMALL, Int64, draw_movers, draw_static, model_frames
+from headless_simulator.render.raster import SMALL, draw_movers, draw_static, model_frames
 from headless_simulator.render.raycast import Bounds, RayGrid, build_grid, cast_rays
 from headless_simulator.render.resolve import base_colours, mover_tables, resolve, resolve_normals
-from headless_simulator.render.scratch import Scratch
 from headless_simulator.render.shade import shade
 from headless_simulator.render.shadow import NO_FRAME, NO_HEIGHTS, ShadowMaps
 from headless_simulator.render.tiles import StaticScene, linear, sort_into_tiles
@@ -72,7 +71,6 @@ class Renderer:
         self._models = ModelStore(models)
         self._shadows = ShadowMaps(self._scene)
         self._glows = GlowMaps(self._scene)
-        self._scratch = Scratch()
         self._grid: RayGrid | None = None
         self._grid_lock = threading.Lock()
         self._tile_vertices = int(np.diff(self._scene.tile_points).max(initial=0))
@@ -139,7 +137,6 @@ class Renderer:
         want_bgra: bool,
         want_normal: bool = False,
         want_base: bool = False,
-        into: RenderedImage | None = None,
     ) -> RenderedImage:
         """Draw one view.
 
@@ -152,24 +149,20 @@ class Renderer:
             want_bgra: also shade a colour image.
             want_normal: also return world normals.
             want_base: also return base colours.
-            into: an image of the same size to reuse.
 
         Raises:
             ValueError: the camera's numbers are out of range.
         """
         camera = pack(view)
-        image = _image(view, want_bgra=want_bgra, want_normal=want_normal, into=into)
+        image = _image(view, want_bgra=want_bgra, want_normal=want_normal)
         light = light_of(weather)
-        self._draw(
-            image, view, movers, light=light, signals=signals, want_bgra=want_bgra, want_normal=want_normal,
-            want_base=want_base,
-        )  # fmt: skip
-        if image.bgra is None or not want_bgra:
+        self._draw(image, view, movers, light=light, signals=signals, want_base=want_base)
+        if image.bgra is None:
             return image
         radius_m = self._models.flying_radius_m[movers.model]
         for patch in patches_of(view, movers, radius_m):
-            enlarged = _image(patch, want_bgra=True, want_normal=False, into=None)
-            self._draw(enlarged, patch, movers, light=light, signals=signals, want_bgra=True, want_normal=False)
+            enlarged = _image(patch, want_bgra=True, want_normal=False)
+            self._draw(enlarged, patch, movers, light=light, signals=signals)
             blend_patch(image, enlarged, patch, movers.actor_id[radius_m > 0.0])
         if light.rain > 0:
             words = image.bgra.reshape(-1).view(np.uint32)
@@ -187,38 +180,30 @@ class Renderer:
         *,
         light: Light,
         signals: UInt8,
-        want_bgra: bool,
-        want_normal: bool,
         want_base: bool = False,
     ) -> None:
-        """Draw an image without rain."""
+        """Fill the buffers of an image, without rain."""
         camera = pack(view)
         models = self._models.pack(movers.model)
         size = view.width * view.height
-        keys: Int64 = self._scratch.take_zeros("keys", size, np.int64)
-        visible: Int32 = self._scratch.get("visible", (size,), np.int32)
-        starts: Int32 = self._scratch.get("starts", (size + 1,), np.int32)
+        keys = np.zeros(size, np.int64)
+        visible, starts = np.empty(size, np.int32), np.empty(size + 1, np.int32)
         scene = self._scene
         most_vertices = max(self._tile_vertices, int(np.diff(models.first_point).max(initial=0)), 1)
-        screen: Float64 = self._scratch.get("screen", (3, most_vertices), np.float64)
-        small: Float64 = self._scratch.get("small64", (SMALL, 4), np.float64)
+        screen, small = np.empty((3, most_vertices)), np.empty((SMALL, 4))
         draw_static(
             keys, view.width, view.height, camera,
             scene.points_m, scene.corners, scene.tile_box_m, scene.tile_points, scene.tile_triangles, screen, small,
         )  # fmt: skip
-        world: Float64 = self._scratch.get("world", (len(movers.model), 3, 4), np.float64)
-        drawn: Int32 = self._scratch.get("drawn", (len(movers.model), 2), np.int32)
+        world, drawn = np.empty((len(movers.model), 3, 4)), np.empty((len(movers.model), 2), np.int32)
         model_frames(movers.pose, world)
         model = models.row_of_model[movers.model]
         used = draw_movers(
             keys, view.width, view.height, camera, world, model, models.points_m, models.corners,
             models.first_point, models.first_triangle, models.sphere, len(scene.corners), drawn, screen, small,
         )  # fmt: skip
-        surface: Float32 = self._scratch.get("surface", (used, 6), np.float32)
-        material: UInt8 = self._scratch.get("material", (used,), np.uint8)
-        tag: UInt8 = self._scratch.get("tag", (used,), np.uint8)
-        ids: UInt32 = self._scratch.get("ids", (used,), np.uint32)
-        owner: Int32 = self._scratch.get("owner", (used,), np.int32)
+        surface, owner = np.empty((used, 6), np.float32), np.empty(used, np.int32)
+        material, tag, ids = np.empty(used, np.uint8), np.empty(used, np.uint8), np.empty(used, np.uint32)
         mover_tables(
             drawn, world, model, models.first_triangle, models.surface, models.material, models.tag,
             movers.actor_id, linear(movers.colour_rgb), surface, material, tag, ids, owner,
@@ -227,12 +212,11 @@ class Renderer:
             keys, view.width, len(scene.corners), scene.ids, scene.tag, ids, tag, visible, starts,
             image.depth_m.ravel(), image.ids.ravel(), image.tag.ravel(),
         )  # fmt: skip
-        self._scratch.put_back("keys", keys)
-        if image.normal is not None and want_normal:
+        if image.normal is not None:
             resolve_normals(visible, len(scene.corners), scene.surface, surface, image.normal.reshape(-1, 3))
         if want_base:
             image.base_rgb = base_colours(visible, scene.surface, surface).reshape(*image.tag.shape, 3)
-        if image.bgra is not None and want_bgra:
+        if image.bgra is not None:
             drawn_movers = _DrawnMovers(movers, models, model, world, surface, material, owner)
             self._shade(
                 image, image.bgra, view, drawn_movers, light=light, signals=signals, visible=visible, starts=starts
@@ -252,9 +236,7 @@ class Renderer:
     ) -> None:
         """Shade (H, W, 4) pixels; ``visible``: triangle of each pixel, ``starts``: first pixel of each run of one triangle."""
         scene, movers = self._scene, drawn.movers
-        lane: Float32 = self._scratch.get("lane", (LANES,), np.float32)
-        small: Float32 = self._scratch.get("small", (5, 6), np.float32)
-        runs: Float32 = self._scratch.get("runs", (TILE, 13), np.float32)
+        lane, small, runs = (np.empty(shape, np.float32) for shape in (LANES, (5, 6), (TILE, 13)))
         words = bgra.reshape(-1).view(np.uint32)
         glow, glow_frame = NO_GLOW, NO_GLOW_FRAME
         if light.numbers[NIGHT] > 0:
@@ -322,10 +304,7 @@ class Renderer:
             )
         pixels = np.zeros((8, 16, 4), np.uint8)
         encode_instance(image.ids, image.tag, pixels)
-        encode_semantic(image.tag, pixels)
         encode_depth(image.depth_m, pixels)
-        assert image.normal is not None
-        encode_normal(image.normal, pixels)
         optical_flow(image, view, mover, Before(view.pose, mover))
         event_pixels = EventPixels(Tuning((0.3, 0.3), (0.0, 0.0), 0, 0.001), np.random.default_rng(0))
         for time_ns in range(2):
@@ -347,15 +326,13 @@ class Renderer:
         return glow
 
 
-def _image(view: View, *, want_bgra: bool, want_normal: bool, into: RenderedImage | None) -> RenderedImage:
-    """Return the caller's image with missing buffers added, or a new image."""
+def _image(view: View, *, want_bgra: bool, want_normal: bool) -> RenderedImage:
+    """Return an image with the requested buffers, whose content is unspecified."""
     shape = (view.height, view.width)
-    if into is None:
-        into = RenderedImage(np.empty(shape, np.float32), np.empty(shape, np.uint32), np.empty(shape, np.uint8))
-    elif into.depth_m.shape != shape:
-        raise ValueError(f"the image buffers have shape {into.depth_m.shape}; the view needs {shape}")
-    if want_bgra and into.bgra is None:
-        into.bgra = np.empty((*shape, 4), np.uint8)
-    if want_normal and into.normal is None:
-        into.normal = np.empty((*shape, 3), np.float32)
-    return into
+    return RenderedImage(
+        np.empty(shape, np.float32),
+        np.empty(shape, np.uint32),
+        np.empty(shape, np.uint8),
+        np.empty((*shape, 3), np.float32) if want_normal else None,
+        np.empty((*shape, 4), np.uint8) if want_bgra else None,
+    )

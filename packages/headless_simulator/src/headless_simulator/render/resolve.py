@@ -74,7 +74,7 @@ def resolve(
     ids: UInt32,
     tag: UInt8,
 ) -> None:
-    """Unpack the z-buffer's keys into ``visible`` (-1: sky), depth, ids and tag (each (P,)), and clear the keys.
+    """Unpack the z-buffer's keys into ``visible`` (-1: sky), depth, ids and tag (each (P,)).
 
     Args:
         starts: (P + 1,) out, first pixel of each run of one triangle within a row, or a ``TILE`` of it; then the image's end.
@@ -88,7 +88,6 @@ def resolve(
         end = min(begin + np.uint64(TILE), row_end)
         for i in range(begin, end):
             key = keys[i]
-            keys[i] = np.int64(0)
             depth_m[i] = np.float32(1.0) / np.int32(key >> np.int64(32)).view(np.float32)
             visible[i] = np.int32(key & np.int64(0xFFFFFFFF)) if key > 0 else np.int32(-1)
         starts[runs] = begin

@@ -11,7 +11,7 @@ class RendererLike(Protocol):
 
     def render(
         self, view: View, movers: Movers, *, weather: Weather, signals: UInt8, time_s: float, want_bgra: bool,
-        want_normal: bool = False, want_base: bool = False, into: RenderedImage | None = None,
+        want_normal: bool = False, want_base: bool = False,
     ) -> RenderedImage:  # fmt: skip
         """Draw ``movers`` in the town as seen from ``view``; ``signals`` is the (L,) uint8 state of the traffic lights."""
         ...

@@ -1,6 +1,5 @@
 """Cameras: every distinct view of a tick is drawn once and encoded for each camera with that view."""
 
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
@@ -26,9 +25,7 @@ COSMOS: Final = "sensor.camera.cosmos_visualization"
 IMAGES: Final = frozenset({RGB, DEPTH, SEMANTIC, INSTANCE, NORMALS, COSMOS, FLOW, DVS})
 OF_TAGS: Final = frozenset({SEMANTIC, INSTANCE})
 
-_MOST_CACHED_PIXELS: Final = 40_000_000
 _PATCH_PX: Final = 32
-_scratch = threading.local()
 
 
 def view_of(reading: Reading) -> View:
@@ -51,9 +48,7 @@ def take(view: View, readings: Sequence[Reading], moment: Moment) -> list[Measur
         want_bgra=not kinds.isdisjoint({RGB, DVS}) or gbuffers.COLOUR in buffers,
         want_normal=NORMALS in kinds or gbuffers.NORMAL in buffers,
         want_base=gbuffers.BASE in buffers,
-        into=_reused(view),
     )
-    _keep(view, image)
     encoded = {kind: _encode(kind, image, moment.version.mask_ids) for kind in kinds - SUCCESSIVE}
     textures = gbuffers.textures(buffers, image)
     out = []
@@ -142,18 +137,3 @@ def _encode(kind: str, image: RenderedImage, mask_ids: Callable[[UInt32], UInt32
         assert image.normal is not None
         encode_normal(image.normal, bgra)
     return bgra
-
-
-def _reused(view: View) -> RenderedImage | None:
-    """Return this thread's buffers of that size, without the colour buffer, which is still being sent."""
-    images: dict[tuple[int, int], RenderedImage] = getattr(_scratch, "images", {})
-    return images.get((view.width, view.height))
-
-
-def _keep(view: View, image: RenderedImage) -> None:
-    if not hasattr(_scratch, "images"):
-        _scratch.images = {}
-    cached_px = sum(width * height for width, height in _scratch.images)
-    if len(_scratch.images) > 8 or cached_px > _MOST_CACHED_PIXELS:  # sizes change with clients: keep a few
-        _scratch.images.clear()
-    _scratch.images[view.width, view.height] = replace(image, bgra=None)
