@@ -29,8 +29,6 @@ int64: Final = cast("Callable[[Any], int]", np.int64)
 _VARIABLE: Final = "NUMBA_CACHE_DIR"
 _SOURCES: Final = (
     "airsim/*.py",
-    "carla/kernels/*.py",
-    "carla/wire.py",
     "render/*.py",
     "world/*.py",
     "jit.py",

@@ -9,7 +9,6 @@ import numpy as np
 
 from headless_simulator.airsim import pixels, read_settings
 from headless_simulator.airsim.fleet import Fleet
-from headless_simulator.carla import control_batch, snapshot
 from headless_simulator.models import ModelLibrary
 from headless_simulator.render import Renderer
 from headless_simulator.scene import Ground, Mesh, SignalHead, Town
@@ -48,8 +47,6 @@ def warm_up_motion() -> None:
         (), (), (), np.zeros((1, 3)),
     )  # fmt: skip
     world = World(town, models=models, renderer_of=lambda _: renderer)
-    control_batch.compile_all()
-    snapshot.compile_all()
     fleet = Fleet(world, read_settings("{}"), player_start_m=(0.0, 0.0, 0.0))
     fleet.compile()
     fleet.drone("").set_api(enabled=False)

@@ -1,6 +1,7 @@
 """Answers of calls: results, clients' mistakes, and simulator bugs, which are reported as such."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -105,3 +106,15 @@ def test_internal_error_in_batch_affects_only_its_command(
     assert texts[2] == "expected 2 arguments, got 1"
     assert texts[3].startswith("command must be an array")
     assert capsys.readouterr().err.count("Traceback") == 1
+
+
+@pytest.mark.parametrize("synchronous", [True, False])
+def test_batch_ticks_only_in_synchronous_mode(server: CarlaServer, call: Call, synchronous: bool) -> None:
+    episode, town = server.context.episode, server.context.world
+    episode.settings = replace(episode.settings, synchronous=synchronous)
+    before = town.frame
+
+    assert call("apply_batch", [], False) == call("apply_batch", [], True) == (None, [])
+    assert town.frame - before == synchronous
+    advances = server.methods["apply_batch"].traits.advances
+    assert [advances([[False], [], ticks]) for ticks in (False, True)] == [False, True]

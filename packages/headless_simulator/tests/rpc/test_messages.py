@@ -1,6 +1,5 @@
 import gc
 import weakref
-from collections.abc import Callable
 from itertools import chain
 
 import msgpack
@@ -10,10 +9,8 @@ from headless_simulator.airsim.server import DIALECT as AIRSIM
 from headless_simulator.carla.connection import DIALECT as CARLA
 from headless_simulator.rpc.messages import (
     Dialect,
-    Packed,
     PackedFloats,
     ProtocolError,
-    Recognised,
     Request,
     encode_in_parts,
     encode_whole,
@@ -89,24 +86,3 @@ def test_messages_of_a_closed_connection_are_freed() -> None:
 
 def test_invalid_utf8_of_carla_round_trips() -> None:
     assert b"".join(CARLA.encode("caf\udce9")) == b"\xa4caf\xe9"
-
-
-def test_recogniser_runs_at_message_starts_only() -> None:
-    inputs: list[bytes] = []
-
-    def recognise(data: bytes) -> Recognised | None:
-        inputs.append(data)
-        return Recognised(["common"], 3) if data.startswith(b"\x92\x01\x02") else None
-
-    messages = Dialect("replace", 1 << 16, encode_whole, recognise=recognise).messages()
-
-    assert list(messages.of(b"\x92\x01\x02\x92\x01\x02\x91")) == [["common"], ["common"]]
-    assert list(messages.of(b"\x92\x01")) == []
-    assert list(messages.of(b"\x02\x92\x01\x02")) == [[[1, 2]], [1, 2]]
-    assert list(messages.of(b"\x92\x01\x02")) == [["common"]]
-    assert inputs == [b"\x92\x01\x02\x92\x01\x02\x91", b"\x92\x01\x02\x91", b"\x91", b"\x92\x01\x02"]
-
-
-@pytest.mark.parametrize("encode", [encode_whole, encode_in_parts])
-def test_packed_values_are_sent_unchanged(encode: Callable[[object], list[bytes]]) -> None:
-    assert b"".join(encode([1, 300, None, Packed(b"\x92\x01\x02")])) == msgpack.packb([1, 300, None, [1, 2]])

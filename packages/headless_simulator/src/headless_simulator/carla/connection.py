@@ -29,7 +29,6 @@ from typing import Any, Final
 
 from msgpack import packb
 
-from headless_simulator.carla import control_batch
 from headless_simulator.carla.load_silence import delivery_s
 from headless_simulator.rpc.connections import Connection
 from headless_simulator.rpc.messages import Dialect, ProtocolError, Request, encode_whole
@@ -48,7 +47,7 @@ _BUSY_ROUND_LIMIT_S: Final = 1.0  # on a busy machine
 _NEW_EPISODE_S: Final = 0.3  # from informing a client of its episode until it has seen a snapshot of it
 _HELD_LIMIT_S: Final = 3.0
 
-DIALECT: Final = Dialect("surrogateescape", LARGEST_MESSAGE, encode_whole, recognise=control_batch.recognise)
+DIALECT: Final = Dialect("surrogateescape", LARGEST_MESSAGE, encode_whole)
 Answer = tuple[Any, Any]  # error, result
 
 

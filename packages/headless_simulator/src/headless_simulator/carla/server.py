@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from headless_simulator.behaviours import IDEAL, Behaviours
-from headless_simulator.carla import control_batch, snapshot, wire
+from headless_simulator.carla import snapshot, wire
 from headless_simulator.carla.caller import CALLER
 from headless_simulator.carla.connection import Answer, CarlaConnection
 from headless_simulator.carla.context import build_context
@@ -20,7 +20,7 @@ from headless_simulator.faults import Faults
 from headless_simulator.rendering import Rendering
 from headless_simulator.rpc.arguments import WrongCount
 from headless_simulator.rpc.call_counts import NAME_CHARS
-from headless_simulator.rpc.messages import Packed, Request
+from headless_simulator.rpc.messages import Request
 from headless_simulator.rpc.methods import Bound, InternalError
 from headless_simulator.towns.library import TownLibrary
 from headless_simulator.world.world import World
@@ -59,8 +59,6 @@ class CarlaServer:
         version: CarlaVersion = CARLA_0_9_16,
     ) -> None:
         world.stream_large_maps(behaviours["large-map"] == "streamed")
-        control_batch.compile_all()
-        snapshot.compile_all()
         self.context = build_context(
             world, towns=towns, faults=faults, rendering=rendering, behaviours=behaviours, version=version
         )
@@ -188,8 +186,6 @@ class CarlaServer:
             result = reshape(result)
         if traits.is_bare:
             return result
-        if isinstance(result, Packed):
-            return wire.packed_ok(result)
         return wire.VOID_OK if traits.is_void else wire.ok(result)
 
     def report(self) -> str | None:

@@ -1,23 +1,20 @@
 """The state of every actor at one tick, in the format of the world observer."""
 
 import time
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from headless_simulator.carla import wire
-from headless_simulator.carla.kernels.snapshot_bytes import DATA, States, put_states
-from headless_simulator.scene import Int32, UInt8
-from headless_simulator.world.table import LIGHT, SIGN, WALKER, ActorTable, Rows, some_of
+from headless_simulator.scene import UInt8
+from headless_simulator.world.signals import GREEN
+from headless_simulator.world.table import LIGHT, SIGN, VEHICLE, WALKER, Rows
 from headless_simulator.world.world import World
 
-_FIELDS: Final[Mapping[str, Any]] = wire.LIGHT_DATA.fields or {}
-_TIMES: Final = slice(_FIELDS["green"][1], _FIELDS["pole"][1])  # green, yellow, red, elapsed
-_FROZEN: Final = _FIELDS["frozen"][1]
-_STATE: Final = _FIELDS["state"][1]
+_ACTIVE, _DORMANT = 1, 2
+_DATA: Final = wire.ACTOR_STATE.itemsize - wire.VEHICLE_DATA.itemsize  # offset of the last field
 
 
 def pack(world: World, *, flags: int, observer: int, spoiled: Sequence[int] = ()) -> bytes:
@@ -32,34 +29,44 @@ def pack(world: World, *, flags: int, observer: int, spoiled: Sequence[int] = ()
         return b"".join((header, episode, states.data))
 
 
-def compile_all() -> None:
-    """Compile the kernel or read it from the cache, outside a client's deadline."""
-    none = np.empty(0, np.uint32)
-    put_states(
-        np.empty(0, np.int64),
-        some_of(ActorTable().c, States),
-        (none.astype(np.uint8), none),
-        np.empty((0, 0), np.uint8),
-    )
-
-
 def _states(world: World) -> UInt8:
     """Return (N, size of ``ACTOR_STATE``) uint8, one row per actor."""
     c, table = world.table.c, world.table
     rows = table.rows()
-    out = np.zeros((len(rows), wire.ACTOR_STATE.itemsize), np.uint8)
-    put_states(rows, some_of(c, States), (world.signal_state.state, world.light_ids), out)
-    data = out[:, DATA:]
-    walkers = table.rows(WALKER)
-    if len(walkers):
+    out = np.zeros(len(rows), wire.ACTOR_STATE)
+    out["id"] = c.actor_id[rows]
+    out["state"] = np.where(c.dormant[rows], _DORMANT, _ACTIVE)
+    with np.errstate(over="ignore"):  # a number too large for float32 is sent as infinity
+        out["transform"] = c.pose[rows]
+        for name in ("velocity", "angular", "acceleration"):
+            out[name] = getattr(c, name)[rows]
+    states = _bytes(out)
+    data = states[:, _DATA:]
+    if len(vehicles := table.rows(VEHICLE)):
+        data[table.places(VEHICLE)] = _vehicles(world, vehicles)
+    if len(walkers := table.rows(WALKER)):
         data[table.places(WALKER)] = _walkers(world, walkers)
-    lights = table.places(LIGHT)
-    if len(lights):
+    if len(lights := table.places(LIGHT)):
         data[lights] = _lights(world)
-    signs = table.places(SIGN)
-    if len(signs):
-        data[signs] = _signs(world.sign_ids)
-    return out
+    if len(signs := table.places(SIGN)):
+        data[signs] = _signs(world)
+    return states
+
+
+def _vehicles(world: World, rows: Rows) -> UInt8:
+    c = world.table.c
+    out = np.zeros(len(rows), wire.VEHICLE_DATA)
+    for name in ("control", "hand_brake", "reverse", "manual", "gear"):
+        out[name] = getattr(c, name)[rows]
+    is_active = c.dormant[rows] == 0
+    out["limit"][is_active] = c.limit[rows[is_active]]
+    at_light = is_active & (c.signal[rows] >= 0)
+    lights = c.signal[rows[at_light]]
+    out["tl_state"] = GREEN
+    out["tl_state"][at_light] = world.signal_state.state[lights]
+    out["has_tl"] = at_light
+    out["tl_id"][at_light] = world.light_ids[lights]
+    return _bytes(out)
 
 
 def _walkers(world: World, rows: Rows) -> UInt8:
@@ -76,27 +83,17 @@ def _walkers(world: World, rows: Rows) -> UInt8:
 
 def _lights(world: World) -> UInt8:
     signals = world.signal_state
-    out = _poles(signals.opendrive_ids.tobytes(), signals.places.tobytes()).copy()
-    out[:, _TIMES] = _bytes(signals.times_s.astype(np.float32))
-    out[:, _FROZEN], out[:, _STATE] = signals.frozen, signals.state
-    return out
-
-
-@lru_cache(maxsize=8)
-def _poles(opendrive_ids: bytes, places: bytes) -> UInt8:
-    """Return the constant state bytes of traffic lights."""
-    numbers: Int32 = np.frombuffer(places, np.int32)
-    out = np.zeros(len(numbers), wire.LIGHT_DATA)
-    out["sign_id"] = np.frombuffer(opendrive_ids, f"S{len(opendrive_ids) // len(numbers)}")
-    out["pole"] = numbers
+    out = np.zeros(len(signals.state), wire.LIGHT_DATA)
+    out["sign_id"], out["pole"] = signals.opendrive_ids, signals.places
+    for column, name in enumerate(("green", "yellow", "red", "elapsed")):
+        out[name] = signals.times_s[:, column]
+    out["frozen"], out["state"] = signals.frozen, signals.state
     return _bytes(out)
 
 
-@lru_cache(maxsize=8)
-def _signs(ids: tuple[str, ...]) -> UInt8:
-    """Return the constant state bytes of signs."""
-    out = np.zeros(len(ids), wire.SIGN_DATA)
-    out["sign_id"] = [sign_id.encode() for sign_id in ids]
+def _signs(world: World) -> UInt8:
+    out = np.zeros(len(world.sign_ids), wire.SIGN_DATA)
+    out["sign_id"] = world.sign_ids
     return _bytes(out)
 
 

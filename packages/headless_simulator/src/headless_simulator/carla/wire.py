@@ -12,8 +12,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from headless_simulator.rpc.messages import Packed
-
 SENSOR_TYPE: Final[dict[str, int]] = {  # index in the client's compiled sensor registry
     "sensor.other.collision": 0, "sensor.camera.depth": 1, "sensor.camera.normals": 2, "sensor.camera.dvs": 3,
     "sensor.other.gnss": 4, "sensor.other.imu": 5, "sensor.other.lane_invasion": 6, "sensor.other.obstacle": 7,
@@ -56,11 +54,6 @@ VOID_OK: Final = [[False]]
 def ok(value: Any) -> list[Any]:
     """Wrap a value as ``Response<T>``."""
     return [[1, value]]
-
-
-def packed_ok(value: Packed) -> Packed:
-    """Wrap a packed value as ``Response<T>``."""
-    return Packed(b"\x91\x92\x01" + value.raw)
 
 
 def error(text: str) -> list[Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import msgpack
 import numpy as np
@@ -24,18 +24,7 @@ class ProtocolError(ValueError):
     """The message is not msgpack-RPC; the connection is closed."""
 
 
-class Packed:
-    """An encoded value, sent unchanged.
-
-    Args:
-        raw: one msgpack value.
-    """
-
-    def __init__(self, raw: bytes) -> None:
-        self.raw = raw
-
-
-class PackedFloats(Packed):
+class PackedFloats:
     """Floats sent as a msgpack array of float32, encoded together instead of one by one."""
 
     def __init__(self, values: Float32) -> None:
@@ -43,7 +32,7 @@ class PackedFloats(Packed):
         coded = np.empty((len(flat), 5), np.uint8)
         coded[:, 0] = 0xCA
         coded[:, 1:] = flat.astype(">f4").view(np.uint8).reshape(-1, 4)
-        super().__init__(b"\xdd" + struct.pack(">I", len(flat)) + coded.tobytes())
+        self.raw = b"\xdd" + struct.pack(">I", len(flat)) + coded.tobytes()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,18 +42,6 @@ class Request:
     message_id: int | None
     method: str
     arguments: list[Any]
-
-
-class Recognised(NamedTuple):
-    """A message parsed without the msgpack library: like the library's result, but parts can have another type.
-
-    Attributes:
-        message: input of ``parse``.
-        size: length in bytes.
-    """
-
-    message: list[Any]
-    size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,15 +54,12 @@ class Dialect:
         largest_bytes: the longest accepted message.
         most_items: the longest accepted array or map, and the most items of all of them in one message.
         encode: packs an answer into parts that are sent in order.
-        recognise: parses the message at the start of some bytes if it is complete, of a common kind and well within the
-        limits; returns None for all others.
     """
 
     unicode_errors: str
     largest_bytes: int
     encode: Callable[[Any], list[bytes]]
     most_items: int = 2_000_000
-    recognise: Callable[[bytes], Recognised | None] | None = None
 
     def messages(self) -> Messages:
         """Return an unpacker for one connection."""
@@ -114,7 +88,6 @@ class Messages:
 
     def __init__(self, dialect: Dialect) -> None:
         self._items = _Items(dialect.most_items)
-        self._recognise = dialect.recognise
         self._fed = self._taken = 0  # bytes passed to the unpacker, and bytes of complete messages
         self._unpacker = msgpack.Unpacker(
             raw=False,
@@ -133,9 +106,6 @@ class Messages:
         Raises:
             ProtocolError: the bytes are not msgpack, or a message is too long or too deeply nested.
         """
-        while (recognised := self._recognised(data)) is not None:
-            yield recognised.message
-            data = data[recognised.size :]
         try:
             self._unpacker.feed(data)
             self._fed += len(data)
@@ -147,11 +117,6 @@ class Messages:
             return
         except (ValueError, TypeError, msgpack.exceptions.UnpackException, RecursionError) as problem:
             raise ProtocolError(str(problem)) from problem
-
-    def _recognised(self, data: bytes) -> Recognised | None:
-        if self._recognise is None or self._fed != self._taken or not data:  # in the middle of a message
-            return None
-        return self._recognise(data)
 
 
 def parse(message: Any) -> Request:
@@ -177,13 +142,7 @@ def parse(message: Any) -> Request:
 
 
 def encode_whole(message: Any) -> list[bytes]:
-    """Encode a message of plain values, or one with a packed last value; text keeps bytes that are not UTF-8."""
-    if isinstance(message, list) and message and isinstance(message[-1], Packed):
-        packer = msgpack.Packer(use_bin_type=True, unicode_errors="surrogateescape", autoreset=False)
-        packer.pack_array_header(len(message))
-        for value in message[:-1]:
-            packer.pack(value)
-        return [packer.bytes() + message[-1].raw]
+    """Encode a message of plain values; text keeps bytes that are not UTF-8."""
     return [msgpack.packb(message, use_bin_type=True, unicode_errors="surrogateescape")]
 
 
@@ -193,7 +152,7 @@ def encode_in_parts(message: Any) -> list[bytes]:
     parts: list[bytes] = []
 
     def walk(value: Any) -> None:
-        if isinstance(value, Packed):
+        if isinstance(value, PackedFloats):
             parts.append(packer.bytes())
             packer.reset()
             parts.append(value.raw)

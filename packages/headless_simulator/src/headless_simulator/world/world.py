@@ -116,7 +116,7 @@ class World:
             light.box_yaw_deg = head.trigger[6] - head.pose[4]
             self.lights.append(light)
         self.light_ids = np.array([light.actor_id for light in self.lights], np.uint32)
-        self.sign_ids = tuple(number for _, _, number in self.town.traffic_signs)
+        self.sign_ids = np.array([number.encode() for _, _, number in self.town.traffic_signs], np.bytes_)
         for blueprint, pose, _ in self.town.traffic_signs:
             sign = self._enter(SpawnOrder(blueprint, pose=pose), SIGN, actor_id=self._next_sign_id)
             self._next_sign_id += 1

@@ -1,11 +1,9 @@
-"""Order of a batch's commands, and equivalence of grouped and single controls."""
+"""Order of a batch's commands, and answers to invalid ones."""
 
 import math
 from typing import Any
 
-import numpy as np
 import pytest
-from headless_simulator.carla.methods import vehicles
 from headless_simulator.carla.methods.batch import BatchContext, apply_batch
 from headless_simulator.world.actors import SpawnOrder
 from headless_simulator.world.world import World
@@ -34,33 +32,6 @@ def batch(town: World, *commands: Any) -> list[Any]:
 
 def control(actor_id: int, sent: list[Any]) -> list[Any]:
     return [[2, [actor_id, sent]]]
-
-
-def same_state(one: World, other: World) -> bool:
-    columns: list[tuple[np.ndarray, np.ndarray]] = list(zip(one.table.c, other.table.c, strict=True))
-    return all(np.array_equal(a, b) for a, b in columns)
-
-
-def test_batch_of_controls_equals_single_calls() -> None:
-    (together, ids), (single, _) = three_cars(), three_cars()
-
-    answers = batch(together, *(control(i, sent) for i, sent in zip(ids, CONTROLS, strict=True)))
-    for i, sent in zip(ids, CONTROLS, strict=True):
-        vehicles.apply_control_to_vehicle(single, i, tuple(sent))  # type: ignore[arg-type]
-
-    assert answers == [[[1, i]] for i in ids]
-    assert same_state(together, single)
-
-
-def test_last_control_wins_and_gear_stays() -> None:
-    (together, ids), (single, _) = three_cars(), three_cars()
-
-    batch(together, control(ids[0], CONTROLS[1]), control(ids[0], CONTROLS[0]))
-    for sent in (CONTROLS[1], CONTROLS[0]):
-        vehicles.apply_control_to_vehicle(single, ids[0], tuple(sent))  # type: ignore[arg-type]
-
-    assert same_state(together, single)
-    assert together.table.c.gear[together.actor(ids[0]).row] == 3
 
 
 def test_commands_are_executed_in_order() -> None:

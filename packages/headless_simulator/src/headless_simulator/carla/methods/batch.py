@@ -1,39 +1,28 @@
 """``apply_batch``: many commands in one call, with one answer each."""
 
-import math
 import time
 from dataclasses import dataclass
 from typing import Any, Final
 
-from headless_simulator.carla import packed, wire
+from headless_simulator.carla import wire
 from headless_simulator.carla.clock import Clock
-from headless_simulator.carla.control_batch import (
-    CONTROL,
-    MOST_CONTROLS,
-    Commands,
-    ControlBatch,
-    apply_controls,
-    carry_out,
-)
 from headless_simulator.carla.episode import Episode
 from headless_simulator.carla.lifecycle import ActorLifecycle
 from headless_simulator.carla.method import CarlaMethod, Traits, call
 from headless_simulator.carla.methods import lights, motion, vehicles
 from headless_simulator.carla.values import ActorId, Transform, description, optional, transform
 from headless_simulator.errors import CallRefused, ClientError
-from headless_simulator.rpc.arguments import Anything, Flag, Number, array, integer
-from headless_simulator.rpc.messages import Packed
+from headless_simulator.rpc.arguments import Anything, Array, Flag, Number, array, integer
 from headless_simulator.rpc.methods import InternalError, internal_error
 from headless_simulator.terminal import note_bug
 from headless_simulator.world.actors import NoSuchActor
 from headless_simulator.world.world import World
 
 LARGEST_BATCH: Final = 100_000
-_PART_SIZE: Final = MOST_CONTROLS  # commands; a larger batch releases the lock between its parts
+_PART_SIZE: Final = 1000  # commands; a larger batch releases the lock between its parts
 _PAUSE_S: Final = 0.002
 _SPAWN: Final = 0
 _DESTROY: Final = 1
-_CONTROL_TYPES: Final = (float, float, float, bool, bool, bool, int)
 _CONSOLE: Final = 20
 
 
@@ -84,27 +73,15 @@ _COMMANDS: Final[dict[int, CarlaMethod[World]]] = {
 }
 
 
-def apply_batch(context: BatchContext, commands: Commands, do_tick: Flag = False) -> Packed | list[Any]:
+def apply_batch(context: BatchContext, commands: Array, do_tick: Flag = False) -> list[Any]:
     """Execute commands in order; the answer is a bare list of responses.
 
     A batch of up to ``_PART_SIZE`` commands is atomic.
     """
-    answers: Packed | list[Any]
-    if isinstance(commands, ControlBatch):
-        answers = _control(context.world, commands) or _carry_out_all(context, commands.commands())
-    else:
-        answers = _carry_out_all(context, commands)
+    answers = _carry_out_all(context, commands)
     if do_tick and context.episode.settings.synchronous:
         context.clock.tick()
     return answers
-
-
-def _control(world: World, batch: ControlBatch) -> Packed | None:
-    """Apply controls together; returns None without effect if an actor is missing."""
-    with world.lock:
-        if not carry_out(world.table, batch):
-            return None
-    return packed.answers(batch.ids)
 
 
 def _carry_out_all(context: BatchContext, commands: list[Any]) -> list[Any]:
@@ -115,43 +92,8 @@ def _carry_out_all(context: BatchContext, commands: list[Any]) -> list[Any]:
         if first:
             time.sleep(_PAUSE_S)  # releasing a lock does not hand it to a waiting thread
         with context.world.lock:
-            answers += _answers(context, commands[first : first + _PART_SIZE])
+            answers += [_answer(context, command) for command in commands[first : first + _PART_SIZE]]
     return answers
-
-
-def _answers(context: BatchContext, commands: list[Any]) -> list[list[Any]]:
-    """Execute commands in order; consecutive controls, which a Traffic Manager sends by the hundred, are applied together."""
-    answers: list[list[Any]] = []
-    rows: list[int] = []
-    controls: list[list[Any]] = []
-    for command in commands:
-        actor_id, control = _plain_control(command)
-        actor = context.world.actors.get(actor_id)
-        if control is not None and actor is not None:
-            rows.append(actor.row)
-            controls.append(control)
-            answers.append(wire.ok(actor_id))
-            continue
-        if rows:
-            apply_controls(context.world.table.c, rows, controls)
-            rows, controls = [], []
-        answers.append(_answer(context, command))
-    if rows:
-        apply_controls(context.world.table.c, rows, controls)
-    return answers
-
-
-def _plain_control(command: Any) -> tuple[int, list[Any] | None]:
-    """Read a vehicle's control (id and control) in the clients' usual form; None for any other form."""
-    try:
-        ((kind, (actor_id, control)),) = command
-        if kind == CONTROL and type(actor_id) is int and tuple(map(type, control)) == _CONTROL_TYPES:
-            throttle, steer, brake, *_ = control
-            if math.isfinite(throttle + steer + brake):
-                return actor_id, control
-    except (TypeError, ValueError):
-        pass
-    return 0, None
 
 
 def _answer(context: BatchContext, command: Any) -> list[Any]:

@@ -3,12 +3,12 @@
 import math
 from typing import Annotated, Any, Final, TypeAlias
 
-from headless_simulator.carla import packed
+import numpy as np
+
 from headless_simulator.carla import physics_control as physics
 from headless_simulator.carla.method import CarlaMethod, declared
 from headless_simulator.carla.values import ActorId, Vec3, vector
 from headless_simulator.rpc.arguments import Integer, Reads, array, array_of, flag, integer, number, row_of
-from headless_simulator.rpc.messages import Packed
 from headless_simulator.world.table import VEHICLE
 from headless_simulator.world.world import World
 
@@ -97,10 +97,11 @@ def apply_control_to_walker(world: World, actor_id: ActorId, control: WalkerCont
     c.jump[actor.row] = (c.jump[actor.row] & 2) | jump
 
 
-def get_vehicle_light_states(world: World) -> Packed:
+def get_vehicle_light_states(world: World) -> list[list[int]]:
     """Return [[id, bits]] of every vehicle; a Traffic Manager calls this at every tick."""
     c, rows = world.table.c, world.table.rows(VEHICLE)
-    return packed.pairs(c.actor_id[rows], c.lights[rows])
+    pairs: list[list[int]] = np.stack((c.actor_id[rows], c.lights[rows]), axis=1).tolist()
+    return pairs
 
 
 def get_vehicle_light_state(world: World, actor_id: ActorId) -> list[int]:

@@ -1,1 +1,0 @@
-"""Compiled kernels that read and write whole messages of CARLA's port."""

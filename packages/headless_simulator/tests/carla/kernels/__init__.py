@@ -1,1 +1,0 @@
-"""Tests of the kernels of CARLA's port."""
