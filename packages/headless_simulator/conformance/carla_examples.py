@@ -85,7 +85,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--python", default=sys.executable, help="interpreter for the examples")
-    parser.add_argument("--server-python", default=sys.executable, help="interpreter that has uavsim")
     parser.add_argument("--only", nargs="*", choices=sorted(EXAMPLES), help="run only these examples")
     parser.add_argument("--seconds", type=float, default=15.0, help="seconds before an endless example is stopped")
     options = parser.parse_args()
@@ -97,9 +96,8 @@ def main() -> None:
         if not script.is_file():
             print(f"{name:28} absent")
             continue
-        server = (options.server_python, "-m", "headless_simulator")
         # a new one each time: some examples leave the simulator synchronous, without a ticking client
-        with running_simulator("--carla-port", str(PORT), command=server):
+        with running_simulator("--carla-port", str(PORT)):
             began = time.monotonic()
             fine, how = run(script, arguments, python=options.python, seconds=options.seconds, endless=endless)
         failed += not fine

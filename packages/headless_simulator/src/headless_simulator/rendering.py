@@ -30,12 +30,10 @@ class Rendering:
     Attributes:
         flat: draw flat images.
         latency_s: sequential delay per camera, like a remote GPU.
-        threads: number of CARLA camera views drawn in parallel.
     """
 
     flat: bool = False
     latency_s: float = 0.0
-    threads: int = 2
 
 
 class GraphicsCard:

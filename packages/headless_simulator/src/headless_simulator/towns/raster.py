@@ -11,6 +11,7 @@ from headless_simulator.scene import Float32, Float64, Int32
 from headless_simulator.towns.arrays import Ints
 
 _CHUNK: Final = 2_000_000  # grid points per batch
+_GROW: Final = 1e-6  # tolerance outside a triangle, in barycentric weight
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +53,12 @@ def bilinear(grid: Grid, field: Float32 | Float64, xy_m: Float64) -> Float64:
     return np.asarray(upper * (1 - v) + lower * v, dtype=np.float64)
 
 
-def draw(grid: Grid, triangles: Float64, grow: float = 1e-6) -> tuple[Int32, Float64, Int32]:
+def draw(grid: Grid, triangles: Float64) -> tuple[Int32, Float64, Int32]:
     """Return every grid point under every triangle.
 
     Args:
         grid: the grid.
         triangles: (N, 3, 3) corners, metres.
-        grow: tolerance outside a triangle, in barycentric weight.
 
     Returns:
         (M,) flat number of the grid point, (M,) height there on the triangle's plane, (M,) number of the triangle;
@@ -75,9 +75,7 @@ def draw(grid: Grid, triangles: Float64, grow: float = 1e-6) -> tuple[Int32, Flo
     while True:
         group = np.flatnonzero((side > edge // 2 if edge > 1 else side > 0) & (side <= edge))
         per = max(1, _CHUNK // (edge * edge))
-        parts += [
-            _draw_group(grid, triangles, low, group[k : k + per], (edge, grow)) for k in range(0, len(group), per)
-        ]
+        parts += [_draw_group(grid, triangles, low, group[k : k + per], edge) for k in range(0, len(group), per)]
         if edge >= side.max():
             break
         edge *= 2
@@ -89,10 +87,7 @@ def _nothing() -> tuple[Int32, Float64, Int32]:
     return np.empty(0, np.int32), np.empty(0), np.empty(0, np.int32)
 
 
-def _draw_group(
-    grid: Grid, triangles: Float64, low: Ints, group: Ints, limits: tuple[int, float]
-) -> tuple[Int32, Float64, Int32]:
-    edge, grow = limits
+def _draw_group(grid: Grid, triangles: Float64, low: Ints, group: Ints, edge: int) -> tuple[Int32, Float64, Int32]:
     step = np.arange(edge)
     columns = low[group, 0][:, None, None] + step[None, None, :]
     rows = low[group, 1][:, None, None] + step[None, :, None]
@@ -103,7 +98,7 @@ def _draw_group(
     with np.errstate(divide="ignore", invalid="ignore"):
         v = ((x - ax) * (cy - ay) - (cx - ax) * (y - ay)) / area
         w = ((bx - ax) * (y - ay) - (x - ax) * (by - ay)) / area
-        inside = (v >= -grow) & (w >= -grow) & (v + w <= 1 + grow) & (np.abs(area) > 1e-9)
+        inside = (v >= -_GROW) & (w >= -_GROW) & (v + w <= 1 + _GROW) & (np.abs(area) > 1e-9)
     inside &= (columns >= 0) & (columns < grid.shape[1]) & (rows >= 0) & (rows < grid.shape[0])
     which, i, j = np.nonzero(inside)
     height = az[which, 0, 0] + v[which, i, j] * (bz - az)[which, 0, 0] + w[which, i, j] * (cz - az)[which, 0, 0]

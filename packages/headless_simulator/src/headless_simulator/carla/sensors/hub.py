@@ -23,6 +23,7 @@ from headless_simulator.world.renderer_like import RendererLike
 from headless_simulator.world.world import World
 
 _DUE_SLACK_S: Final = 1e-6
+_THREADS: Final = 2  # views drawn in parallel
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +90,8 @@ class Sensors:
         self._listened: set[int] = set()  # actors that had a listener in the last tick
         self._cameras: dict[int, int] = {}  # actor id: number in spawn order
         self._pixels: dict[int, int] = {}
-        self._pool = ThreadPoolExecutor(rendering.threads, thread_name_prefix="draw")
-        self._others = ThreadPoolExecutor(rendering.threads, thread_name_prefix="measure")  # images block no client
+        self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="draw")
+        self._others = ThreadPoolExecutor(_THREADS, thread_name_prefix="measure")  # images block no client
         self._card = GraphicsCard(rendering.latency_s)
         self._card_queue = ThreadPoolExecutor(1, thread_name_prefix="card")
         self._on_card: list[Future[None]] = []  # images of the last tick with images, and of the one before it
