@@ -13,6 +13,8 @@ from typing import IO, Any, Final
 from tests.dataset_factory import make_dataset
 
 VERSION = "v1.0-mini"
+EVERY_ROAD: Final = Path(__file__).parents[1] / "maps/every_kind.xodr"
+"""Roads of every kind of geometry, with a junction, objects and signals."""
 EXPORTED: Final = ("agents", "coco", "mcap", "mmdet3d", "nerfstudio", "opv2v", "rosbag2")
 WRITING: Final = {
     **{kind: f"export SET OUT --format {kind}" for kind in EXPORTED},

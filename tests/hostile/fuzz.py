@@ -8,16 +8,17 @@ memory, waiting and the end of that process are findings, too. ``--keep`` saves 
 """
 
 import argparse
+import faulthandler
 import multiprocessing
 import random
 import resource
+import shutil
 import sys
 import tempfile
 import time
 import traceback
 import warnings
-from dataclasses import dataclass, field
-from multiprocessing.connection import Connection
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -33,18 +34,13 @@ MEMORY_BYTES: Final = 6 << 30
 """Most address space: threads and compiled code reserve gigabytes of it."""
 LARGE_BYTES: Final = 1 << 30
 """Most memory of a reader of small files, as the documentation states."""
+FOUND: Final = 10
+"""Exit code of a process with findings."""
+
+MakeTargets = Callable[[Path], dict[str, Target]]
 
 
-@dataclass
-class Outcome:
-    """Outcome of one target: number of inputs, peak memory, and the message and input of each kind of finding."""
-
-    tried: int = 0
-    peak_bytes: int = 0
-    findings: dict[str, tuple[str, bytes]] = field(default_factory=dict)
-
-
-def _read_one(target: Target, data: bytes) -> tuple[str, str] | None:
+def read_one(target: Target, data: bytes) -> tuple[str, str] | None:
     """Return the kind and the message of an input's finding, or None."""
     began = time.process_time()
     try:
@@ -69,60 +65,47 @@ def _peak_bytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
 
 
-def _feed(name: str, seed: str, seconds: float, work: Path, news: Connection) -> None:
-    """Read inputs in a process that may be killed; write each to a file before it is read."""
+def _feed(make: MakeTargets, name: str, seed: str, seconds: float, waits_s: float, work: Path, keep: Path) -> None:
+    """Read inputs in a process that ends when one takes too long; write each to a file before it is read."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     warnings.simplefilter("ignore")
-    rng, target = random.Random(seed), targets(work / "made")[name]
+    rng, target, kinds, tried = random.Random(seed), make(work / "made")[name], set[str](), 0
     end = time.monotonic() + seconds
-    while time.monotonic() < end:
+    while not tried or time.monotonic() < end:
         data = target.change(rng.choice(target.good), rng)
         (work / "input").write_bytes(data)
-        news.send(None)
-        before, found = _peak_bytes(), _read_one(target, data)
+        tried += 1
+        faulthandler.dump_traceback_later(waits_s, exit=True)
+        before, found = _peak_bytes(), read_one(target, data)
         if found is None and _peak_bytes() > LARGE_BYTES > before:
             found = "large", f"grown from {before >> 20} to {_peak_bytes() >> 20} MiB"
-        if found is not None:
-            news.send((*found, data))
+        if found and found[0] not in kinds:
+            print(f"  {name}: {': '.join(found)}", flush=True)
+            (keep / f"{name}-{len(kinds)}").write_bytes(data)
+            kinds.add(found[0])
     target.end()
-    news.send(_peak_bytes())
+    print(f"{name}: {tried} inputs, {_peak_bytes() >> 20} MiB, {len(kinds)} findings", flush=True)
+    sys.exit(FOUND if kinds else 0)
 
 
-def fuzz(name: str, *, seconds: float, seed: int) -> Outcome:
-    """Feed one target for a while; replace a process that hangs or dies."""
-    outcome, spawn, end = Outcome(), multiprocessing.get_context("spawn"), time.monotonic() + seconds
-    while (left_s := end - time.monotonic()) > 1.0:
+def fuzz(
+    name: str, *, seconds: float, seed: int, keep: Path, waits_s: float = WAITS_S, make: MakeTargets = targets
+) -> bool:
+    """Feed one target for a while, and replace a process that hangs or dies; returns whether something was found."""
+    spawn, end, ended = multiprocessing.get_context("spawn"), time.monotonic() + seconds, 0
+    while True:
         with tempfile.TemporaryDirectory(prefix="uavsim-fuzz-", ignore_cleanup_errors=True) as work:
-            news, sender = spawn.Pipe(duplex=False)
-            process = spawn.Process(
-                target=_feed, args=(name, f"{name} {seed} {outcome.tried}", left_s, Path(work), sender)
-            )
+            words = (make, name, f"{name} {seed} {ended}", end - time.monotonic(), waits_s, Path(work), keep)
+            process = spawn.Process(target=_feed, args=words)
             process.start()
-            sender.close()
-            try:
-                _watch(news, Path(work, "input"), outcome)
-            finally:
-                process.kill()
-                process.join()
-    return outcome
-
-
-def _watch(news: Connection, file: Path, outcome: Outcome) -> None:
-    """Collect findings of one process until it ends, or takes too long for one input."""
-    while news.poll(WAITS_S):
-        try:
-            message = news.recv()
-        except EOFError:
-            outcome.findings.setdefault("died", ("the process that read this ended", file.read_bytes()))
-            return
-        if isinstance(message, int):
-            outcome.peak_bytes = max(outcome.peak_bytes, message)
-            return
-        if message is None:
-            outcome.tried += 1
-        else:
-            outcome.findings.setdefault(message[0], message[1:])
-    outcome.findings.setdefault("waits", (f"{WAITS_S:g} s", file.read_bytes()))
+            process.join()
+            if process.exitcode in {0, FOUND}:
+                return ended > 0 or process.exitcode == FOUND
+            print(f"  {name}: the process that read this hung or died: exit code {process.exitcode}", flush=True)
+            shutil.copy(Path(work, "input"), keep / f"{name}-ended-{ended}")
+        ended += 1
+        if time.monotonic() > end:
+            return True
 
 
 def main() -> int:
@@ -135,23 +118,13 @@ def main() -> int:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="uavsim-fuzz-") as work:
         names = list(targets(Path(work)))
-    chosen = options.only.split(",") if options.only else names
-    if unknown := set(chosen) - set(names):
-        parser.error(f"no target {', '.join(sorted(unknown))}; choose from {', '.join(names)}")
-    findings = 0
-    for name in chosen:
-        outcome = fuzz(name, seconds=60 * options.minutes, seed=options.seed)
-        findings += len(outcome.findings)
-        print(
-            f"{name}: {outcome.tried} inputs, {outcome.peak_bytes >> 20} MiB, {len(outcome.findings)} findings",
-            flush=True,
-        )
-        for number, (kind, (message, data)) in enumerate(outcome.findings.items()):
-            print(f"  {name}: {kind}: {message}", flush=True)
-            if options.keep is not None:
-                options.keep.mkdir(parents=True, exist_ok=True)
-                (options.keep / f"{name}-{number}").write_bytes(data)
-    return 1 if findings else 0
+        chosen = options.only.split(",") if options.only else names
+        if unknown := set(chosen) - set(names):
+            parser.error(f"no target {', '.join(sorted(unknown))}; choose from {', '.join(names)}")
+        keep = options.keep or Path(work)
+        keep.mkdir(parents=True, exist_ok=True)
+        found = [fuzz(name, seconds=60 * options.minutes, seed=options.seed, keep=keep) for name in chosen]
+    return 1 if any(found) else 0
 
 
 if __name__ == "__main__":

@@ -23,19 +23,13 @@ from headless_simulator.towns.limits import CLIENT
 from headless_simulator.towns.strips import lane_strips
 from headless_simulator.towns.xodr_reader import read_network
 
-from tests.hostile.fuzzing import NASTY, UNPACKABLE, Target, turn_bytes, turn_msgpack
+from tests.hostile.datasets import EVERY_ROAD
+from tests.hostile.fuzzing import NASTY, UNPACKABLE, Target, turn_bytes, turn_msgpack, turn_xml
 
-_ROAD: Final = (
-    '<OpenDRIVE><header/><road id="{0}" length="80" junction="-1"><link/><type s="0" type="town"><speed max="40" unit="mph"/>'
-    '</type><planView><geometry s="0" x="{0}" y="0" hdg="0.1" length="40"><arc curvature="0.01"/></geometry>'
-    '<geometry s="40" x="40" y="2" hdg="0.5" length="40"><paramPoly3 aU="0" bU="40" cU="0" dU="0" aV="0" bV="0" cV="5" '
-    'dV="1"/></geometry></planView><elevationProfile><elevation s="0" a="1" b="0.01" c="0" d="0"/></elevationProfile>'
-    '<lanes><laneOffset s="0" a="0.1" b="0" c="0" d="0"/><laneSection s="0"><left><lane id="1" type="sidewalk"><width '
-    'sOffset="0" a="2" b="0" c="0" d="0"/></lane></left><center><lane id="0" type="none"/></center><right><lane id="-1" '
-    'type="driving"><width sOffset="0" a="3.5" b="0" c="0" d="0"/><roadMark sOffset="0" type="solid" width="0.1"/></lane>'
-    '</right></laneSection></lanes><objects><object id="1" type="crosswalk" s="5" t="0"><outline><cornerLocal u="1" v="1" '
-    'z="0"/></outline></object></objects><signals><signal s="3" t="1" id="7" type="1000001" orientation="+"><validity '
-    'fromLane="-1" toLane="1"/></signal></signals></road></OpenDRIVE>'
+ROADS: Final = (
+    EVERY_ROAD.read_bytes()
+    .replace(b'<border sOffset="0" a="-7"', b'<width sOffset="0" a="3"')  # the client reads no borders
+    .replace(b"<planView>", b'<type s="0" type="town"><speed max="40" unit="mph"/></type><planView>', 1)
 )
 MOST_MEMORY_BYTES: Final = 3 << 30
 
@@ -80,7 +74,7 @@ class Ports:
     """A running simulator, and a client at each port that must be served after every input."""
 
     def __init__(self, work: Path) -> None:
-        (work / "one.xodr").write_text(_ROAD.format(1))
+        (work / "one.xodr").write_bytes(ROADS)
         env = {"XDG_STATE_HOME": str(work)}  # XDG_CACHE_HOME stays: compiling without its machine code takes minutes
         self._open = contextlib.ExitStack()
         self._log = self._open.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - as long as the simulator
@@ -109,18 +103,16 @@ class Ports:
             while hostile.recv(1 << 16):
                 pass
         for port, witness in self._witnesses.items():
-            method = "version" if port == "carla" else "ping"
-            witness.sendall(msgpack.packb([0, 1, method, [[False]] if port == "carla" else []]))
+            witness.sendall(msgpack.packb([0, 1, *_PROBES[port]]))
             assert witness.recv(1 << 16), f"the other client at {port} was cut off"
         assert self.runs(), "the simulator ended"
         memory = self.process.memory_info().rss
         assert memory < MOST_MEMORY_BYTES, f"it has grown to {memory >> 20} MiB"
         self._log.seek(0)
-        log = self._log.read()
-        bug = log.find(b"internal error")
-        if bug >= 0:
+        _, bug, rest = self._log.read().partition(b"internal error")
+        if bug:
             self._log.truncate(0)
-            raise AssertionError(log[bug : bug + 2000].decode(errors="replace").replace("\n", " | "))
+            raise AssertionError((bug + rest)[:2000].decode(errors="replace").replace("\n", " | "))
 
     def runs(self) -> bool:
         """Return whether the simulator runs."""
@@ -131,26 +123,30 @@ class Ports:
         self._open.close()
 
 
+_METHODS: Final = {
+    "carla": ("spawn_actor", "apply_batch", "set_actor_transform", "get_actors_by_id", "cast_ray", "start_recorder",
+              "show_recorder_file_info", "set_episode_settings", "set_weather_parameters", "apply_control_to_vehicle",
+              "copy_opendrive_to_file", "get_navigation_mesh", "set_actor_autopilot", "replay_file"),
+    "airsim": ("simGetImages", "moveOnPath", "simSetVehiclePose", "simSpawnObject", "simListSceneObjects", "simPlotPoints",
+               "simAddVehicle", "getLidarData", "simSetSegmentationObjectID", "moveByVelocityZ", "simSetWind", "reset",
+               "simSetTimeOfDay", "simGetDetections", "startRecording", "simLoadLevel", "simRunConsoleCommand"),
+}  # fmt: skip
+_PROBES: Final[dict[str, tuple[str, list[Any]]]] = {"carla": ("version", [[False]]), "airsim": ("ping", [])}
+"""A method of each port, and the arguments with which every call begins."""
+
+
 def _calls(name: str) -> list[bytes]:
-    heads = {"carla": [[False]], "airsim": []}[name]
-    methods = {
-        "carla": ["spawn_actor", "apply_batch", "set_actor_transform", "get_actors_by_id", "cast_ray", "start_recorder",
-                  "show_recorder_file_info", "set_episode_settings", "set_weather_parameters", "apply_control_to_vehicle",
-                  "copy_opendrive_to_file", "get_navigation_mesh", "set_actor_autopilot", "replay_file"],
-        "airsim": ["simGetImages", "moveOnPath", "simSetVehiclePose", "simSpawnObject", "simListSceneObjects", "simPlotPoints",
-                   "simAddVehicle", "getLidarData", "simSetSegmentationObjectID", "moveByVelocityZ", "simSetWind", "reset",
-                   "simSetTimeOfDay", "simGetDetections", "startRecording", "simLoadLevel", "simRunConsoleCommand"],
-    }[name]  # fmt: skip
     vehicle = [1, "vehicle.audi.tt", [["color", 3, "1,2,3"]]]
-    body: list[Any] = [vehicle, [[1.0, 2.0, 3.0], [0.0, 0.0, 0.0]], 5, "a", True, {}]
-    return [msgpack.packb([0, 1, method, [*heads, *body[:count]]]) for method in methods for count in range(7)]
+    own: list[Any] = [vehicle, [[1.0, 2.0, 3.0], [0.0, 0.0, 0.0]], 5, "a", True, {}]
+    words = [[*_PROBES[name][1], *own[:count]] for count in range(7)]
+    return [msgpack.packb([0, 1, method, arguments]) for method in _METHODS[name] for arguments in words]
 
 
 _HEADS: Final = (b"\xdd\xff\xff\xff\xff", b"\xdf\x7f\xff\xff\xff", b"\xc6\x80\0\0\0", b"\xdb\xff\xff\xff\xff", b"\x91")
 """First bytes of msgpack values with lengths of gigabytes, and of nested arrays."""
 
 
-def _change(data: bytes, rng: random.Random) -> bytes:
+def _change_call(data: bytes, rng: random.Random) -> bytes:
     if rng.random() < 0.1:
         return rng.choice(_HEADS) * rng.choice([1, 5, 5000]) + rng.randbytes(rng.randrange(64))
     if rng.random() < 0.3:
@@ -176,11 +172,11 @@ def simulator_targets(work: Path) -> dict[str, Target]:
                 started.append(Ports(work))
             started[0].feed(name, data)
 
-        return Target(_calls(name), read, _change, end)
+        return Target(_calls(name), read, _change_call, end)
 
     return {
         "recorder": Target([_recording()], lambda data: _read_recording(work, data), turn_bytes),
-        "towns": Target([_ROAD.format(1).encode()], _read_town, turn_bytes),
+        "towns": Target([ROADS], _read_town, turn_xml),
         "carla-port": port("carla"),
         "airsim-port": port("airsim"),
     }

@@ -1,5 +1,6 @@
 """Fuzz targets: files that the pipeline reads, each with good inputs from a small dataset."""
 
+import contextlib
 import io
 import json
 import random
@@ -12,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from tests.dataset_factory import write_log
-from tests.hostile.datasets import make_tiny
+from tests.hostile.datasets import EVERY_ROAD, make_tiny
 from tests.hostile.fuzz_readers import adopt_target, certificate_target, dataset_targets, result_targets
 from tests.hostile.fuzz_simulator import simulator_targets
 from tests.hostile.fuzzing import Target, spoil, through, turn_bytes, turn_json, turn_msgpack, turn_xml
@@ -50,11 +51,6 @@ from uavsim.store.manifest import Generation, read_manifest
 from uavsim.supervise.simulator import announced_ports
 from uavsim_benchmarks.evaluate.occupancy import evaluate_occupancy
 from uavsim_benchmarks.evaluate.outcome import EvaluationRequest
-
-__all__ = ["targets"]
-
-EVERY_ROAD = Path(__file__).parents[2] / "tests/maps/every_kind.xodr"
-"""Roads of every kind of geometry, with a junction, objects and signals."""
 
 
 def targets(work: Path) -> dict[str, Target]:
@@ -114,26 +110,21 @@ def _recording_targets(work: Path) -> dict[str, Target]:
 
 
 def _store_targets(out: Path) -> dict[str, Target]:
-    output = LocalOutput(out)
+    output, notes = LocalOutput(out), out / ".uavsim"
     write_entry(output, LedgerEntry("scene_00", "committed", reasons=("x",), facts=SceneFacts(), retired=(1,)))
-    entry = (out / ".uavsim/ledger/scene_00.json").read_bytes()
+    entry = (notes / "ledger/scene_00.json").read_bytes()
+    identity = b'{"dataset": "a", "seed": 0, "fingerprint": "x"}'
     manifest = json.dumps({"files": {"samples/C/scene_00__C__1.png": [10, 10**18]}}).encode()
-    files: dict[str, tuple[str, bytes, Callable[[], object]]] = {
-        "ledgers": ("ledger/scene_00.json", entry, lambda: read_entry(output, "scene_00")),
-        "identities": (
-            "dataset.json",
-            b'{"dataset": "a", "seed": 0, "fingerprint": "x"}',
-            lambda: read_identity(output),
-        ),
-        "manifests": (
-            "manifests/scene_00~0.json",
-            manifest,
-            lambda: read_manifest(output, Generation("scene_00", 0)),
-        ),
-    }
+
+    def note(name: str, good: bytes, read: Callable[[], object]) -> Target:
+        return Target([good], through(notes / name, read), turn_json)
+
     return {
-        name: Target([good], through(out / ".uavsim" / file, read), turn_json)
-        for name, (file, good, read) in files.items()
+        "ledgers": note("ledger/scene_00.json", entry, lambda: read_entry(output, "scene_00")),
+        "identities": note("dataset.json", identity, lambda: read_identity(output)),
+        "manifests": note(
+            "manifests/scene_00~0.json", manifest, lambda: read_manifest(output, Generation("scene_00", 0))
+        ),
     }
 
 
@@ -154,35 +145,30 @@ def _voxels(work: Path) -> Target:
 
     def read(data: bytes) -> None:
         kind, content = chr(data[0]), data[1:]
-        shutil.rmtree(work / "truth", ignore_errors=True)
         if kind == "s":
             (work / "scan.npz").write_bytes(content)
             join_scans([work / "scan.npz"] * 2)
             return
-        for truth, results in ((content, content), (good[kind], content)):
-            for folder, written in (("truth", truth), ("results", results)):
-                path = work / folder / names[kind]
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(written)
-            evaluate_occupancy(EvaluationRequest(work / "truth", work / "results"))
+        folders = (work / kind / "truth", work / kind / "results")
+        for written in ((content, content), (good[kind], content)):
+            for folder, voxels in zip(folders, written, strict=True):
+                through(folder / names[kind], lambda: None)(voxels)
+            evaluate_occupancy(EvaluationRequest(*folders))
 
-    def change(data: bytes, rng: random.Random) -> bytes:
-        try:
-            if rng.random() < 0.5:
-                return data[:1] + _changed_voxels(data, rng)
-        except (TypeError, ValueError):  # NumPy cannot make the array
-            pass
-        return data[:1] + turn_bytes(data[1:], rng)
-
-    def _changed_voxels(data: bytes, rng: random.Random) -> bytes:
+    def changed_arrays(data: bytes, rng: random.Random) -> bytes:
         if data[:1] == b"p":
             return voxels_file({"semantics": classes, "seen": classes % 4}, spoil(about, rng, share=0.05))
         with np.load(io.BytesIO(data[1:])) as file:
             arrays = dict(file)
-        name = rng.choice(list(arrays))
-        kind = rng.choice(["u1", "i1", "i8", "u4", "f4", "?", "c8", "S3", "M8[s]"])
+        name, kind = rng.choice(list(arrays)), rng.choice(["u1", "i1", "i8", "u4", "f4", "?", "c8", "S3", "M8[s]"])
         changed = np.resize(arrays[name], rng.choice([0, 1, 3, 64, 100_000])).astype(kind) + rng.choice([0, 0, 1])
         return npz_bytes(arrays | {name: changed.reshape(rng.choice([(-1,), (1, 1, -1), arrays[name].shape]))})
+
+    def change(data: bytes, rng: random.Random) -> bytes:
+        if rng.random() < 0.5:
+            with contextlib.suppress(TypeError, ValueError):  # NumPy cannot make the array
+                return data[:1] + changed_arrays(data, rng)
+        return data[:1] + turn_bytes(data[1:], rng)
 
     return Target([kind.encode() + data for kind, data in good.items()], read, change)
 

@@ -1,5 +1,6 @@
 """Fuzz targets and mutations of good inputs."""
 
+import contextlib
 import copy
 import io
 import json
@@ -19,13 +20,14 @@ NASTY: list[Any] = [
     None, True, False, 0, -1, 1, 2**31, 2**63 - 1, -(2**63), 10**30, 1e308, -1e308, float("nan"), float("inf"), "", "x" * 5000,
     "../../x", "/etc/passwd", "\0", "\ud800", "\x1b[31m", [], {}, [[]], [None] * 3, ["a", "b", "c"], [0, 0, 0, 0], {"a": {}},
 ]  # fmt: skip
-XML_NUMBERS = [
-    *map(str, (0, -1, 1, -2, 3, 0.001, 1e-300, 1e3, 1e6, 1e9, 1e300, 2**63)),
-    "nan",
-    "inf",
-    "-inf",
-    "1e",
-    "٣",
+XML_VALUES = [
+    *map(str, (0, -1, 1, -2, 3, 0.001, 1e-300, 1e3, 1e6, 1e9, 1e300, 2**63, float("nan"), float("inf"), -float("inf"))),
+    *("1e", "٣", "", "x"),
+]
+EXTREMES = [
+    *(struct.pack(">I", number) for number in (0, 2**31 - 1, 2**31, 2**32 - 1)),
+    *(struct.pack("<q", number) for number in (0, -1, 1, 2**62)),
+    *(struct.pack("<d", x) for x in (float("nan"), float("inf"), -float("inf"), 1e308, -1e308, 1e30, 1e-300)),
 ]
 UNPACKABLE = (OverflowError, ValueError, TypeError)
 """Exceptions of encoders for structures that they cannot write."""
@@ -74,23 +76,16 @@ def one_table(root: Path, read: Callable[[], object]) -> Target:
 
 def turn_bytes(data: bytes, rng: random.Random) -> bytes:
     """Flip, cut, double, replace and overwrite bytes."""
-    changed = bytearray(data)
     for _ in range(rng.choice([1, 1, 2, 4, 16])):
-        if not changed:
-            return rng.randbytes(rng.randrange(64))
-        at, size = rng.randrange(len(changed)), rng.choice([1, 2, 4, 8, 64, 1024])
-        kind = rng.randrange(5)
-        if kind == 0:
-            changed[at] ^= 1 << rng.randrange(8)
-        elif kind == 1:
-            del changed[at : at + size]
-        elif kind == 2:
-            changed[at:at] = changed[at : at + size]
-        elif kind == 3:
-            changed[at : at + size] = rng.randbytes(size)
-        else:
-            changed[at : at + 4] = rng.choice([b"\xff\xff\xff\xff", b"\0\0\0\0", b"\x7f\xff\xff\xff", b"\x80\0\0\0"])
-    return bytes(changed)
+        at, size = rng.randrange(len(data) + 1), rng.choice([1, 2, 4, 8, 64, 1024])
+        at -= at % rng.choice([1, 8])  # numbers of an array
+        part, number = data[at : at + size], rng.choice(EXTREMES)
+        flipped = bytes(byte ^ 1 << rng.randrange(8) for byte in part[:1])
+        removed, added = rng.choice(
+            [(1, flipped), (size, b""), (0, part), (size, rng.randbytes(size)), (len(number), number)]
+        )
+        data = data[:at] + added + data[at + removed :]
+    return data
 
 
 def spoil(value: Any, rng: random.Random, *, share: float) -> Any:
@@ -103,25 +98,10 @@ def spoil(value: Any, rng: random.Random, *, share: float) -> Any:
     if isinstance(value, list):
         items = [spoil(item, rng, share=share) for item in value]
         return items + items[:1] if rng.random() < share else items
-    return _spoil_bytes(value, rng, share=share) if isinstance(value, bytes) and value else value
-
-
-def _spoil_bytes(value: bytes, rng: random.Random, *, share: float) -> bytes:
-    """Spoil a nested msgpack map, or numbers of an array."""
-    if value[0] >> 4 == 8:  # the first byte of a small map, as of a plan
-        try:
+    if isinstance(value, bytes) and value[:1] and value[0] >> 4 == 8:  # a nested msgpack map, as of a plan
+        with contextlib.suppress(*UNPACKABLE):
             return bytes(msgpack.packb(spoil(msgpack.unpackb(value, strict_map_key=False), rng, share=share)))
-        except UNPACKABLE:
-            return value
-    if rng.random() >= share:
-        return value
-    if len(value) % 8:
-        return turn_bytes(value, rng)
-    changed, numbers = bytearray(value), len(value) // 8
-    struct.pack_into(rng.choice(["<d", "<q"]), changed, 8 * rng.randrange(numbers), rng.choice([0, -1, 1, 2**62]))
-    floats = (float("nan"), float("inf"), -float("inf"), 1e308, -1e308, 1e30, 1e-300, 0.0)
-    struct.pack_into("<d", changed, 8 * rng.randrange(numbers), rng.choice(floats))
-    return bytes(changed)
+    return turn_bytes(value, rng) if isinstance(value, bytes) and value and rng.random() < share else value
 
 
 def _by_structure(load: Callable[[bytes], Iterable[Any]], dump: Callable[[Any], bytes], bytes_share: float) -> Mutation:
@@ -130,10 +110,8 @@ def _by_structure(load: Callable[[bytes], Iterable[Any]], dump: Callable[[Any], 
     def change(data: bytes, rng: random.Random) -> bytes:
         if rng.random() >= bytes_share:
             share = rng.choice([0.001, 0.01, 0.1])
-            try:
+            with contextlib.suppress(*UNPACKABLE):
                 return b"".join(dump(spoil(document, rng, share=share)) for document in load(data))
-            except UNPACKABLE:
-                pass
         return turn_bytes(data, rng)
 
     return change
@@ -159,7 +137,7 @@ def turn_xml(data: bytes, rng: random.Random) -> bytes:
         kind = rng.randrange(5)
         if kind < 3 and child.attrib:
             word = rng.choice(list(child.attrib))
-            child.attrib[word] = rng.choice([*XML_NUMBERS, rng.choice(list(child.attrib.values())), "", "x"])
+            child.attrib[word] = rng.choice([*XML_VALUES, *child.attrib.values()])
         elif kind == 3:
             parent.remove(child)
         else:

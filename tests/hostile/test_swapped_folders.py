@@ -13,8 +13,7 @@ from typer.testing import CliRunner
 
 import uavsim
 from tests.dataset_factory import make_dataset
-from tests.hostile.datasets import filled
-from tests.hostile.fuzz_targets import EVERY_ROAD
+from tests.hostile.datasets import EVERY_ROAD, filled
 from tests.rare_dataset import make_rare
 from uavsim.cli import build_app
 from uavsim.config.events import EventThresholds
