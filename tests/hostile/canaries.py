@@ -1,6 +1,5 @@
 """Foreign files beside and inside a dataset: planted before a command and compared after it."""
 
-import hashlib
 import os
 import stat
 from pathlib import Path
@@ -55,10 +54,7 @@ def fingerprints(root: Path, beside: Path) -> set[str]:
     found = set()
     for path in (*(root / name for name in names), *beside.rglob("*")):
         if os.path.lexists(path):
-            mode, content = path.lstat().st_mode, ""
-            if stat.S_ISLNK(mode):
-                content = str(path.readlink())
-            elif stat.S_ISREG(mode):
-                content = hashlib.sha256(path.read_bytes()).hexdigest()
-            found.add(f"{path} {mode:o} {content}")
+            mode = path.lstat().st_mode
+            content = path.readlink() if stat.S_ISLNK(mode) else path.read_bytes() if stat.S_ISREG(mode) else ""
+            found.add(f"{path} {mode:o} {content!r}")
     return found
