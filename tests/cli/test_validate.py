@@ -100,7 +100,7 @@ def test_a_missing_folder_is_bad_input_in_every_command(
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("out_path", ["{set}", "{set}/v1.0-mini"])
+@pytest.mark.parametrize("out_path", ["{set}", "{set}/v1.0-mini", "{set}/new/below", "linked"])
 @pytest.mark.parametrize(
     "command",
     [
@@ -117,12 +117,16 @@ def test_a_missing_folder_is_bad_input_in_every_command(
     ],
     ids=lambda command: command.split()[0],
 )
-def test_no_result_goes_into_the_dataset(clean: Path, command: str, out_path: str) -> None:
-    before = sorted(clean.rglob("*"))
+def test_no_result_goes_into_the_dataset(
+    clean: Path, command: str, out_path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "linked").symlink_to(clean)
+    before = {path: path.stat().st_mtime_ns for path in clean.rglob("*")}
     _, error = run(*command.format(set=clean, out=out_path.format(set=clean)).split())
     assert isinstance(error, InputError), error
     assert "is the dataset itself, or in it" in str(error)
-    assert sorted(clean.rglob("*")) == before
+    assert {path: path.stat().st_mtime_ns for path in clean.rglob("*")} == before
 
 
 def test_without_pixels_what_was_not_looked_at_is_said(clean: Path) -> None:

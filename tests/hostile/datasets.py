@@ -1,14 +1,11 @@
-"""A small dataset, edits of its tables, and the command line in a process, for tests with hostile input."""
+"""A small dataset, edits of its tables, and command lines, for tests with hostile input."""
 
 import json
-import os
 import struct
-import subprocess
-import sys
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import Any, Final
 
 from tests.dataset_factory import make_dataset
 
@@ -60,14 +57,3 @@ def rgb_png(width_px: int, height_px: int, data: bytes) -> bytes:
 
     head = struct.pack(">IIBBBBB", width_px, height_px, 8, 2, 0, 0, 0)
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", data) + chunk(b"IEND", b"")
-
-
-def run_uavsim(
-    *arguments: object, env: Mapping[str, str] | None = None, stdout: int | IO[str] = subprocess.PIPE
-) -> subprocess.CompletedProcess[str]:
-    """Run ``uavsim`` in a process and capture its output."""
-    command = [sys.executable, "-P", "-m", "uavsim", *map(str, arguments)]
-    env = {**os.environ, "DO_NOT_TRACK": "1", **(env or {})}
-    return subprocess.run(
-        command, stdout=stdout, stderr=subprocess.PIPE, text=True, errors="replace", env=env, check=False
-    )

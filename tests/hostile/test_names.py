@@ -104,11 +104,6 @@ def test_links_outside_the_tables_are_reported(tiny_copy: Path, tmp_path: Path) 
     assert {f.message.split()[0] for f in findings} == {"depth", "samples/CAM_EXTRA"}
 
 
-def test_map_outside_is_reported(tiny_copy: Path) -> None:
-    edit_first(tiny_copy, "map", filename="../../../etc/passwd")
-    assert report_of(tiny_copy).counts["files.path"] == 1
-
-
 def test_links_inside_are_followed(tiny_copy: Path) -> None:
     image = first_image(tiny_copy)
     image.rename(tiny_copy / "annex.png")

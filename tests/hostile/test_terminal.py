@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from rich.table import Table
 
 from tests.e2e.command import uavsim
-from tests.hostile.datasets import edit_first, run_uavsim
+from tests.hostile.datasets import edit_first
 from uavsim.escape import visible
 from uavsim.store.ledger import LedgerEntry, write_entry
 from uavsim.store.local import LocalOutput
@@ -120,13 +120,14 @@ def test_closed_descriptors(nasty: Path, tmp_path: Path, closed: tuple[int, ...]
 
 
 def test_a_full_device_is_reported_and_a_closed_pipe_is_not(nasty: Path) -> None:
+    command = [sys.executable, "-m", "uavsim", "status", str(nasty), "--json"]
     with Path("/dev/full").open("w") as full:
-        done = run_uavsim("status", nasty, "--json", stdout=full)
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 3
     assert done.stderr.count("\n") == 1
     assert "No space left" in done.stderr
     read, write = os.pipe()
     os.close(read)
-    done = run_uavsim("status", nasty, "--json", stdout=write)
+    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, check=False)
     os.close(write)
     assert (done.returncode, done.stderr) == (0, "")
