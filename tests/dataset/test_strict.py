@@ -5,23 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tools.common.factories import UE_TO_OPTICAL, F, camera_pose_ue, make_plan, shape_of, street, ue_matrix
+from tools.common.factories import UE_TO_OPTICAL, F, camera_pose_ue, make_plan, matrix_of, shape_of, street, ue_matrix
 from uavsim.annotate import annotate
 from uavsim.dataset import Fragment, final_paths, scene_fragment, strict_boxes
 from uavsim.dataset.vocabulary import attribute_token, category_token
 from uavsim.records.labels import SceneLabels
 from uavsim.records.recording import Recording
-
-
-def matrix(q: list[float]) -> np.ndarray:
-    w, x, y, z = q
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-        ]
-    )
 
 
 def by_token(fragment: Fragment, table: str) -> dict:
@@ -34,7 +23,7 @@ def devkit_corners(row: dict) -> np.ndarray:
     x = length / 2 * np.array([1, 1, 1, 1, -1, -1, -1, -1])
     y = w / 2 * np.array([1, -1, -1, 1, 1, -1, -1, 1])
     z = h / 2 * np.array([1, 1, -1, -1, 1, 1, -1, -1])
-    return matrix(row["rotation"]) @ np.stack([x, y, z]) + np.array(row["translation"])[:, None]
+    return matrix_of(row["rotation"]) @ np.stack([x, y, z]) + np.array(row["translation"])[:, None]
 
 
 def test_projected_corners_are_those_of_the_simulators_own_formula(fragment: Fragment) -> None:
@@ -59,8 +48,8 @@ def test_projected_corners_are_those_of_the_simulators_own_formula(fragment: Fra
         world_ue = at[:, None] + ue_matrix(*euler) @ (signs * half + offset).T
         for shot in keys[box["sample_token"]]:
             sensor, ego = sensors[shot["calibrated_sensor_token"]], poses[shot["ego_pose_token"]]
-            body = matrix(ego["rotation"]).T @ (devkit_corners(box) - np.array(ego["translation"])[:, None])
-            optical = matrix(sensor["rotation"]).T @ (body - np.array(sensor["translation"])[:, None])
+            body = matrix_of(ego["rotation"]).T @ (devkit_corners(box) - np.array(ego["translation"])[:, None])
+            optical = matrix_of(sensor["rotation"]).T @ (body - np.array(sensor["translation"])[:, None])
             channel = shot["filename"].split("/")[1]
             camera_at, turn = camera_pose_ue(specs[channel.split("_")[1]], int(channel[-1]), time_s)
             truth = UE_TO_OPTICAL @ turn.T @ (world_ue - camera_at[:, None])

@@ -11,6 +11,7 @@ import pytest
 import uavsim
 from tests.exports.test_lenses import BROWN, FISHEYE, with_lenses
 from tests.other_python import printed_by
+from tools.common.factories import matrix_of
 from uavsim.exports.formats import ExportRequest
 from uavsim.exports.formats.colmap import export_colmap
 from uavsim.images import codec
@@ -47,18 +48,6 @@ def read_points(data: bytes) -> dict[int, tuple]:
     return found
 
 
-def turned(quat_wxyz: list[float]) -> np.ndarray:
-    """Return the (3, 3) rotation of a quaternion by the formula of COLMAP's page."""
-    w, x, y, z = quat_wxyz
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
-        ]
-    )
-
-
 def test_every_point_projects_to_its_pixel(folder: Path) -> None:
     sparse = folder / "sparse/0"
     images, points = (
@@ -71,7 +60,7 @@ def test_every_point_projects_to_its_pixel(folder: Path) -> None:
     )
     assert (number, model, width, height) == (1, 1, 160, 90)
     for image in images.values():
-        rotation, move = turned(image["pose"][:4]), np.array(image["pose"][4:])
+        rotation, move = matrix_of(image["pose"][:4]), np.array(image["pose"][4:])
         u, v, point_ids = (image["points"][field] for field in image["points"].dtype.names)
         assert [points[n][1:] for n in point_ids.tolist()] == [(image["number"], row) for row in range(len(point_ids))]
         x, y, z = rotation @ np.reshape([points[n][0] for n in point_ids.tolist()], (-1, 3)).T + move[:, None]

@@ -32,12 +32,14 @@ def export(kind: str, root: Path, out: Path) -> object:
     return EXPORTERS.pick(kind)(ExportRequest(root, out))
 
 
-JOBS: dict[str, Callable[[Path, Path], object]] = {
+Job = Callable[[Path, Path], object]
+JOBS: dict[str, Job] = {
     **{kind: partial(export, kind) for kind in ("mcap", "nerfstudio", "opv2v")},
     "convert": lambda root, out: convert(root, out, dialect="uav3d"),
     "publish": lambda root, out: publish(uavsim.open(root), out, PublishRequest()),
 }
-LABELS: dict[str, Callable[[Path, Path], object]] = {
+ON_RARE: dict[str, Job] = {
+    **{kind: partial(export, kind) for kind in ("coco", "mmdet3d", "openad")},
     "events": lambda root, out: write_events(uavsim.open(root), out, EventThresholds()),
     "collaboration": lambda root, out: write_values(uavsim.open(root), out, EventThresholds()),
     "questions": lambda root, out: write_questions(uavsim.open(root), out, EventThresholds(), seed=0, per_task=3),
@@ -66,9 +68,14 @@ def rare(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_rare(tmp_path_factory.mktemp("rare") / "set")
 
 
-def swap_while(job: Callable[[], object], out: Path, victim: Path) -> int:
-    """Swap every folder below ``out`` for a link to the victim's as soon as it exists; returns their number."""
-    swapped, stop = 0, threading.Event()
+def swap_while(job: Job, root: Path, folder: Path) -> int:
+    """Swap every folder of a result for a link to a victim's as soon as it exists; returns their number.
+
+    Raises:
+        AssertionError: the victim's folder holds a file.
+    """
+    out, victim, swapped, stop = folder / "result", folder / "victim", 0, threading.Event()
+    victim.mkdir(parents=True)
 
     def swapper() -> None:
         nonlocal swapped
@@ -84,32 +91,22 @@ def swap_while(job: Callable[[], object], out: Path, victim: Path) -> int:
     thread.start()
     try:
         with contextlib.suppress(UavsimError):
-            job()
+            job(root, out)
     finally:
         stop.set()
         thread.join()
+    assert not any(victim.iterdir())
     return swapped
 
 
 @pytest.mark.parametrize("name", ["mcap", "convert", *released("nerfstudio", "opv2v", "publish")])
 def test_swapped_folder_takes_nothing(name: str, root: Path, tmp_path: Path) -> None:
-    swapped = 0
-    for attempt in range(TRIES):
-        out, victim = tmp_path / f"out-{attempt}" / "result", tmp_path / f"victim-{attempt}"
-        victim.mkdir()
-        out.parent.mkdir()
-        swapped += swap_while(lambda out=out: JOBS[name](root, out), out, victim)  # type: ignore[misc]
-        assert not any(victim.iterdir())
-    assert swapped
+    assert sum(swap_while(JOBS[name], root, tmp_path / str(attempt)) for attempt in range(TRIES))
 
 
 @pytest.mark.parametrize("name", ["coco", *released("questions", "mmdet3d", "openad", "events", "collaboration")])
 def test_swapped_folder_of_label_writers_takes_nothing(name: str, rare: Path, tmp_path: Path) -> None:
-    victim = tmp_path / "victim"
-    victim.mkdir()
-    job = JOBS.get(name) or LABELS.get(name) or partial(export, name)
-    swap_while(lambda: job(rare, tmp_path / "a/out"), tmp_path / "a/out", victim)
-    assert not any(victim.iterdir())
+    swap_while(ON_RARE[name], rare, tmp_path)
 
 
 @pytest.mark.parametrize("name", AT_WORK)

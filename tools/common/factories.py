@@ -5,6 +5,7 @@ disappears and a distant one. All geometry is in the simulator's left-handed fra
 ``uavsim.geometry`` so that errors there show.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -103,6 +104,18 @@ def ue_matrix(roll: float, pitch: float, yaw: float) -> np.ndarray:
             [cp * cy, cy * sp * sr - sy * cr, -cy * sp * cr - sy * sr],
             [sy * cp, sy * sp * sr + cy * cr, -sy * sp * cr + cy * sr],
             [sp, -cp * sr, cp * cr],
+        ]
+    )
+
+
+def matrix_of(quat_wxyz: Sequence[float]) -> np.ndarray:
+    """Return the (3, 3) rotation of a quaternion by the formula of COLMAP's page."""
+    w, x, y, z = quat_wxyz
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
         ]
     )
 
