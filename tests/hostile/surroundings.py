@@ -42,12 +42,12 @@ def _limit(which: int, value: int) -> Callable[[Path], None]:
     return lambda work: resource.setrlimit(which, (value, value))
 
 
-def _files(**texts: str) -> Callable[[Path], None]:
-    """Write files, named with ``__`` for a dot, into the working folder."""
+def _files(texts: Mapping[str, str]) -> Callable[[Path], None]:
+    """Write files into the working folder."""
 
     def write(work: Path) -> None:
         for name, text in texts.items():
-            (work / name.replace("__", ".")).write_text(text)
+            (work / name).write_text(text)
 
     return write
 
@@ -68,12 +68,12 @@ def _block_signals(work: Path) -> None:
 _DEAD_PROXY = "http://10.255.255.1:9"
 _NAMELESS = {"USER": None, "LOGNAME": None}
 _MODULES = ("typer", "json", "random", "numpy", "yaml", "rich", "site", "sitecustomize")
-_SHADOWS = {f"{name}__py": f"raise SystemExit('{name}.py of the current folder was imported')\n" for name in _MODULES}
+_SHADOWS = {f"{name}.py": f"raise SystemExit('{name}.py of the current folder was imported')\n" for name in _MODULES}
 _SETTINGS = {
-    "startup__py": "raise SystemExit('PYTHONSTARTUP was run')\n",
-    "pyproject__toml": "[tool.prefect]\nlogging = {level = 'chatty'}\n",
-    "prefect__toml": "[server.database]\nconnection_url = 'sqlite:////dev/null'\n",
-    "__env": f"PREFECT_API_URL={_DEAD_PROXY}\n",
+    "startup.py": "raise SystemExit('PYTHONSTARTUP was run')\n",
+    "pyproject.toml": "[tool.prefect]\nlogging = {level = 'chatty'}\n",
+    "prefect.toml": "[server.database]\nconnection_url = 'sqlite:////dev/null'\n",
+    ".env": f"PREFECT_API_URL={_DEAD_PROXY}\n",
 }
 _ROOT = os.geteuid() == 0
 _UNREADABLE_PYTHON = any(not folder.stat().st_mode & 0o001 for folder in Path(sys.executable).resolve().parents)
@@ -100,7 +100,7 @@ SURROUNDINGS = (
         _WITH_RUN,
         {"PREFECT_LOGGING_LEVEL": "chatty", "PREFECT_API_AUTH_STRING": "x", "PREFECT_HOME": "/dev/null"},
     ),
-    Surrounding("modules in the current folder", _WITH_RUN, prepare=_files(**_SHADOWS)),
+    Surrounding("modules in the current folder", _WITH_RUN, prepare=_files(_SHADOWS)),
     Surrounding("descriptors closed", shell="<&- >&- 2>&-"),
     Surrounding("reader gone", _WITH_RUN, shell="| head -c 0"),
     Surrounding("full output", shell="> /dev/full", codes={"status": 3}),
@@ -111,7 +111,7 @@ SURROUNDINGS = (
     ),
     Surrounding("no temporary folder", _WITH_RUN, {"TMPDIR": "/nonexistent"}),
     Surrounding("temporary folder full", _WITH_RUN, wrap=_FULL),
-    Surrounding("home is a file", env={"HOME": "home"}, prepare=_files(home="a file")),
+    Surrounding("home is a file", env={"HOME": "home"}, prepare=_files({"home": "a file"})),
     Surrounding("ascii only", env={"LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}),
     Surrounding("one column", env={"COLUMNS": "1", "LINES": "1", "TERM": "dumb"}),
     Surrounding("colours forced", env={"FORCE_COLOR": "1", "TERM": "xterm-256color"}),
@@ -136,7 +136,7 @@ SURROUNDINGS = (
     Surrounding("working folder removed", _TWO, before=lambda work: work.rmdir()),
     Surrounding("signals ignored", _TWO, before=_ignore_signals),
     Surrounding("signals blocked", _TWO, before=_block_signals),
-    Surrounding("settings in the current folder", _TWO, {"PYTHONSTARTUP": "startup.py"}, prepare=_files(**_SETTINGS)),
+    Surrounding("settings in the current folder", _TWO, {"PYTHONSTARTUP": "startup.py"}, prepare=_files(_SETTINGS)),
     Surrounding(
         "home links to itself", _TWO, {"HOME": "home"}, prepare=lambda work: (work / "home").symlink_to("home")
     ),

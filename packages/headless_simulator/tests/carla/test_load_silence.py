@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from headless_simulator.carla.connection import Answer
 from headless_simulator.carla.load_silence import delivery_s
 from headless_simulator.carla.server import CarlaServer
 from headless_simulator.carla.streams import EPISODE_STREAM
@@ -18,7 +17,6 @@ from headless_simulator.towns.library import TownLibrary
 from tests.carla.conftest import Client
 from tests.world.paper_town import world
 
-Call = Callable[..., Answer]
 LOADER, OTHER = object(), object()
 
 
