@@ -73,3 +73,9 @@ def test_rows_are_the_same_in_every_layout(tmp_path: Path, block: int, rows: lis
 def test_invalid_table_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(DatasetError, match=r"sample\.json"):
         read(tmp_path, text)
+
+
+@pytest.mark.timeout(60)
+def test_short_rows_behind_a_long_one_take_linear_time(tmp_path: Path) -> None:
+    rows: list[Any] = [{"a": "x" * 3_000_000}, *[{}] * 500_000]
+    assert read(tmp_path, json.dumps(rows)) == rows

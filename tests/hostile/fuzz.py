@@ -34,8 +34,8 @@ MEMORY_BYTES: Final = 6 << 30
 """Most address space: threads and compiled code reserve gigabytes of it."""
 LARGE_BYTES: Final = 1 << 30
 """Most memory of a reader of small files, as the documentation states."""
-FOUND: Final = 10
-"""Exit code of a process with findings."""
+FOUND, CLEAN = 10, 11
+"""Exit codes of a process with and without findings; 0 is a reader's that ends its process."""
 
 MakeTargets = Callable[[Path], dict[str, Target]]
 
@@ -65,11 +65,14 @@ def _peak_bytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
 
 
-def _feed(make: MakeTargets, name: str, seed: str, seconds: float, waits_s: float, work: Path, keep: Path) -> None:
+def _feed(
+    make: MakeTargets, name: str, *, seed: int, ended: int, seconds: float, waits_s: float, work: Path, keep: Path
+) -> None:
     """Read inputs in a process that ends when one takes too long; write each to a file before it is read."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     warnings.simplefilter("ignore")
-    rng, target, kinds, tried = random.Random(seed), make(work / "made")[name], set[str](), 0
+    faulthandler.dump_traceback_later(waits_s, exit=True)
+    rng, target, kinds, tried = random.Random(f"{name} {seed} {ended}"), make(work / "made")[name], set[str](), 0
     end = time.monotonic() + seconds
     while not tried or time.monotonic() < end:
         data = target.change(rng.choice(target.good), rng)
@@ -81,11 +84,11 @@ def _feed(make: MakeTargets, name: str, seed: str, seconds: float, waits_s: floa
             found = "large", f"grown from {before >> 20} to {_peak_bytes() >> 20} MiB"
         if found and found[0] not in kinds:
             print(f"  {name}: {': '.join(found)}", flush=True)
-            (keep / f"{name}-{len(kinds)}").write_bytes(data)
+            (keep / f"{name}-{ended}-{len(kinds)}").write_bytes(data)
             kinds.add(found[0])
     target.end()
     print(f"{name}: {tried} inputs, {_peak_bytes() >> 20} MiB, {len(kinds)} findings", flush=True)
-    sys.exit(FOUND if kinds else 0)
+    sys.exit(FOUND if kinds else CLEAN)
 
 
 def fuzz(
@@ -95,14 +98,16 @@ def fuzz(
     spawn, end, ended = multiprocessing.get_context("spawn"), time.monotonic() + seconds, 0
     while True:
         with tempfile.TemporaryDirectory(prefix="uavsim-fuzz-", ignore_cleanup_errors=True) as work:
-            words = (make, name, f"{name} {seed} {ended}", end - time.monotonic(), waits_s, Path(work), keep)
-            process = spawn.Process(target=_feed, args=words)
+            options = {"seed": seed, "ended": ended, "seconds": end - time.monotonic(), "waits_s": waits_s}
+            options |= {"work": Path(work), "keep": keep}
+            process = spawn.Process(target=_feed, args=(make, name), kwargs=options)
             process.start()
             process.join()
-            if process.exitcode in {0, FOUND}:
+            if process.exitcode in {CLEAN, FOUND}:
                 return ended > 0 or process.exitcode == FOUND
             print(f"  {name}: the process that read this hung or died: exit code {process.exitcode}", flush=True)
-            shutil.copy(Path(work, "input"), keep / f"{name}-ended-{ended}")
+            if Path(work, "input").exists():  # else it ended while the target was made
+                shutil.copy(Path(work, "input"), keep / f"{name}-ended-{ended}")
         ended += 1
         if time.monotonic() > end:
             return True

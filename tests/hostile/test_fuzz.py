@@ -15,13 +15,14 @@ from tests.hostile.fuzzing import Target
 def bad_targets(_: Path) -> dict[str, Target]:
     return {
         "hangs": Target([b"bad"], lambda data: time.sleep(600), lambda data, rng: data),
+        "leaves": Target([b"bad"], lambda data: os._exit(0), lambda data, rng: data),
         "dies": Target([b"bad"], lambda data: os._exit(1), lambda data, rng: data),
     }
 
 
-@pytest.mark.parametrize("name", ["hangs", "dies"])
+@pytest.mark.parametrize("name", ["hangs", "dies", "leaves"])
 def test_reader_that_hangs_or_dies_is_a_finding_with_its_input(tmp_path: Path, name: str) -> None:
-    assert fuzz(name, seconds=0, seed=0, keep=tmp_path, waits_s=0.5 if name == "hangs" else 60, make=bad_targets)
+    assert fuzz(name, seconds=0, seed=0, keep=tmp_path, waits_s=5 if name == "hangs" else 60, make=bad_targets)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {f"{name}-ended-0": b"bad"}
 
 

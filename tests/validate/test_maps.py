@@ -85,6 +85,10 @@ def test_invalid_map_is_found(clean: Path, tmp_path: Path) -> None:
     assert (code, message.endswith("is not a JSON object")) == ("maps.expansion", True)
 
 
-def test_a_map_of_another_frame_is_found(clean: Path, tmp_path: Path) -> None:
-    ((code, message), *_) = found(clean, tmp_path, drawn(shift_m=5000.0))  # one a log
+@pytest.mark.parametrize("rest", [[], ["a", "b"]])
+def test_a_map_of_another_frame_is_found(clean: Path, tmp_path: Path, rest: list[str]) -> None:
+    tables = drawn(shift_m=5000.0)
+    tables["polygon"].append({"token": "q", "exterior_node_tokens": rest, "holes": []})  # without an area
+    tables["drivable_area"][0]["polygon_tokens"].append("q")
+    ((code, message), *_) = found(clean, tmp_path, tables)  # one a log
     assert (code, message.startswith("0.0 % of the boxes of driving vehicles")) == ("maps.frame", True)

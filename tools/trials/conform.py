@@ -84,7 +84,8 @@ def main() -> int:
         with running_simulator("--airsim-settings", str(settings)) as simulator:
             where = ("--simulator", simulator.carla, "--airsim", simulator.airsim)
             words = ("conform", *where, "--out", str(folder / "out"), "--strict")
-            subprocess.run([sys.executable, "-m", "uavsim", *words], cwd=folder, check=True)
+            if code := subprocess.run([sys.executable, "-m", "uavsim", *words], cwd=folder, check=False).returncode:
+                sys.exit(f"uavsim conform ended with {code}")
         sys.stdout.write("no fault: as stored\n")
         for planted in PLANTED:
             found = found_by(planted, folder)

@@ -30,13 +30,13 @@ def rows_of(file: BinaryIO, *, name: object) -> Iterator[JsonDict]:
         DatasetError: the file is no JSON array of objects, or cannot be read.
     """
     decoder = json.JSONDecoder()
-    text, offset, before_row, is_in_lines = "", 0, _FIRST, True
+    text, offset, line_end, before_row, is_in_lines = "", 0, 0, _FIRST, True
     try:
         with TextIOWrapper(file, encoding="utf-8") as source:
             while True:
                 found = before_row.match(text, offset)
                 start = len(text) if found is None else found.end()
-                if is_in_lines and (lines := _complete_lines(text, start)):
+                if is_in_lines and (lines := _complete_lines(text, start, line_end)):
                     rows = _rows_of_lines(lines, name)
                     is_in_lines = rows is not None
                     if rows is not None:
@@ -46,14 +46,16 @@ def rows_of(file: BinaryIO, *, name: object) -> Iterator[JsonDict]:
                 try:
                     row, end = decoder.raw_decode(text, start)
                 except json.JSONDecodeError as error:
-                    more = source.read(max(_BLOCK_CHARACTERS, len(text) - offset))
+                    is_too_long = len(text) - offset > _MOST_ROW_CHARACTERS
+                    more = "" if is_too_long else source.read(max(_BLOCK_CHARACTERS, len(text) - offset))
                     if not more and (_EMPTY if before_row is _FIRST else _END).fullmatch(text, offset):
                         return
-                    if not more or len(text) - offset > _MOST_ROW_CHARACTERS:
+                    if not more:
                         is_array = found is not None or before_row is _NEXT
                         fault = f"invalid JSON ({error.msg})" if is_array else "not a JSON array"
                         raise DatasetError(f"{name}: {fault}") from error
                     text, offset = text[offset:] + more, 0
+                    line_end = text.rfind("\n")
                     continue
                 yield _object(row, name)
                 offset, before_row = end, _NEXT
@@ -63,9 +65,9 @@ def rows_of(file: BinaryIO, *, name: object) -> Iterator[JsonDict]:
         raise DatasetError(f"{name}: cannot be read: {str(error)[:120]}") from error
 
 
-def _complete_lines(text: str, start: int) -> str:
+def _complete_lines(text: str, start: int, line_end: int) -> str:
     """Return the rows from ``start`` to the last end of a line, without the comma or bracket behind them."""
-    lines = text[start : max(text.rfind("\n"), start)].rstrip()
+    lines = text[start : max(line_end, start)].rstrip()
     return lines[:-1].rstrip() if lines.endswith((",", "]")) else lines
 
 

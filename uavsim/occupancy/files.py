@@ -34,6 +34,8 @@ from uavsim.occupancy.sample import Occupancy
 from uavsim.records.channels import agent_id
 from uavsim.typing import AnyArray, FloatArray, JsonDict, UInt8Array
 
+__all__ = ["FORMATS", "Labelled", "VoxelFormat", "Voxels", "read_occ3d", "read_voxels", "voxels_file", "voxels_of"]
+
 _MOST_FILE_BYTES: Final = 1 << 27
 _SPARE_BYTES: Final = 1 << 16  # page headers of a column
 _DAMAGED: Final = (

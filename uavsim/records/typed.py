@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any, Final, Literal, TypeAlias, Union
 
 import numpy as np
+import numpy.typing as npt
 
 Fits: TypeAlias = Callable[[Any], bool]
 _KINDS: Final = {np.float64: "fiu", np.float32: "f", np.int64: "iu", np.bool_: "b", np.uint8: "u", np.uint16: "u"}
@@ -42,8 +43,8 @@ def _fits(hint: Any) -> Fits:
         return lambda value: type(value) in {str, int} and value in inside
     if origin is tuple:
         return _fits_tuple(inside)
-    if origin is np.ndarray:
-        return _fits_array(typing.get_args(inside[1])[0])
+    if origin is np.ndarray or origin is npt.NDArray:  # the latter since NumPy 2.5, of the number itself
+        return _fits_array((typing.get_args(inside[-1]) or inside)[0])
     if isinstance(origin, type) and issubclass(origin, Mapping):
         fits_key, fits_value = map(_fits, inside)
         return lambda value: isinstance(value, dict) and all(fits_key(k) and fits_value(v) for k, v in value.items())

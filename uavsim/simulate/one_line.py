@@ -43,7 +43,7 @@ def ask_in_one_line(command: Sequence[str], *, server: str, limit_s: float) -> J
     if not done.stdout.strip():
         last = (done.stderr.strip().splitlines() or ["no output"])[-1]
         raise SimulatorError(f"the client process ended without an answer: {last}")
-    answer: JsonDict = json.loads(done.stdout)
+    answer: JsonDict = json.loads(done.stdout.splitlines()[-1])
     if "error" in answer:
         raise SimulatorError(answer["error"])
     return answer

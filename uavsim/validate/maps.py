@@ -124,7 +124,9 @@ def _on_areas(tables: JsonDict, points_m: FloatArray) -> BoolArray | None:
         for polygon in (polygons[key] for row in tables["drivable_area"] for key in row["polygon_tokens"]):
             rings = (polygon["exterior_node_tokens"], *(hole["node_tokens"] for hole in polygon["holes"]))
             outer, *holes = [[nodes_m[node] for node in ring] for ring in rings]
-            inside |= shapely.contains_xy(shapely.Polygon(outer, holes), points_m)
+            if len(outer) > 2:
+                area = shapely.Polygon(outer, [hole for hole in holes if len(hole) > 2])
+                inside |= shapely.contains_xy(area, points_m)
     except (KeyError, OverflowError, TypeError, ValueError, shapely.errors.ShapelyError):
         return None  # ``maps_complete`` reports it
     return inside

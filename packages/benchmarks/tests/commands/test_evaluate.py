@@ -1,6 +1,7 @@
 """``uavsim evaluate`` on a uavsim dataset with results made from its boxes."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +101,8 @@ def test_a_page_stands_alone_and_latex_has_a_row(data: Path, tmp_path: Path) -> 
         (["uav3dd", "--truth", "{data}", "--results", "{good}"], "did you mean 'uav3d'", UnknownNameError),
         (["uav3d", "--truth", "{data}", "--results", "{good}", "--mode", "offical"], "'official'", UnknownNameError),
         (["uav3d", "--truth", "{data}", "--results", "{tmp}/none.json"], "no such file", InputError),
+        (["uav3d", "--truth", "{data}", "--results", "{tmp}/fifo"], "no such file", InputError),
+        (["swarm", "--truth", "{data}", "--results", "{tmp}/fifo"], "no such file", InputError),
         (["uav3d", "--truth", "{tmp}/none", "--results", "{good}"], "no such file or folder", InputError),
         (["uav3d", "--truth", "{data}", "--results", "{good}", "--option", "rnge=3"], "no option 'rnge'", InputError),
         (["swarm", "--truth", "{data}", "--results", "{good}", "--option", "range"], "must be NAME=VALUE", InputError),
@@ -117,6 +120,7 @@ def test_a_page_stands_alone_and_latex_has_a_row(data: Path, tmp_path: Path) -> 
 def test_bad_input_is_one_line_and_nothing_is_written(
     arguments: list[str], words: str, kind: type[UavsimError], data: Path, tmp_path: Path
 ) -> None:
+    os.mkfifo(tmp_path / "fifo")
     content = results_of(data)
     tables = data / VERSION
     ego = next(iter(read_rows(tables / "ego_pose.json")))["translation"]

@@ -15,7 +15,7 @@ def test_states_of_vehicle_and_walker() -> None:
     walker = town.spawn(SpawnOrder("walker.pedestrian.0001", pose=(80.0, 0.0, 1.0, 0.0, 0.0, 0.0)))
     c, row = town.table.c, car.row
     c.velocity[row], c.angular[row], c.acceleration[row] = (1.5, -2.5, 0.1), (4.0, 5.0, 6.0), (-7.0, 1e-40, 1e300)
-    c.control[row], c.gear[row], c.limit[row], c.signal[row] = (0.3, -0.2, 1.0), -1, 90.0, 1
+    c.control[row], c.gear[row], c.limit[row], c.signal[row] = (0.3, 1e300, 1.0), -1, 90.0, 1
     c.hand_brake[row], c.manual[row] = 1, 1
     c.velocity[walker.row], walker.walk_speed, c.jump[walker.row] = (0.0, 2.0, 0.0), 2.0, 1
 
@@ -29,12 +29,27 @@ def test_states_of_vehicle_and_walker() -> None:
             assert state[name].tolist() == getattr(c, name)[row].astype(np.float32).tolist()
     assert state["transform"].tolist() == [50.0, 0.0, 0.0, 1.0, 2.0, 3.0]
     driven = np.frombuffer(state["data"].tobytes(), wire.VEHICLE_DATA)[0]
-    assert driven["control"].tolist() == np.array([0.3, -0.2, 1.0], np.float32).tolist()
+    assert driven["control"].tolist() == [np.float32(0.3), np.inf, 1.0]
     assert [int(driven[name]) for name in ("hand_brake", "reverse", "manual", "gear", "limit")] == [1, 0, 1, -1, 90]
     assert [int(driven[name]) for name in ("tl_state", "has_tl", "tl_id")] == [0, 1, town.lights[1].actor_id]
     (on_foot,) = states[states["id"] == walker.actor_id]
     walks = np.frombuffer(on_foot["data"].tobytes(), wire.WALKER_DATA)[0]
     assert (walks["direction"].tolist(), float(walks["speed"]), int(walks["jump"])) == ([0.0, 1.0, 0.0], 2.0, 1)
+
+
+def test_dormant_vehicle_has_no_limit_and_no_light() -> None:
+    town = world(signals=(head(1, 0, 50.0),))
+    car = town.spawn(SpawnOrder("vehicle.tesla.model3", pose=(50.0, 0.0, 0.0, 0.0, 0.0, 0.0)))
+    c, row = town.table.c, car.row
+    c.dormant[row], c.limit[row], c.signal[row] = 1, 90.0, 0
+    town.signal_state.state[0] = 0  # red
+
+    states = np.frombuffer(snapshot.pack(town, flags=0, observer=17)[HEADERS:], wire.ACTOR_STATE)
+
+    (state,) = states[states["id"] == car.actor_id]
+    driven = np.frombuffer(state["data"].tobytes(), wire.VEHICLE_DATA)[0]
+    assert int(state["state"]) == 2
+    assert [int(driven[name]) for name in ("limit", "tl_state", "has_tl", "tl_id")] == [0, 2, 0, 0]
 
 
 def test_states_of_traffic_lights() -> None:

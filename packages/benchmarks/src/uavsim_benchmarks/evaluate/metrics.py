@@ -29,7 +29,7 @@ class Metric:
 
 
 def _later(module: str, function: str) -> MetricFunction:
-    """Return a function that imports its module when called, because SciPy imports slowly."""
+    """Return a function that imports its module when called: numba and SciPy import slowly."""
 
     def run(request: EvaluationRequest) -> Outcome:
         found: MetricFunction = getattr(importlib.import_module(f"uavsim_benchmarks.evaluate.{module}"), function)

@@ -29,6 +29,7 @@ def pack(world: World, *, flags: int, observer: int, spoiled: Sequence[int] = ()
         return b"".join((header, episode, states.data))
 
 
+@np.errstate(over="ignore")  # a number too large for float32 is sent as infinity
 def _states(world: World) -> UInt8:
     """Return (N, size of ``ACTOR_STATE``) uint8, one row per actor."""
     c, table = world.table.c, world.table
@@ -36,10 +37,9 @@ def _states(world: World) -> UInt8:
     out = np.zeros(len(rows), wire.ACTOR_STATE)
     out["id"] = c.actor_id[rows]
     out["state"] = np.where(c.dormant[rows], _DORMANT, _ACTIVE)
-    with np.errstate(over="ignore"):  # a number too large for float32 is sent as infinity
-        out["transform"] = c.pose[rows]
-        for name in ("velocity", "angular", "acceleration"):
-            out[name] = getattr(c, name)[rows]
+    out["transform"] = c.pose[rows]
+    for name in ("velocity", "angular", "acceleration"):
+        out[name] = getattr(c, name)[rows]
     states = _bytes(out)
     data = states[:, _DATA:]
     if len(vehicles := table.rows(VEHICLE)):
@@ -98,4 +98,4 @@ def _signs(world: World) -> UInt8:
 
 
 def _bytes(rows: npt.NDArray[Any]) -> UInt8:
-    return rows.view(np.uint8).reshape(len(rows), -1)
+    return rows.view(np.uint8).reshape(len(rows), rows.itemsize)

@@ -80,5 +80,7 @@ def encode_normal(normal: Float32, bgra: UInt8) -> None:
         normal: (H, W, 3) unit normals, zero where sky.
         bgra: (H, W, 4) out.
     """
-    bgra[..., 2::-1] = np.clip(normal * np.float32(127.5) + np.float32(127.5), 0, 255).astype(np.uint8)
+    levels = normal * np.float32(127.5)
+    levels += np.float32(127.5)
+    bgra[..., 2::-1] = np.clip(levels, 0, 255, out=levels)  # the assignment truncates
     bgra[..., 3] = 255

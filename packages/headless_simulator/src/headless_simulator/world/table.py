@@ -139,7 +139,8 @@ def some_of(c: Columns, which: type[Some]) -> Some:
 def _columns(capacity: int) -> Columns:
     made: dict[str, Any] = {}
     for name, hint in get_type_hints(Columns).items():
-        (number,) = get_args(get_args(hint)[1])  # of ndarray[shape, dtype[number]]
+        number = get_args(hint)[-1]  # the number's type since NumPy 2.5, before dtype[number]
+        (number,) = get_args(number) or (number,)
         made[name] = np.zeros((capacity, _WIDTHS[name]) if name in _WIDTHS else capacity, number)
     return Columns(**made)
 

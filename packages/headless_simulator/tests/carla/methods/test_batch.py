@@ -70,6 +70,20 @@ def test_invalid_control_affects_only_itself(sent: Any, message: str) -> None:
     assert town.table.c.control[town.actor(ids[2]).row].tolist() == [0.0, 0.125, 1.0]
 
 
+def test_last_control_wins_and_gear_needs_manual_mode() -> None:
+    town, ids = three_cars()
+    c, row = town.table.c, town.actor(ids[0]).row
+
+    for sent, gear in (([0.5, 0.0, 0.0, False, False, True, 2**40], 10), (CONTROLS[2], -1), (CONTROLS[1], 3)):
+        batch(town, control(ids[0], sent))
+        assert c.gear[row] == gear
+    assert batch(town, control(ids[0], CONTROLS[2]), control(ids[0], CONTROLS[0])) == [[[1, ids[0]]]] * 2
+
+    assert c.gear[row] == -1  # of the last manual control
+    assert c.control[row].tolist() == [0.5, -0.25, 0.0]
+    assert [int(column[row]) for column in (c.hand_brake, c.reverse, c.manual)] == [0, 0, 0]
+
+
 def test_integer_control_and_unknown_actor() -> None:
     town, ids = three_cars()
 

@@ -57,8 +57,10 @@ def reader_of(
         regions: whether to leave out boxes in regions to ignore, without the option; None without any regions.
 
     Raises:
-        InputError: an option is invalid.
+        InputError: an option is invalid, or there is no such file.
     """
+    if not request.results.is_file():
+        raise InputError(f"{request.results}: no such file")
     without = None if regions is None else regions_of(request, only_version(request), truth, by_default=regions)
     max_boxes = request.count("max_boxes", _MAX_BOXES)
     return ResultReader(

@@ -4,6 +4,8 @@ import time
 from dataclasses import dataclass
 from typing import Any, Final
 
+import numpy as np
+
 from headless_simulator.carla import wire
 from headless_simulator.carla.clock import Clock
 from headless_simulator.carla.episode import Episode
@@ -24,6 +26,8 @@ _PAUSE_S: Final = 0.002
 _SPAWN: Final = 0
 _DESTROY: Final = 1
 _CONSOLE: Final = 20
+_CONTROL: Final = 2
+_CONTROL_TYPES: Final = (int, float, float, float, bool, bool, bool, int)  # actor id, control
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +96,34 @@ def _carry_out_all(context: BatchContext, commands: list[Any]) -> list[Any]:
         if first:
             time.sleep(_PAUSE_S)  # releasing a lock does not hand it to a waiting thread
         with context.world.lock:
-            answers += [_answer(context, command) for command in commands[first : first + _PART_SIZE]]
+            part = commands[first : first + _PART_SIZE]
+            answers += _control_vehicles(context.world, part) or [_answer(context, command) for command in part]
     return answers
+
+
+def _control_vehicles(world: World, commands: list[Any]) -> list[Any] | None:
+    """Apply commands that are all controls of vehicles, as a Traffic Manager's are at every tick; None if any is not."""
+    ids, rows, controls = [], [], []
+    for command in commands:
+        try:
+            ((kind, (actor_id, control)),) = command
+            types = type(actor_id), *map(type, control)
+            rows.append(world.actors[actor_id].row)
+        except (KeyError, TypeError, ValueError):
+            return None
+        if kind != _CONTROL or types != _CONTROL_TYPES:
+            return None
+        ids.append(actor_id)
+        controls.append(control)
+    values = np.array(controls, np.float64).reshape(-1, 7)
+    if not np.isfinite(values[:, :3]).all():
+        return None
+    c, is_manual = world.table.c, values[:, 5] != 0
+    c.control[rows] = values[:, :3]
+    c.hand_brake[rows], c.reverse[rows], c.manual[rows] = values[:, 3:6].T
+    c.control_set[rows] = 1
+    c.gear[np.array(rows)[is_manual]] = np.clip(values[is_manual, 6], -1, 10)
+    return [wire.ok(actor_id) for actor_id in ids]
 
 
 def _answer(context: BatchContext, command: Any) -> list[Any]:
