@@ -66,13 +66,13 @@ def _peak_bytes() -> int:
 
 
 def _feed(
-    make: MakeTargets, name: str, *, seed: int, ended: int, seconds: float, waits_s: float, work: Path, keep: Path
+    make: MakeTargets, name: str, seed: str, seconds: float, waits_s: float, work: Path, keep: Path, ended: int
 ) -> None:
     """Read inputs in a process that ends when one takes too long; write each to a file before it is read."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     warnings.simplefilter("ignore")
     faulthandler.dump_traceback_later(waits_s, exit=True)
-    rng, target, kinds, tried = random.Random(f"{name} {seed} {ended}"), make(work / "made")[name], set[str](), 0
+    rng, target, kinds, tried = random.Random(seed), make(work / "made")[name], set[str](), 0
     end = time.monotonic() + seconds
     while not tried or time.monotonic() < end:
         data = target.change(rng.choice(target.good), rng)
@@ -98,9 +98,8 @@ def fuzz(
     spawn, end, ended = multiprocessing.get_context("spawn"), time.monotonic() + seconds, 0
     while True:
         with tempfile.TemporaryDirectory(prefix="uavsim-fuzz-", ignore_cleanup_errors=True) as work:
-            options = {"seed": seed, "ended": ended, "seconds": end - time.monotonic(), "waits_s": waits_s}
-            options |= {"work": Path(work), "keep": keep}
-            process = spawn.Process(target=_feed, args=(make, name), kwargs=options)
+            words = (make, name, f"{name} {seed} {ended}", end - time.monotonic(), waits_s, Path(work), keep, ended)
+            process = spawn.Process(target=_feed, args=words)
             process.start()
             process.join()
             if process.exitcode in {CLEAN, FOUND}:

@@ -17,7 +17,7 @@ Array = TypeAliasType("Array", np.ndarray[Any, np.dtype[Number]], type_params=(N
 @pytest.mark.parametrize("hint", [FloatArray, Array[np.float64]])
 def test_array_has_numbers_of_its_hint(hint: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     if hint is not FloatArray:
-        monkeypatch.setattr(typed.npt, "NDArray", Array)
+        monkeypatch.setattr("numpy.typing.NDArray", Array)
     record = make_dataclass("Record", [("values", hint)])
     assert typed.misfit(record, {"values": np.zeros(3)}) is None
     assert typed.misfit(record, {"values": np.arange(3)}) is None
