@@ -48,7 +48,7 @@ PLANTED: Final = (
     Planted("blueprints", {"fault": "refuse_spawn", "blueprint": "vehicle.audi.*"}),
     Planted("server", {"fault": "wrong_version", "version": "0.9.14"}),
     Planted("server", {"fault": "wrong_map", "name": "Town99"}),
-    Planted("airsim-placing", {"fault": "stale_pose", "server": "airsim", "call": "simGetVehiclePose", "nth": 9}),
+    Planted("airsim-placing", {"fault": "nan_pose", "server": "airsim", "call": "simGetVehiclePose", "nth": 9}),
     Planted("airsim-images", {"fault": "drop_frame", "server": "airsim", "call": "simGetImages", "nth": 3}),
 )
 

@@ -40,6 +40,7 @@ def test_the_stored_answers_hold_every_capability() -> None:
 
 def test_non_finite_numbers_become_a_sentinel() -> None:
     assert ASK.near("a", float("nan"), 0.1).value == -1e9
+    assert ASK.at_most("a", float("nan"), 0.1).value == 1e9
     assert ASK.near("a", [float("inf"), 1.0], 0.1).value == [-1e9, 1.0]
 
 

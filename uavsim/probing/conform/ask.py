@@ -28,6 +28,8 @@ class Ask:
 
     def at_most(self, question: str, value: Measured, bound: float, *, unit: str = "") -> Answer:
         """Return an answer with an upper bound for all simulators."""
+        if isinstance(value, float) and not value < _HUGE:
+            value = _HUGE  # NaN is within no bound
         return self._answer("at_most", question, value, tolerance=bound, unit=unit)
 
     def at_least(self, question: str, value: Measured, bound: float, *, unit: str = "") -> Answer:
@@ -62,4 +64,4 @@ def _value(measured: Measured) -> Value:
 
 def _rounded(value: float) -> float:
     """Round to six digits; NaN and huge values become a number that is near no other."""
-    return round(value, 6) if abs(value) < _HUGE else -_HUGE
+    return round(value, 6) if abs(value) <= _HUGE else -_HUGE
