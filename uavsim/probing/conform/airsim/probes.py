@@ -84,12 +84,12 @@ def placing(link: AirSimLink) -> Iterator[Answer]:
         delays_s.append(time.monotonic() - began)
         offsets_m.append(float(np.linalg.norm(xyz(pose.position) - position_m)))
         dot = abs(sum(getattr(pose.orientation, k) * getattr(quat, k) for k in ("w_val", "x_val", "y_val", "z_val")))
-        turns_deg.append(float(np.degrees(2 * np.arccos(min(1.0, dot)))))
+        turns_deg.append(float(np.degrees(2 * np.arccos(np.minimum(1.0, dot)))))
     client.simSetVehiclePose(first_pose, True, name)
     client.simPause(False)
     yield ask.at_most("until a pose that was set is read back, median", float(np.median(delays_s)), 0.02, unit="s")
-    yield ask.at_most(f"place of {_POSES} against the asked one, worst", max(offsets_m), 5e-3, unit="m")
-    yield ask.at_most(f"turn of {_POSES} against the asked one, worst", max(turns_deg), 0.1, unit="degrees")
+    yield ask.at_most(f"place of {_POSES} against the asked one, worst", float(np.max(offsets_m)), 5e-3, unit="m")
+    yield ask.at_most(f"turn of {_POSES} against the asked one, worst", float(np.max(turns_deg)), 0.1, unit="degrees")
 
 
 def flight(link: AirSimLink) -> Iterator[Answer]:

@@ -81,9 +81,9 @@ def placements(site: Site) -> Iterator[Answer]:
         on_time += of_image_m[-1] < 1e-2 and error_deg < 1e-2
     site.look_from(site.above)
     yield ask.equal(f"images of {_PLACEMENTS} at the place of their tick", on_time)
-    yield ask.at_most("an image's place against the asked one, worst", max(of_image_m), 1e-3, unit="m")
-    yield ask.at_most("an image's turn against the asked one, worst", max(of_image_deg), 1e-2, unit="degrees")
-    yield ask.at_most("the actor's place against the asked one, worst", max(of_actor_m), 1e-3, unit="m")
+    yield ask.at_most("an image's place against the asked one, worst", float(np.max(of_image_m)), 1e-3, unit="m")
+    yield ask.at_most("an image's turn against the asked one, worst", float(np.max(of_image_deg)), 1e-2, unit="degrees")
+    yield ask.at_most("the actor's place against the asked one, worst", float(np.max(of_actor_m)), 1e-3, unit="m")
 
 
 def _rotation_off_deg(one: carla.Rotation, other: carla.Rotation) -> float:
