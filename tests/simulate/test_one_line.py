@@ -36,6 +36,7 @@ answer_in_one_line({measure})
     [
         ('print(\'{"error": "no CARLA there"}\')', "^no CARLA there$"),
         ("import sys; sys.exit('a library is missing')", "ended without an answer: a library is missing"),
+        ("import sys; print('loading'); sys.exit('no answer')", "ended without an answer: no answer"),
         ("import time; time.sleep(60)", "the simulator at h:1 did not answer within 0.5 s"),
     ],
 )

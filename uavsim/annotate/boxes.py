@@ -135,7 +135,7 @@ def attributes_of_track(
         options: thresholds.
 
     Returns:
-            (K,) int64 rows of ``vocabulary.ATTRIBUTES``; -1 for no attribute.
+        (K,) int64 rows of ``vocabulary.ATTRIBUTES``; -1 for no attribute.
     """
     moving = speed_mps > options.moving_mps
     behaviour = class_of_label(label).behaviour

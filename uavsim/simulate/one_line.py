@@ -40,10 +40,11 @@ def ask_in_one_line(command: Sequence[str], *, server: str, limit_s: float) -> J
         done = subprocess.run(command, capture_output=True, text=True, timeout=limit_s, check=False)
     except subprocess.TimeoutExpired as error:
         raise SimulatorError(f"the simulator at {server} did not answer within {limit_s:g} s") from error
-    if not done.stdout.strip():
+    try:
+        answer: JsonDict = json.loads(done.stdout.strip().splitlines()[-1])
+    except (IndexError, ValueError) as error:  # nothing, or another text
         last = (done.stderr.strip().splitlines() or ["no output"])[-1]
-        raise SimulatorError(f"the client process ended without an answer: {last}")
-    answer: JsonDict = json.loads(done.stdout.splitlines()[-1])
+        raise SimulatorError(f"the client process ended without an answer: {last}") from error
     if "error" in answer:
         raise SimulatorError(answer["error"])
     return answer
