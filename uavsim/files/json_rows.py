@@ -30,7 +30,7 @@ def rows_of(file: BinaryIO, *, name: object) -> Iterator[JsonDict]:
         DatasetError: the file is no JSON array of objects, or cannot be read.
     """
     decoder = json.JSONDecoder()
-    text, offset, line_end, before_row, is_in_lines = "", 0, 0, _FIRST, True
+    text, offset, line_end, count, before_row, is_in_lines = "", 0, 0, 0, _FIRST, True
     try:
         with TextIOWrapper(file, encoding="utf-8") as source:
             while True:
@@ -41,7 +41,7 @@ def rows_of(file: BinaryIO, *, name: object) -> Iterator[JsonDict]:
                     is_in_lines = rows is not None
                     if rows is not None:
                         yield from rows
-                        offset, before_row = start + len(lines), _NEXT
+                        offset, count, before_row = start + len(lines), count + len(rows), _NEXT
                         continue
                 try:
                     row, end = decoder.raw_decode(text, start)
@@ -52,13 +52,13 @@ def rows_of(file: BinaryIO, *, name: object) -> Iterator[JsonDict]:
                         return
                     if not more:
                         is_array = found is not None or before_row is _NEXT
-                        fault = f"invalid JSON ({error.msg})" if is_array else "not a JSON array"
+                        fault = f"invalid JSON after {count} rows ({error.msg})" if is_array else "not a JSON array"
                         raise DatasetError(f"{name}: {fault}") from error
                     text, offset = text[offset:] + more, 0
                     line_end = text.rfind("\n")
                     continue
                 yield _object(row, name)
-                offset, before_row = end, _NEXT
+                offset, count, before_row = end, count + 1, _NEXT
     except DatasetError:
         raise
     except (OSError, ValueError, RecursionError) as error:  # not UTF-8, too many digits, too many brackets

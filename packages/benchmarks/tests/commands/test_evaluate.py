@@ -103,6 +103,7 @@ def test_a_page_stands_alone_and_latex_has_a_row(data: Path, tmp_path: Path) -> 
         (["uav3d", "--truth", "{data}", "--results", "{tmp}/none.json"], "no such file", InputError),
         (["uav3d", "--truth", "{data}", "--results", "{tmp}/fifo"], "no such file", InputError),
         (["swarm", "--truth", "{data}", "--results", "{tmp}/fifo"], "no such file", InputError),
+        (["aot", "--truth", "{tmp}/fifo", "--results", "{good}"], "no such file or folder", InputError),
         (["uav3d", "--truth", "{tmp}/none", "--results", "{good}"], "no such file or folder", InputError),
         (["uav3d", "--truth", "{data}", "--results", "{good}", "--option", "rnge=3"], "no option 'rnge'", InputError),
         (["swarm", "--truth", "{data}", "--results", "{good}", "--option", "range"], "must be NAME=VALUE", InputError),

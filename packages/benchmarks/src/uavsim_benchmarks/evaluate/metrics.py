@@ -113,7 +113,7 @@ def evaluate(name: str, request: EvaluationRequest) -> Outcome:
     if unknown:
         raise InputError(f"{name}: no option {unknown[0]!r}; it takes {', '.join(metric.options) or 'none'}")
     for path in (request.truth, request.results):
-        if not path.exists():
+        if not (path.is_file() or path.is_dir()):  # a FIFO would block
             raise InputError(f"{path}: no such file or folder")
     with collector_paused():
         return metric.run(request)
